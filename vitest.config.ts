@@ -17,7 +17,7 @@ const SLOW = ['test/laws/**/*.test.ts', 'test/embedded-postgres/**/*.test.ts', '
  * Test files with servers that run at a time. Each waits for most of its time: for another process, for a deadline, or for
  * the disk. Vitest has one number for the projects of a group.
  */
-const AT_A_TIME = 3;
+const AT_A_TIME = 4;
 
 /** Replace modules: these have their modules to themselves. */
 const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
+import { describeInAll, itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -67,7 +68,7 @@ describe('a feed under a new name', () => {
     ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
   });
 
-  it('is pulled as new once the old one is retired, which may return', async () => {
+  itInAll('is pulled as new once the old one is retired, which may return', async () => {
     await syncOnce();
     await rename('acme', 'other');
     await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('o1')]));
@@ -95,7 +96,7 @@ describe('a feed under a new name', () => {
   });
 });
 
-it('check accepts a configuration whose database it cannot read, and says so', async () => {
+itInAll('check accepts a configuration whose database it cannot read, and says so', async () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as written in the configuration.
   await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
   const { status, json } = await run('check', '--json');
@@ -114,7 +115,7 @@ it('sync and status report a feed that was removed while its changes were waitin
   expect((await run('status')).out).toContain('3 changes are not sent');
 });
 
-it('check names each removed feed once, whatever else is wrong', async () => {
+itInAll('check names each removed feed once, whatever else is wrong', async () => {
   await syncOnce();
   const { db } = await mirror.app();
   await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -152,14 +153,14 @@ describe('a renamed feed without live jobs', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  it('is not pulled while the site may have an orphan site job of the old name', async () => {
+  itInAll('is not pulled while the site may have an orphan site job of the old name', async () => {
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
     expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
   });
 
-  it('is pulled if the site has nothing of the old name', async () => {
+  itInAll('is pulled if the site has nothing of the old name', async () => {
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(
@@ -169,7 +170,7 @@ describe('a renamed feed without live jobs', () => {
     expect(await syncOnce()).toMatchObject({ status: 'mirrored', created: 3 });
   });
 
-  it('is not pulled either if the site was renamed too, at the same address', async () => {
+  itInAll('is not pulled either if the site was renamed too, at the same address', async () => {
     await syncOnce();
     await rename('acme', 'acme-jobs');
     await rename('board', 'main');
@@ -180,7 +181,7 @@ describe('a renamed feed without live jobs', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  it('names the possible former names of two new feeds until a person decides each', async () => {
+  itInAll('names the possible former names of two new feeds until a person decides each', async () => {
     await syncOnce();
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -231,7 +232,7 @@ describe('feeds new', () => {
     await run('feeds', 'retire', 'acme');
   };
 
-  it('is refused while an unconfigured feed has creates in doubt, retired or not', async () => {
+  itInAll('is refused while an unconfigured feed has creates in doubt, retired or not', async () => {
     await openDoubtful();
     await rename('acme', 'other');
     for (const retired of [false, true]) {
@@ -252,7 +253,7 @@ describe('feeds new', () => {
     expect((await run('feeds', 'new', 'other')).out).toContain('Feed other is declared new');
   });
 
-  it('creates no duplicates even if insisted on', async () => {
+  itInAll('creates no duplicates even if insisted on', async () => {
     await openDoubtful();
     await rename('acme', 'other');
     await insist();
@@ -261,7 +262,7 @@ describe('feeds new', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  it('is refused while there is an orphan site job of such a feed', async () => {
+  itInAll('is refused while there is an orphan site job of such a feed', async () => {
     await edit('\n  acme:\n', '\n  other:\n');
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
@@ -272,21 +273,24 @@ describe('feeds new', () => {
     });
   });
 
-  it('is accepted despite doubts of a feed that is configured, here or in another process, or of another site', async () => {
-    await openDoubtful();
-    expect((await run('feeds', 'new', 'acme')).status).toBe(0);
-    await rename('acme', 'other');
-    const { db } = await mirror.app();
-    const feeds = new Map([['acme', 'board']]) as never;
-    const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
-    expect((await run('feeds', 'new', 'other')).status).toBe(0);
-    await leave();
-    expect((await run('feeds', 'new', 'other')).status).toBe(1);
-    await db.query(`update feed_state set site = 'elsewhere' where feed = 'acme'`);
-    expect((await run('feeds', 'new', 'other')).status).toBe(0);
-  });
+  itInAll(
+    'is accepted despite doubts of a feed that is configured, here or in another process, or of another site',
+    async () => {
+      await openDoubtful();
+      expect((await run('feeds', 'new', 'acme')).status).toBe(0);
+      await rename('acme', 'other');
+      const { db } = await mirror.app();
+      const feeds = new Map([['acme', 'board']]) as never;
+      const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
+      expect((await run('feeds', 'new', 'other')).status).toBe(0);
+      await leave();
+      expect((await run('feeds', 'new', 'other')).status).toBe(1);
+      await db.query(`update feed_state set site = 'elsewhere' where feed = 'acme'`);
+      expect((await run('feeds', 'new', 'other')).status).toBe(0);
+    },
+  );
 
-  it('no longer counts once a feed with creates in doubt is retired: the site is searched', async () => {
+  itInAll('no longer counts once a feed with creates in doubt is retired: the site is searched', async () => {
     await openDoubtful();
     const text = await readFile(mirror.configPath, 'utf8');
     const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
@@ -305,7 +309,7 @@ describe('feeds new', () => {
 /** A process running alongside the commands. */
 const SOMEBODY = { command: 'work', host: 'here', pid: 1, parts: {}, feeds: new Map() } as const;
 
-describe('a rename is refused', () => {
+describeInAll('a rename is refused', () => {
   const refused = async (...names: readonly string[]) => {
     const { status, errors } = await run('feeds', 'rename', ...names);
     expect(status).toBe(1);
@@ -345,7 +349,7 @@ describe('a rename is refused', () => {
   });
 });
 
-it('a rename releases the changes that an ended process was sending', async () => {
+itInAll('a rename releases the changes that an ended process was sending', async () => {
   await syncOnce();
   await rename('acme', 'other');
   const { db } = await mirror.app();

@@ -5,6 +5,7 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -112,7 +113,7 @@ describe('a site that already has jobs', () => {
 });
 
 describe('a site that rewrites values', () => {
-  it.each<SandboxSettings['storedValues']>(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'])(
+  itInAll.each<SandboxSettings['storedValues']>(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'])(
     '%s: its jobs are certain, and none is created again',
     async (storedValues) => {
       const list = Array.from({ length: 4 }, (_, at) =>
@@ -173,7 +174,7 @@ describe('what is not certain', () => {
     expect(verdicts((await adopt('--json')).json())).toEqual({ p1: 'unmatched' });
   });
 
-  it('jobs of other users, where the list says whose they are', async () => {
+  itInAll('jobs of other users, where the list says whose they are', async () => {
     await openNew([posting('p1'), posting('p2')]);
     await make({ ...jobOf(posting('p1')), 'user-id': '7' });
     await make({ ...jobOf(posting('p2')), 'user-id': '8' });
@@ -187,7 +188,7 @@ describe('what is not certain', () => {
     expect(verdicts((await adopt('--json')).json())).toEqual({ p2: 'unsure', p3: 'sure' });
   });
 
-  it('with a feed that was not read to its end, content alone proves nothing', async () => {
+  itInAll('with a feed that was not read to its end, content alone proves nothing', async () => {
     await openNew([]);
     await mirror.writeFeed(feedXml(postings(2)).replace('</source>', ''));
     await make(jobOf(posting('p1')));
@@ -198,22 +199,25 @@ describe('what is not certain', () => {
 });
 
 describe('one job named by a person', () => {
-  it('is refused if the site has no such job, or if it seems to be another one, unless the person insists', async () => {
-    await openNew(postings(2));
-    const id = await make({ title: 'Painter', number: 'p2', 'location-state': 'Ohio' });
-    expect((await adopt('--job', '999999', '--posting', 'p1')).errors).toContain('site board has no job 999999');
-    expect((await adopt('--job', id, '--posting', 'nope')).errors).toContain(
-      'feed acme has no posting nope without a job',
-    );
-    const refused = await adopt('--job', id, '--posting', 'p1');
-    expect(refused.errors).toMatch(/seems to be another job: .*add --anyway. Nothing was adopted/);
-    expect((await adopt('--job', id)).errors).toContain('--job and --posting belong together');
-    expect((await adopt('--job', id, '--posting', 'p1', '--sure')).status).toBe(1);
-    expect(await mapped()).toEqual({});
-    await mirror.stopEngine();
-    expect(await adopt('--job', id, '--posting', 'p1', '--anyway')).toMatchObject({ status: 0 });
-    expect(await mapped()).toEqual({ p1: id });
-  });
+  itInAll(
+    'is refused if the site has no such job, or if it seems to be another one, unless the person insists',
+    async () => {
+      await openNew(postings(2));
+      const id = await make({ title: 'Painter', number: 'p2', 'location-state': 'Ohio' });
+      expect((await adopt('--job', '999999', '--posting', 'p1')).errors).toContain('site board has no job 999999');
+      expect((await adopt('--job', id, '--posting', 'nope')).errors).toContain(
+        'feed acme has no posting nope without a job',
+      );
+      const refused = await adopt('--job', id, '--posting', 'p1');
+      expect(refused.errors).toMatch(/seems to be another job: .*add --anyway. Nothing was adopted/);
+      expect((await adopt('--job', id)).errors).toContain('--job and --posting belong together');
+      expect((await adopt('--job', id, '--posting', 'p1', '--sure')).status).toBe(1);
+      expect(await mapped()).toEqual({});
+      await mirror.stopEngine();
+      expect(await adopt('--job', id, '--posting', 'p1', '--anyway')).toMatchObject({ status: 0 });
+      expect(await mapped()).toEqual({ p1: id });
+    },
+  );
 });
 
 describe('a command that cannot do its work changes nothing', () => {
@@ -226,7 +230,7 @@ describe('a command that cannot do its work changes nothing', () => {
     expect(await mapped()).toEqual({});
   });
 
-  it('a site without a list', async () => {
+  itInAll('a site without a list', async () => {
     await openNew(postings(1), { site: { list_path: undefined } });
     const id = await make(jobOf(posting('p1')));
     expect((await adopt('--sure')).errors).toContain('site board has no list_path');
@@ -244,7 +248,7 @@ describe('a command that cannot do its work changes nothing', () => {
     expect(await adopt('--sure')).toMatchObject({ status: 0 });
   });
 
-  it('a paused site', async () => {
+  itInAll('a paused site', async () => {
     await openNew(postings(1));
     await make(jobOf(posting('p1')));
     const { db } = await mirror.app();
@@ -256,7 +260,7 @@ describe('a command that cannot do its work changes nothing', () => {
   });
 });
 
-it('a job that is deleted after it was adopted is created again, once', async () => {
+itInAll('a job that is deleted after it was adopted is created again, once', async () => {
   await openNew(postings(2));
   const id = await make(jobOf(posting('p1', { title: 'Old title p1' })));
   await make(jobOf(posting('p2')));
@@ -310,7 +314,7 @@ describe('a posting whose create is', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(2);
   });
 
-  it('in doubt: it is left to whoever resolves the doubt', async () => {
+  itInAll('in doubt: it is left to whoever resolves the doubt', async () => {
     const id = await openIn('found_job_id = null');
     const found = await adopt('--sure', '--json');
     expect(found.status).toBe(2);
@@ -323,7 +327,7 @@ describe('a posting whose create is', () => {
     expect(await db.query('select state from change')).toEqual([{ state: 'in_doubt' }]);
   });
 
-  it('refused by a rule: it is adopted, and its job stays as it is until the feed is right', async () => {
+  itInAll('refused by a rule: it is adopted, and its job stays as it is until the feed is right', async () => {
     await openNew([posting('p1', { state: 'Atlantis' })]);
     const id = await make({ ...jobOf(posting('p1')), title: 'Nurse p1' });
     const found = await adopt('--json');
@@ -336,7 +340,7 @@ describe('a posting whose create is', () => {
     expect(await mirror.sync()).toMatchObject({ updated: 1, created: 0 });
   });
 
-  it('edited in review: the job is compared with the edit, which the next sync sends', async () => {
+  itInAll('edited in review: the job is compared with the edit, which the next sync sends', async () => {
     await openIn(inState('failed'));
     const [entry] = await (await mirror.app()).db.query('select id from change');
     await mirror.stopEngine();
@@ -364,7 +368,7 @@ it('a job that a person said is not the posting’s is not proposed again', asyn
   expect(verdicts((await adopt('--sure', '--json')).json())).toEqual({ p1: 'unmatched' });
 });
 
-it('a feed under a new name is refused until it is renamed', async () => {
+itInAll('a feed under a new name is refused until it is renamed', async () => {
   await openNew([posting('p1')]);
   await mirror.sync();
   await mirror.stopEngine();

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type EditingProxy, openEditingProxy } from '../support/editing-proxy.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { startProgram } from './program.ts';
@@ -224,7 +225,7 @@ describe('verify', () => {
     expect(await mirror.sync()).toMatchObject({ unchanged: 6, requests: 0 });
   });
 
-  it.each(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
+  itInAll.each(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
     'finds nothing on a site that shows values %s',
     async (storedValues) => {
       const list = Array.from({ length: 3 }, (_, at) =>
@@ -238,7 +239,7 @@ describe('verify', () => {
     },
   );
 
-  it('says the state of a posting’s change, and compares with what the site has accepted', async () => {
+  itInAll('says the state of a posting’s change, and compares with what the site has accepted', async () => {
     await openMirrored(postings(3));
     await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis', title: 'New' })]));
     expect(await mirror.sync()).toMatchObject({ rejected: 1, deleted: 1 });
@@ -261,7 +262,7 @@ describe('verify', () => {
 });
 
 describe('options', () => {
-  it('--field compares only some fields, and refuses unknown ones', async () => {
+  itInAll('--field compares only some fields, and refuses unknown ones', async () => {
     await openMirrored(postings(2));
     await change(await jobOf('p1'), { title: 'By hand', description: 'by hand' });
     expect((await found('--field', 'title')).findings).toEqual([
@@ -273,7 +274,7 @@ describe('options', () => {
     expect(refused.errors).toContain('no feed here has the field tilte; fields: ');
   });
 
-  it('--each asks for each job and reads no list; --after begins later', async () => {
+  itInAll('--each asks for each job and reads no list; --after begins later', async () => {
     await openMirrored(postings(5));
     await change(await jobOf('p4'), { title: 'By hand' });
     mirror.sandbox.requests.clear();
@@ -289,7 +290,7 @@ describe('options', () => {
     expect((await verify('acme', '--after', 'p3')).status).toBe(1);
   });
 
-  it('--each that is stopped prints the command that goes on', async () => {
+  itInAll('--each that is stopped prints the command that goes on', async () => {
     const behind = await openBehindProxy(postings(5));
     await change(await jobOf('p1'), { title: 'By hand' });
     const third = await jobOf('p3');
@@ -310,7 +311,7 @@ describe('options', () => {
     expect(running.errors()).toMatch(/To go on after the last job that was compared: .*verify acme --each --after p2/);
   });
 
-  it('--sample asks for so many jobs of each feed', async () => {
+  itInAll('--sample asks for so many jobs of each feed', async () => {
     await openMirrored(postings(9));
     mirror.sandbox.requests.clear();
     expect(await found('--sample', '4')).toMatchObject({ status: 0, counts: { jobs: 9, same: 4 } });
@@ -338,7 +339,7 @@ describe('options', () => {
     expect(await found('--repair')).toMatchObject({ status: 0, counts: { gone: 1, marked: 1 } });
   });
 
-  it('an unknown feed', async () => {
+  itInAll('an unknown feed', async () => {
     await openMirrored(postings(1));
     expect((await verify('nope')).errors).toContain('there is no feed nope');
   });
@@ -362,20 +363,27 @@ describe('a list that lies', () => {
     expect(cut).toBeGreaterThan(0);
   });
 
-  it('shows other values than the jobs: they are not believed, and after a few jobs not asked about any more', async () => {
-    const behind = await openBehindProxy(postings(12));
-    behind.edit = (path, _method, answer) =>
-      path.startsWith('/jobs.xml')
-        ? {
-            ...answer,
-            body: answer.body.replace(/<description>[^<]*<\/description>/g, '<description>An excerpt</description>'),
-          }
-        : answer;
-    expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 12, hidden: { description: 7 } } });
-    expect(behind.asked.filter((asked) => /^GET \/jobs\/\d/.test(asked))).toHaveLength(5);
-  });
+  itInAll(
+    'shows other values than the jobs: they are not believed, and after a few jobs not asked about any more',
+    async () => {
+      const behind = await openBehindProxy(postings(12));
+      behind.edit = (path, _method, answer) =>
+        path.startsWith('/jobs.xml')
+          ? {
+              ...answer,
+              body: answer.body.replace(/<description>[^<]*<\/description>/g, '<description>An excerpt</description>'),
+            }
+          : answer;
+      expect(await found()).toMatchObject({
+        status: 0,
+        findings: [],
+        counts: { same: 12, hidden: { description: 7 } },
+      });
+      expect(behind.asked.filter((asked) => /^GET \/jobs\/\d/.test(asked))).toHaveLength(5);
+    },
+  );
 
-  it('shows only some fields: it says which could not be compared', async () => {
+  itInAll('shows only some fields: it says which could not be compared', async () => {
     const behind = await openBehindProxy(postings(3));
     behind.edit = (path, _method, answer) =>
       path.startsWith('/jobs.xml')
@@ -436,25 +444,28 @@ describe('a site that is not the right one', () => {
     expect(await found()).toMatchObject({ status: 2, counts: { gone: 30 } });
   });
 
-  it('has jobs of other postings under the same IDs: they are foreign, and --repair leaves them alone', async () => {
-    await openMirrored(postings(3));
-    const id = await jobOf('p2');
-    await change(id, { number: 'x-77', title: 'Painter' });
-    const { status, findings, counts } = await found('--repair');
-    expect(status).toBe(2);
-    expect(findings).toEqual([
-      expect.objectContaining({
-        key: 'p2',
-        job_id: id,
-        finding: 'foreign',
-        fields: { number: { from: 'p2', to: 'x-77' } },
-        message: 'its job shows the reference of another posting',
-      }),
-    ]);
-    expect(counts).toMatchObject({ foreign: 1, marked: 0 });
-  });
+  itInAll(
+    'has jobs of other postings under the same IDs: they are foreign, and --repair leaves them alone',
+    async () => {
+      await openMirrored(postings(3));
+      const id = await jobOf('p2');
+      await change(id, { number: 'x-77', title: 'Painter' });
+      const { status, findings, counts } = await found('--repair');
+      expect(status).toBe(2);
+      expect(findings).toEqual([
+        expect.objectContaining({
+          key: 'p2',
+          job_id: id,
+          finding: 'foreign',
+          fields: { number: { from: 'p2', to: 'x-77' } },
+          message: 'its job shows the reference of another posting',
+        }),
+      ]);
+      expect(counts).toMatchObject({ foreign: 1, marked: 0 });
+    },
+  );
 
-  it('without a reference field, a job with another title is foreign', async () => {
+  itInAll('without a reference field, a job with another title is foreign', async () => {
     await openMirrored(postings(2), { site: { reference_field: undefined } });
     await change(await jobOf('p1'), { title: 'Painter' });
     await change(await jobOf('p2'), { description: 'by hand' });
@@ -471,7 +482,7 @@ describe('a site that is not the right one', () => {
 });
 
 describe('jobs with the reference of a posting that are not foreign', () => {
-  it.each([
+  itInAll.each([
     [
       'is about to be deleted',
       `insert into orphan_site_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p1')`,
@@ -497,7 +508,7 @@ describe('jobs with the reference of a posting that are not foreign', () => {
   });
 });
 
-it('a job that the list shows under another ID is not foreign', async () => {
+itInAll('a job that the list shows under another ID is not foreign', async () => {
   const behind = await openBehindProxy(postings(3));
   const { db } = await mirror.app();
   await db.query(`update mapping set site_job_id = site_job_id || '-nurse'`);
@@ -506,7 +517,7 @@ it('a job that the list shows under another ID is not foreign', async () => {
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 3 } });
 });
 
-it('a job that belongs to a posting under another name of the site is not foreign', async () => {
+itInAll('a job that belongs to a posting under another name of the site is not foreign', async () => {
   await openMirrored(postings(2));
   const id = await make({ number: 'p1' });
   const { db } = await mirror.app();
@@ -520,7 +531,7 @@ it('a job that belongs to a posting under another name of the site is not foreig
   expect(await found()).toMatchObject({ status: 0, findings: [] });
 });
 
-it('a job that is gone is left so where the site’s settings say so', async () => {
+itInAll('a job that is gone is left so where the site’s settings say so', async () => {
   await openMirrored(postings(3), { site: { on_missing: 'leave' } });
   await remove('p1');
   expect(await found('--repair')).toMatchObject({ status: 0, counts: { gone: 1, marked: 1 } });
@@ -528,7 +539,7 @@ it('a job that is gone is left so where the site’s settings say so', async () 
   expect(await mirror.sandbox.inspect.count()).toBe(2);
 });
 
-it('the value that a reviewer edited is what the site should show', async () => {
+itInAll('the value that a reviewer edited is what the site should show', async () => {
   await openMirrored([posting('p1'), posting('p2', { state: 'Atlantis' })].slice(0, 1));
   await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis' })]));
   expect(await mirror.sync()).toMatchObject({ rejected: 1 });
@@ -546,7 +557,7 @@ it('the value that a reviewer edited is what the site should show', async () => 
   expect((await mirror.siteJobs()).get('p2')).toMatchObject({ 'location-state': 'Ohio' });
 });
 
-it('a delete that waits for approval stays as it is', async () => {
+itInAll('a delete that waits for approval stays as it is', async () => {
   await openMirrored(postings(3), { feed: { delete_guard: '{ percent: 1, count: 0 }' } });
   await mirror.writeFeed(feedXml(postings(1)));
   expect(await mirror.sync()).toMatchObject({ held: 2 });
@@ -565,7 +576,7 @@ it('a delete that waits for approval stays as it is', async () => {
   expect(writes()).toEqual([]);
 });
 
-it('a job that is gone is not made again while another job shows the reference of its posting', async () => {
+itInAll('a job that is gone is not made again while another job shows the reference of its posting', async () => {
   await openMirrored(postings(3));
   const other = await make({ number: 'p2', title: 'Nurse p2' });
   await remove('p1');
@@ -585,7 +596,7 @@ it('a job that is gone is not made again while another job shows the reference o
 });
 
 describe('a command that cannot do its work', () => {
-  it('a site without a list: each job is asked for', async () => {
+  itInAll('a site without a list: each job is asked for', async () => {
     await openMirrored(postings(3), { site: { list_path: undefined } });
     await remove('p1');
     expect(await found()).toMatchObject({ status: 2, counts: { gone: 1, same: 2 } });
@@ -604,7 +615,7 @@ describe('a command that cannot do its work', () => {
     expect(requests()).toEqual([]);
   });
 
-  it('a site that stops showing jobs', async () => {
+  itInAll('a site that stops showing jobs', async () => {
     const behind = await openBehindProxy(postings(20), { site: { retry: '{ attempts: 1 }' } });
     behind.edit = (path, _method, answer) =>
       path.startsWith('/jobs/') ? { status: 403, body: '<error>no</error>' } : answer;
@@ -615,7 +626,7 @@ describe('a command that cannot do its work', () => {
     expect(behind.asked).toHaveLength(5);
   });
 
-  it('a pull of the feed: --repair waits for its end', async () => {
+  itInAll('a pull of the feed: --repair waits for its end', async () => {
     await openMirrored(postings(2));
     await change(await jobOf('p1'), { title: 'By hand' });
     const release = await holdPullLock((await mirror.app()).db, feedName('acme'));
@@ -635,7 +646,7 @@ describe('a command that cannot do its work', () => {
 });
 
 describe('a posting that is being sent', () => {
-  it.each([
+  itInAll.each([
     [
       'a request in flight',
       `update change set state = 'sending', attempt_token = gen_random_uuid(), attempt_operation = 'update', attempt_started = now() where key = 'p1'`,
@@ -662,7 +673,7 @@ describe('a posting that is being sent', () => {
     });
   });
 
-  it('sent while the site is asked: it waits', async () => {
+  itInAll('sent while the site is asked: it waits', async () => {
     const behind = await openBehindProxy(postings(2));
     await change(await jobOf('p1'), { title: 'By hand' });
     const { db } = await mirror.app();
@@ -676,7 +687,7 @@ describe('a posting that is being sent', () => {
     expect(await found('--repair')).toMatchObject({ status: 0, findings: [], counts: { waiting: 1 } });
   });
 
-  it('a job of a create in doubt is not foreign, nor one that a person refused', async () => {
+  itInAll('a job of a create in doubt is not foreign, nor one that a person refused', async () => {
     await openMirrored(postings(2));
     const doubtful = await make({ number: 'p9' });
     const refused = await make({ number: 'p1' });
@@ -707,7 +718,7 @@ describe('a posting that is being sent', () => {
   });
 });
 
-it('an update that is ready is sent with the fields that were marked', async () => {
+itInAll('an update that is ready is sent with the fields that were marked', async () => {
   await openMirrored(postings(2));
   await mirror.writeFeed(feedXml([posting('p1', { description: 'new' }), posting('p2')]));
   await change(await jobOf('p1'), { title: 'By hand' });
@@ -730,7 +741,7 @@ it('an update that is ready is sent with the fields that were marked', async () 
   expect((await mirror.siteJobs()).get('p1')).toMatchObject({ title: 'Nurse p1', description: 'new' });
 });
 
-it('an imported mapping whose content is not known: its job exists, and no more can be said', async () => {
+itInAll('an imported mapping whose content is not known: its job exists, and no more can be said', async () => {
   await openMirrored(postings(2));
   const { db } = await mirror.app();
   await db.query(`delete from document where key = 'p1'`);
@@ -738,27 +749,30 @@ it('an imported mapping whose content is not known: its job exists, and no more 
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 1, unknown: 1 } });
 });
 
-it('several feeds of one site are verified with one reading of the list, and a renamed feed under its new name', async () => {
-  await openMirrored(postings(2));
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(`${mirror.folder}/other.xml`, feedXml([posting('q1'), posting('q2')]));
-  await writeFile(mirror.configPath, `${text}  other:\n    site: board\n    source: other.xml\n    format: indeed\n`);
-  expect(await mirror.sync('other')).toMatchObject({ created: 2 });
-  await mirror.stopEngine();
-  await change(await jobOf('q2'), { title: 'By hand' });
-  mirror.sandbox.requests.clear();
-  const end = await verify('--json');
-  expect(end.json().filter(({ finding }) => finding === undefined)).toEqual([
-    expect.objectContaining({ feed: 'acme', same: 2 }),
-    expect.objectContaining({ feed: 'other', same: 1, changed: 1 }),
-  ]);
-  expect(requestsOf('list')).toHaveLength(1);
-  expect((await found('acme')).counts).toMatchObject({ feed: 'acme', same: 2 });
+itInAll(
+  'several feeds of one site are verified with one reading of the list, and a renamed feed under its new name',
+  async () => {
+    await openMirrored(postings(2));
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(`${mirror.folder}/other.xml`, feedXml([posting('q1'), posting('q2')]));
+    await writeFile(mirror.configPath, `${text}  other:\n    site: board\n    source: other.xml\n    format: indeed\n`);
+    expect(await mirror.sync('other')).toMatchObject({ created: 2 });
+    await mirror.stopEngine();
+    await change(await jobOf('q2'), { title: 'By hand' });
+    mirror.sandbox.requests.clear();
+    const end = await verify('--json');
+    expect(end.json().filter(({ finding }) => finding === undefined)).toEqual([
+      expect.objectContaining({ feed: 'acme', same: 2 }),
+      expect.objectContaining({ feed: 'other', same: 1, changed: 1 }),
+    ]);
+    expect(requestsOf('list')).toHaveLength(1);
+    expect((await found('acme')).counts).toMatchObject({ feed: 'acme', same: 2 });
 
-  await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('  other:', '  renamed:'));
-  expect((await runProgram(mirror, 'feeds', 'rename', 'other', 'renamed')).errors).toBe('');
-  expect((await found('renamed')).counts).toMatchObject({ feed: 'renamed', changed: 1 });
-});
+    await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('  other:', '  renamed:'));
+    expect((await runProgram(mirror, 'feeds', 'rename', 'other', 'renamed')).errors).toBe('');
+    expect((await found('renamed')).counts).toMatchObject({ feed: 'renamed', changed: 1 });
+  },
+);
 
 it('the token of the site appears in no finding', async () => {
   await openMirrored(postings(1));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { itInAll } from '../support/in-all.ts';
 import { runSql } from '../support/sql.ts';
 import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
@@ -29,7 +30,7 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('find their data again after a stop', async () => {
+  itInAll('find their data again after a stop', async () => {
     const dataDir = newDataFolder();
     const first = await openEmbeddedServer(dataDir);
     expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
@@ -41,7 +42,7 @@ describe('members of one server', () => {
     await second.leave();
   });
 
-  it('come and go in any order without ever connecting to a stopping server', async () => {
+  itInAll('come and go in any order without ever connecting to a stopping server', async () => {
     const dataDir = newDataFolder();
     const visit = async () => {
       const server = await openEmbeddedServer(dataDir, withoutSync);
@@ -55,7 +56,7 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('may leave twice', async () => {
+  itInAll('may leave twice', async () => {
     const server = await openEmbeddedServer(newDataFolder(), withoutSync);
     await server.leave();
     await expect(server.leave()).resolves.toBeUndefined();
@@ -75,7 +76,7 @@ describe('a member killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('as the only member leaves a server that the next one uses and stops', async () => {
+  itInAll('as the only member leaves a server that the next one uses and stops', async () => {
     const dataDir = newDataFolder();
     const killed = startMember(dataDir);
     const [before] = await runSql(await killed.joined(), started);
@@ -86,7 +87,7 @@ describe('a member killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('while creating the cluster leaves nothing half done', async () => {
+  itInAll('while creating the cluster leaves nothing half done', async () => {
     const dataDir = newDataFolder();
     const killed = startMember(dataDir);
     await killed.noticed(/Preparing/);
@@ -99,7 +100,7 @@ describe('a member killed with -9', () => {
     await next.leave();
   });
 
-  it('while starting the server leaves one that the next member uses', async () => {
+  itInAll('while starting the server leaves one that the next member uses', async () => {
     const dataDir = newDataFolder();
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     const killed = startMember(dataDir);
@@ -127,7 +128,7 @@ describe('a server killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('together with its members is restarted by the next one', async () => {
+  itInAll('together with its members is restarted by the next one', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir);
     await runSql(await member.joined(), 'create table mark ()');
@@ -140,7 +141,7 @@ describe('a server killed with -9', () => {
 });
 
 describe('the server', () => {
-  it('survives Ctrl-C in the process group that started it', async () => {
+  itInAll('survives Ctrl-C in the process group that started it', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir, { ownGroup: true });
     const url = await member.joined();
@@ -161,7 +162,7 @@ describe('the server', () => {
     await member.leave();
   });
 
-  it('of another data folder is separate', async () => {
+  itInAll('of another data folder is separate', async () => {
     const [one, two] = await Promise.all([
       openEmbeddedServer(newDataFolder(), withoutSync),
       openEmbeddedServer(newDataFolder(), withoutSync),

@@ -16,6 +16,7 @@ import ssh2 from 'ssh2';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
+import { itInAll } from '../support/in-all.ts';
 import { type PrivateSshd, sshdForTests } from '../support/sshd.ts';
 import { collect, generousLimits } from './collect.ts';
 
@@ -77,7 +78,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     utimesSync(join(folder, name), time, time);
   };
 
-  it.each([0, 1, 32 * 1024, 3_000_000])('sends a file of about %d bytes', async (size) => {
+  itInAll.each([0, 1, 32 * 1024, 3_000_000])('sends a file of about %d bytes', async (size) => {
     write('a.xml', feed(1, 3, 'x'.repeat(size / 3)));
     const { reading, records } = await readFrom(configOf('a.xml'));
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [], records: 3 });
@@ -93,7 +94,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     expect(wrong.problems).not.toContain('zq');
   });
 
-  it('whose host key is not the pinned one gets nothing', async () => {
+  itInAll('whose host key is not the pinned one gets nothing', async () => {
     write('a.xml', feed(1, 1));
     const other = `SHA256:${'A'.repeat(43)}`;
     const { problems } = await readFrom(configOf('a.xml', {}, { hostKeys: [other] }));
@@ -152,7 +153,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     expect(appears.problems).toMatch(/the folder sftp:.*inbox changed while it was being read: e.xml appeared/);
   });
 
-  it.each<[string, (path: string) => void, RegExp]>([
+  itInAll.each<[string, (path: string) => void, RegExp]>([
     ['grows', (path) => appendFileSync(path, ' '), /the file grew while it was being read/],
     ['is cut', (path) => truncateSync(path, 2_000_000), /the file was cut while it was being read/],
     ['is touched', (path) => utimesSync(path, 1, 1), /the file changed while it was being read/],
@@ -202,7 +203,7 @@ describe('a server of the test', () => {
     });
   }
 
-  it.each(['password', 'keyboard-interactive'] as const)('accepts a password (%s)', async (method) => {
+  itInAll.each(['password', 'keyboard-interactive'] as const)('accepts a password (%s)', async (method) => {
     const text = feed(1, 2);
     const configOf = await serve(method, (client) => {
       client.on('session', (accept) => {
@@ -227,7 +228,7 @@ describe('a server of the test', () => {
     expect(problems).not.toContain('zq');
   });
 
-  it('that does not say how large the file is proves no end', async () => {
+  itInAll('that does not say how large the file is proves no end', async () => {
     const configOf = await serve('password', (client) => {
       client.on('session', (accept) => {
         accept().on('sftp', (acceptSftp) => {
@@ -239,7 +240,7 @@ describe('a server of the test', () => {
     expect((await readFrom(configOf('zq-right'))).problems).toMatch(/does not say how large feed\.xml is/);
   });
 
-  it('that does not say what its entries are has files', async () => {
+  itInAll('that does not say what its entries are has files', async () => {
     const text = feed(1, 2);
     const attrs = { size: text.length, atime: 1, mtime: 1 } as ssh2.Attributes;
     const configOf = await serve('password', (client) => {
@@ -292,7 +293,7 @@ describe('a server of the test', () => {
     expect(problems).toMatch(/broke off|failed/);
   });
 
-  it('that hangs is left at the time limit', async () => {
+  itInAll('that hangs is left at the time limit', async () => {
     const configOf = await serve('password', () => undefined);
     const { problems } = await readFrom(configOf('zq-right'), { firstByteTimeoutMs: 300 });
     expect(problems).toMatch(/no data arrived within 0\.3 s/);

@@ -186,7 +186,7 @@ describe('Postgres', () => {
     'with a full disk only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+      skip(!runsEverything, ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const { ended } = await mirroring(installation);
@@ -251,7 +251,7 @@ describe('a change that cannot be processed', () => {
     'ends in review, never in a loop, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+      skip(!runsEverything, ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({
         queue,

@@ -8,6 +8,7 @@ import { editEntry } from '../../src/review/edit-entry.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
+import { itInAll } from '../support/in-all.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { checkCounts } from './laws.ts';
 import { randomOf } from './random.ts';
@@ -283,7 +284,7 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  it('keeps its keys and jobs when a place is written in another way', async () => {
+  itInAll('keeps its keys and jobs when a place is written in another way', async () => {
     await withMirror(async (mirror) => {
       await sync(mirror, recordOf('1', [{ city: 'San José', state: 'CA' }, CHICAGO]), OTHER);
       const ids = async () => (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort();
@@ -294,7 +295,7 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  it('never shares a key with another record', async () => {
+  itInAll('never shares a key with another record', async () => {
     await withMirror(async (mirror) => {
       const keys = ['1', '1|boston, ma', '1|', '1%7C', '1|boston, ma|boston, ma', '|'];
       const records = keys.map((id) => recordOf(id, [BOSTON, CHICAGO]));
@@ -310,7 +311,7 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  it('and the key of another one: a repeated place is a duplicate, the others are postings', async () => {
+  itInAll('and the key of another one: a repeated place is a duplicate, the others are postings', async () => {
     await withMirror(async (mirror) => {
       const rows = [recordOf('1', [BOSTON]), recordOf('1', [CHICAGO]), recordOf('1', [CHICAGO, DENVER], 'Other title')];
       expect(await sync(mirror, ...rows)).toMatchObject({ seen: 4, created: 3, duplicates: 1 });
@@ -378,22 +379,25 @@ describe('a record with several places', { concurrent: true }, () => {
     );
   });
 
-  it('when the setting changes, the keys change: creates are sent, and deletes of the former jobs are held', async () => {
-    await withMirror(
-      async (mirror) => {
-        const records = Array.from({ length: 8 }, (_, at) => recordOf(`${at}`, [BOSTON, CHICAGO]));
-        expect(await sync(mirror, ...records)).toMatchObject({ created: 8 });
-        await configure(mirror, 'use: first', 'use: each');
-        expect(await sync(mirror, ...records)).toMatchObject({ created: 16, gone: 8, held: 8, deleted: 0 });
-        const { db } = await mirror.app();
-        await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
-        await mirror.sync();
-        expect(await jobsOf(mirror)).toHaveLength(16);
-        expect(await sync(mirror, ...records)).toMatchObject({ unchanged: 16, requests: 0 });
-      },
-      { guard: '{ percent: 20, count: 5 }', feed: { places: '{ path: places, use: first }' } },
-    );
-  });
+  itInAll(
+    'when the setting changes, the keys change: creates are sent, and deletes of the former jobs are held',
+    async () => {
+      await withMirror(
+        async (mirror) => {
+          const records = Array.from({ length: 8 }, (_, at) => recordOf(`${at}`, [BOSTON, CHICAGO]));
+          expect(await sync(mirror, ...records)).toMatchObject({ created: 8 });
+          await configure(mirror, 'use: first', 'use: each');
+          expect(await sync(mirror, ...records)).toMatchObject({ created: 16, gone: 8, held: 8, deleted: 0 });
+          const { db } = await mirror.app();
+          await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+          await mirror.sync();
+          expect(await jobsOf(mirror)).toHaveLength(16);
+          expect(await sync(mirror, ...records)).toMatchObject({ unchanged: 16, requests: 0 });
+        },
+        { guard: '{ percent: 20, count: 5 }', feed: { places: '{ path: places, use: first }' } },
+      );
+    },
+  );
 
   it.each([
     ['first', 'use: first', 'use: each'],
@@ -423,7 +427,7 @@ describe('a record with several places', { concurrent: true }, () => {
   );
 
   /** Random feeds: after each pull the site has exactly what the feed, and what could not be read of it, want. */
-  it.each([1, 2, 3])('and random versions of a feed, seed %i', async (seed) => {
+  itInAll.each([1, 2, 3])('and random versions of a feed, seed %i', async (seed) => {
     await withMirror(async (mirror) => {
       const random = randomOf(seed);
       const cities = ['Boston', 'Salem', 'Lynn', 'Quincy'];

@@ -1,9 +1,11 @@
-// The list of planted faults is up to date: the text that each changes exists, and so do the tests that should fail.
+// The list of planted faults is up to date: the text that each changes exists, and so do the tests that should fail, which
+// `npm test` runs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { plantedFaults } from '../../bench/planted-faults/faults.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
+import { leftOut } from '../support/only-in-all.ts';
 
 it('each planted fault finds its text and its tests', () => {
   const lost = plantedFaults.flatMap(({ file, find, tests }) => {
@@ -16,4 +18,10 @@ it('each planted fault finds its text and its tests', () => {
     ];
   });
   expect(lost).toEqual([]);
+});
+
+it('each planted fault is caught by a file that npm test runs', () => {
+  const onlyInAll = new Set(leftOut([]));
+  const uncaught = plantedFaults.filter(({ tests }) => tests.every((test) => onlyInAll.has(test)));
+  expect(uncaught).toEqual([]);
 });

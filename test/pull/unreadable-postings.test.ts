@@ -8,6 +8,7 @@ import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
 import { leavesOut, onlyInAllNote } from '../support/extent.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -261,7 +262,7 @@ describe('a delete of unknown outcome that was held because of a record without 
     expect(await stage.change('p1')).toMatchObject({ state: 'held', desired: 'absent' });
   };
 
-  it('becomes an update that waits, if its posting is within its grace now', async () => {
+  itInAll('becomes an update that waits, if its posting is within its grace now', async () => {
     await held();
     await stage.pull(others, { missingPulls: 2 });
     expect(await stage.change('p1')).toMatchObject({ desired: 'present', operation: 'update', missing: true });
@@ -270,7 +271,7 @@ describe('a delete of unknown outcome that was held because of a record without 
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', missing: false });
   });
 
-  it('is planned again once the feed is whole', async () => {
+  itInAll('is planned again once the feed is whole', async () => {
     await held();
     await pull(others);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
@@ -331,7 +332,7 @@ describe('a posting that becomes unreadable', () => {
     }
   }
 
-  it('ends its grace period, and its open change is sent', async () => {
+  itInAll('ends its grace period, and its open change is sent', async () => {
     await stage.close();
     stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     await live([p1, ...others]);
@@ -347,7 +348,7 @@ describe('a posting that becomes unreadable', () => {
     expect(await absent()).toEqual([]);
   });
 
-  it('is deleted once it is really gone', async () => {
+  itInAll('is deleted once it is really gone', async () => {
     await live([p1, ...others]);
     await pull(feedOf(others, broken(p1)));
     await discardUnreadable();
@@ -369,7 +370,7 @@ describe('a posting that becomes unreadable', () => {
     expect([job?.fields?.title, change]).toEqual(['Changed', undefined]);
   });
 
-  it('counts once if a readable record matches its open change by hash', async () => {
+  itInAll('counts once if a readable record matches its open change by hash', async () => {
     await live(others);
     await pull([p1, ...others]);
     expect(await pull(feedOf([p1, ...others], broken(p1)))).toMatchObject({ seen: 13, unreadable: 1, pending: 1 });
@@ -381,7 +382,7 @@ describe('a posting that becomes unreadable', () => {
     });
   });
 
-  it('is shown with its key', async () => {
+  itInAll('is shown with its key', async () => {
     await live([p1, ...others]);
     await pull(feedOf(others, broken(p1)));
     expect(await stage.entries()).toMatchObject([{ kind: 'unreadable', key: 'p1' }]);
@@ -435,7 +436,7 @@ describe('an unreadable record without a key', () => {
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
   });
 
-  it('leaves creates that are not done yet as they are', async () => {
+  itInAll('leaves creates that are not done yet as they are', async () => {
     await live(others);
     await pull([p1, ...others]);
     await stage.fail('p1', 'in_doubt');
@@ -496,14 +497,14 @@ describe('an unreadable record whose bytes differ on every pull', () => {
     expect(await unreadable()).toEqual([]);
   });
 
-  it('is not confused with another one: each further record gets its own entry', async () => {
+  itInAll('is not confused with another one: each further record gets its own entry', async () => {
     await pull(feedOf(others, keyless('1')));
     await discardUnreadable();
     expect(await pull(feedOf(others, keyless('2'), keyless('3')))).toMatchObject({ complete: false, unreadable: 2 });
     expect(await unreadable()).toMatchObject([{ discarded: true }, { discarded: false }]);
   });
 
-  it('shares an entry, with a count, only with records that nothing distinguishes from it', async () => {
+  itInAll('shares an entry, with a count, only with records that nothing distinguishes from it', async () => {
     expect(await pull(feedOf(others, keyless(), keyless(), broken(p1, 'a'), broken(p1, 'b')))).toMatchObject({
       unreadable: 4,
       review: 2,

@@ -9,6 +9,7 @@ import { readValueTable } from '../../src/review/value-table.ts';
 import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -117,7 +118,7 @@ describe('an edit of a group', () => {
     expect(await states()).toEqual([['ready', 3]]);
   });
 
-  it('leaves alone what changed since it was selected', async () => {
+  itInAll('leaves alone what changed since it was selected', async () => {
     await stage.pull(odd(5));
     const id = await start('edit', { edit: TEXAS });
     const { db, config } = stage.app;
@@ -133,21 +134,25 @@ describe('an edit of a group', () => {
     expect((await stage.change('odd4'))?.fields).toMatchObject({ 'location-state': 'Texas' });
   });
 
-  it('waits for a running pull of the feed', async () => {
-    await stage.pull(odd(1));
-    const id = await start('edit', { edit: TEXAS });
-    const release = await holdPullLock(stage.app.db, acme);
-    const waited: (string | undefined)[] = [];
-    const ended = await runBulk(stage.app.db, stage.app.config, id, {
-      signal: goOn,
-      onProgress: (_, waitsFor) => {
-        waited.push(waitsFor);
-        if (waitsFor !== undefined) void release();
-      },
-    });
-    expect(waited).toEqual([acme, undefined]);
-    expect(ended?.bulk).toMatchObject({ done: 1 });
-  }, 30_000);
+  itInAll(
+    'waits for a running pull of the feed',
+    async () => {
+      await stage.pull(odd(1));
+      const id = await start('edit', { edit: TEXAS });
+      const release = await holdPullLock(stage.app.db, acme);
+      const waited: (string | undefined)[] = [];
+      const ended = await runBulk(stage.app.db, stage.app.config, id, {
+        signal: goOn,
+        onProgress: (_, waitsFor) => {
+          waited.push(waitsFor);
+          if (waitsFor !== undefined) void release();
+        },
+      });
+      expect(waited).toEqual([acme, undefined]);
+      expect(ended?.bulk).toMatchObject({ done: 1 });
+    },
+    30_000,
+  );
 
   it('says which fields a feed has', async () => {
     await stage.pull(odd(1));
@@ -256,7 +261,7 @@ describe('a group', () => {
     }
   });
 
-  it('of held deletes is approved or discarded as a whole, with the reason in the audit', async () => {
+  itInAll('of held deletes is approved or discarded as a whole, with the reason in the audit', async () => {
     await fillWithHeld();
     const approve = await start('approve', { query: { kinds: ['held'] } }, 7);
     await run(approve, 3);

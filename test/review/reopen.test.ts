@@ -5,6 +5,7 @@ import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries
 import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -72,7 +73,7 @@ it('returns each entry to its former state, and counts by kind', async () => {
   ]);
 });
 
-it('applies to the named kinds, and to no others', async () => {
+itInAll('applies to the named kinds, and to no others', async () => {
   await oneOfEach();
   expect((await onFeed('discard', ['rejected', 'failed'])).feeds[0]).toMatchObject({ done: 2 });
   expect(await discarded()).toEqual(['bad failed', 'odd rejected']);
@@ -117,7 +118,7 @@ describe('a delete that was held', () => {
   });
 });
 
-it('entries that changed meanwhile, or are in doubt or in flight, are skipped', async () => {
+itInAll('entries that changed meanwhile, or are in doubt or in flight, are skipped', async () => {
   await stage.pull([ODD, posting('a'), posting('b'), posting('c')]);
   await stage.fail('a', 'in_doubt');
   await stage.claim('b');
@@ -146,7 +147,7 @@ describe('an unreadable record', () => {
     expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
   });
 
-  it('is not reopened during a pull that treats it as discarded', async () => {
+  itInAll('is not reopened during a pull that treats it as discarded', async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     const release = await holdPullLock(stage.app.db, acme);
@@ -159,7 +160,7 @@ describe('an unreadable record', () => {
   });
 });
 
-it('an entry that is resolved before the action is left out of its report', async () => {
+itInAll('an entry that is resolved before the action is left out of its report', async () => {
   await stage.pull([ODD]);
   const id = await stage.entry('odd');
   await stage.app.db.query('delete from change where id = $1', [id]);

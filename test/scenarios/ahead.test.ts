@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
 import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -79,7 +80,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
-  it('a create is answered with the ID of an older posting', async () => {
+  itInAll('a create is answered with the ID of an older posting', async () => {
     await openBehind();
     const { db } = await mirror.app();
     // The next ID that the site will assign.
@@ -90,15 +91,18 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
-  it('a job that the database maps to another posting is not created again for the posting that it shows', async () => {
-    await openBehind();
-    const { db } = await mirror.app();
-    // As if the site had reused the ID: the database maps p1 to the job of p3.
-    await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
-    await db.query('update feed_state set site_checked_at = null');
-    expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
-    expect(await mirror.sandbox.inspect.count()).toBe(4);
-  });
+  itInAll(
+    'a job that the database maps to another posting is not created again for the posting that it shows',
+    async () => {
+      await openBehind();
+      const { db } = await mirror.app();
+      // As if the site had reused the ID: the database maps p1 to the job of p3.
+      await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
+      await db.query('update feed_state set site_checked_at = null');
+      expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
+      expect(await mirror.sandbox.inspect.count()).toBe(4);
+    },
+  );
 });
 
 it('without a list a sign is reported once, and creates continue', async () => {
@@ -117,7 +121,7 @@ it('without a list a sign is reported once, and creates continue', async () => {
   expect(told[2]).toBe(false);
 });
 
-it('many signs cause a single search of the site', async () => {
+itInAll('many signs cause a single search of the site', async () => {
   await openBehind();
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
@@ -130,7 +134,7 @@ it('many signs cause a single search of the site', async () => {
   expect(lists()).toBe(0);
 });
 
-it('nobody is asked again about a found job that a person declared to be another posting’s', async () => {
+itInAll('nobody is asked again about a found job that a person declared to be another posting’s', async () => {
   await openBehind();
   const { db } = await mirror.app();
   await db.query('update feed_state set site_checked_at = null');

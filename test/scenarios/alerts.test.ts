@@ -12,6 +12,7 @@ import { claimMessage } from '../../src/store/alert/outbox.ts';
 import type { AlertPayload } from '../../src/telemetry/alerts/alert-message.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -147,7 +148,7 @@ it('a message that a process died with is sent again under the same ID, by anoth
 /** Seconds. */
 const WAITS = [5, 30, 120, 600, 1_800, 7_200, 21_600, 64_800];
 
-it('retries ever more seldom, then lists the message as dead, which a command sends again', async () => {
+itInAll('retries ever more seldom, then lists the message as dead, which a command sends again', async () => {
   const app = await open();
   await pause(app);
   await evaluate(app);
@@ -191,7 +192,7 @@ it('retries ever more seldom, then lists the message as dead, which a command se
   expect([unknown.status, unknown.errors]).toEqual([1, 'jobmirror: no undelivered message has the ID msg_none\n']);
 });
 
-it('a message that a running process sends is not sent again on demand', async () => {
+itInAll('a message that a running process sends is not sent again on demand', async () => {
   const app = await open();
   await pause(app);
   await evaluate(app);
@@ -219,7 +220,7 @@ it('a message that a running process sends is not sent again on demand', async (
   expect(told()).toEqual(['alert.opened paused board']);
 });
 
-it('sends again only what was asked for', async () => {
+itInAll('sends again only what was asked for', async () => {
   const app = await open();
   await app.db.query(
     `insert into alert_message (destination, topic, state, payload) select 'ops', topic, state, jsonb_build_object('type',
@@ -258,7 +259,7 @@ it('tells held deletes and their end', async () => {
   expect(data.message).toMatch(/^feed acme: 10 changes are held and wait for approval; to see and approve them: /);
 });
 
-it('tells again when far more is held, not when somewhat more is', async () => {
+itInAll('tells again when far more is held, not when somewhat more is', async () => {
   const app = await open(', on: [held]');
   const hold = (from: number, to: number) =>
     app.db.query(
@@ -300,7 +301,7 @@ it('tells again when far more is held, not when somewhat more is', async () => {
   expect(new Set(payloads.map(({ data }) => data.since)).size).toBe(1);
 });
 
-it('tells a rejected share above its own limit', async () => {
+itInAll('tells a rejected share above its own limit', async () => {
   const app = await open(', rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   await mirror.writeFeed(feedXml([...postings(10), ...abroad(6)]));
@@ -313,7 +314,7 @@ it('tells a rejected share above its own limit', async () => {
   expect(told()).toEqual(['alert.opened rejected_share acme']);
 });
 
-it('takes the share of the whole feed, whatever an incomplete pull saw', async () => {
+itInAll('takes the share of the whole feed, whatever an incomplete pull saw', async () => {
   const app = await open(', on: [rejected_share], rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   const pull = async (text: string) => {

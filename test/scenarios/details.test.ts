@@ -15,6 +15,7 @@ import { readStory } from '../../src/store/review/posting-history.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const FIELDS =
@@ -140,7 +141,7 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ updated: 25, asked: all(25) });
   });
 
-  it('are not requested again for a posting that the site would reject, or for one with an edit', async () => {
+  itInAll('are not requested again for a posting that the site would reject, or for one with an edit', async () => {
     change('j4', { state: 'Jalisco' });
     expect(await sync()).toMatchObject({ created: 24, rejected: 1 });
     expect(await syncAsking()).toMatchObject({ unchanged: 24, rejected: 1, asked: [] });
@@ -157,7 +158,7 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j4')?.['location-state']).toBe('Ohio');
   });
 
-  it('of changes that are held or in doubt are not requested again', async () => {
+  itInAll('of changes that are held or in doubt are not requested again', async () => {
     await sync();
     list = [];
     expect(await syncAsking()).toMatchObject({ held: 25, deleted: 0, asked: [] });
@@ -172,13 +173,13 @@ describe('details', () => {
     expect((await mirror.siteJobs()).size).toBe(26);
   });
 
-  it('are requested once for two records with one key', async () => {
+  itInAll('are requested once for two records with one key', async () => {
     list = [...list, { ...job('j1'), text: 'Another nurse' }];
     expect(await syncAsking()).toMatchObject({ created: 25, duplicates: 1 });
     expect(await syncAsking()).toMatchObject({ unchanged: 25, duplicates: 1, asked: [] });
   });
 
-  it('are kept for each of two records with one key', async () => {
+  itInAll('are kept for each of two records with one key', async () => {
     list = [...list, { ...job('j1'), text: 'Another nurse' }];
     await sync();
     expect(await syncAsking()).toMatchObject({ unchanged: 25, duplicates: 1, asked: [] });
@@ -232,7 +233,7 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j2')).toMatchObject({ title: 'Cook', description: 'About j2' });
   });
 
-  it('that fail for hours are requested less and less often, and count as failed meanwhile', async () => {
+  itInAll('that fail for hours are requested less and less often, and count as failed meanwhile', async () => {
     answer = (id, response) =>
       id === 'j2' ? sendJson(response, {}, 404) : id === 'j3' ? detail('j4', response) : detail(id, response);
     const failing = { complete: false, created: 0, unreadable: 2, shortfalls: [expect.stringContaining('2 records')] };
@@ -265,7 +266,7 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ complete: true, created: 2, updated: 23, asked: ids('j2', 'j3') });
   });
 
-  it('that fail for hours can be discarded: they are still requested now and then', async () => {
+  itInAll('that fail for hours can be discarded: they are still requested now and then', async () => {
     await sync();
     change('j2', { text: 'Cook' });
     answer = (id, response) => (id === 'j2' ? sendJson(response, {}, 410) : detail(id, response));
@@ -283,7 +284,7 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ unchanged: 25, asked: [] });
   });
 
-  it('that fail for good can be discarded: then the feed is complete, and the job stays', async () => {
+  itInAll('that fail for good can be discarded: then the feed is complete, and the job stays', async () => {
     await sync();
     change('j2', { text: 'Cook' });
     list = list.filter(({ id }) => id !== 'j9');
@@ -340,7 +341,7 @@ describe('details', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
   });
 
-  it('are not requested any more if the source asks to wait for too long; the next pull continues', async () => {
+  itInAll('are not requested any more if the source asks to wait for too long; the next pull continues', async () => {
     answer = (id, response) =>
       id === 'j10' ? sendJson(response, {}, 429, { 'retry-after': '3600' }) : detail(id, response);
     const report = await sync();
@@ -355,7 +356,7 @@ describe('details', () => {
 });
 
 describe('while the source is in trouble', () => {
-  it('a few details are tried at random, and those that answer are mirrored', async () => {
+  itInAll('a few details are tried at random, and those that answer are mirrored', async () => {
     list = jobs(200);
     await open({ limits: '{ requests_per_second: 5000, attempts: 2, max_wait_seconds: 0.01 }' });
     answer = (_, response) => sendJson(response, {}, 500);
@@ -372,7 +373,7 @@ describe('while the source is in trouble', () => {
     expect((await mirror.siteJobs()).size).toBe(200);
   });
 
-  it('details that take too long wait for the next pull', async () => {
+  itInAll('details that take too long wait for the next pull', async () => {
     await open({ limits: '{ requests_per_second: 1000, total_timeout_seconds: 2 }' });
     answer = (id, response) => {
       if (Number(id.slice(1)) < 20) detail(id, response);
@@ -400,7 +401,7 @@ describe('records that are skipped', () => {
 });
 
 describe('with ignore', () => {
-  it('the details of two records with one key are both kept when what does not count changes', async () => {
+  itInAll('the details of two records with one key are both kept when what does not count changes', async () => {
     const fields = FIELDS.replace('title: text', 'title: { template: "{text}, {posted/on}" }');
     await open({ format: FORMAT.replace(FIELDS, fields), details: DETAILS.replace(/ }$/, ', ignore: posted/on }') });
     // On one page: a key on two pages may be a list that moves.
@@ -413,7 +414,7 @@ describe('with ignore', () => {
     expect(await syncAsking()).toMatchObject({ complete: true, updated: 8, duplicates: 1, asked: [] });
   });
 
-  it('a change that says nothing about the detail requests none, but fields have it', async () => {
+  itInAll('a change that says nothing about the detail requests none, but fields have it', async () => {
     const fields = FIELDS.replace('title: text', 'title: { template: "{text}, {posted/on}" }');
     await open({
       format: FORMAT.replace(FIELDS, fields),
@@ -452,7 +453,7 @@ describe('with refresh_days', () => {
     return anyDetailDue(db, setup ?? expect.fail());
   };
 
-  it('a record that its detail had skipped is mirrored once another detail shows a posting', async () => {
+  itInAll('a record that its detail had skipped is mirrored once another detail shows a posting', async () => {
     list = jobs(3);
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ detail/text: Draft }]' });
     text = (id) => (id === 'j2' ? 'Draft' : `About ${id}`);
@@ -470,27 +471,30 @@ describe('with refresh_days', () => {
     expect(await (await mirror.app()).db.query('select key from detail')).toEqual([{ key: 'j1' }]);
   });
 
-  it('details of postings that the list no longer has are not due, however long their deletes are held', async () => {
-    const details = DETAILS.replace(/ }$/, ', refresh_days: 7 }');
-    await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1 }' });
-    await sync();
-    const [gone] = list.splice(8, 1);
-    expect(await sync()).toMatchObject({ complete: true, held: 1 });
-    await age(30);
-    expect(await isAnyDue()).toBe(true);
-    expect(await syncAsking()).toMatchObject({ unchanged: 24, held: 1, asked: ids(...list.map(({ id }) => id)) });
-    expect(await isAnyDue()).toBe(false);
-    expect(await syncAsking()).toMatchObject({ unchanged: 24, held: 1, asked: [] });
-    await forget();
-    list.push(gone ?? expect.fail());
-    expect(await syncAsking()).toMatchObject({ unchanged: 25, held: 0, asked: [] });
-    // It is listed again, and so it is due.
-    expect(await isAnyDue()).toBe(true);
-    expect(await syncAsking()).toMatchObject({ unchanged: 25, asked: ['j9'] });
-    expect(await isAnyDue()).toBe(false);
-  });
+  itInAll(
+    'details of postings that the list no longer has are not due, however long their deletes are held',
+    async () => {
+      const details = DETAILS.replace(/ }$/, ', refresh_days: 7 }');
+      await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1 }' });
+      await sync();
+      const [gone] = list.splice(8, 1);
+      expect(await sync()).toMatchObject({ complete: true, held: 1 });
+      await age(30);
+      expect(await isAnyDue()).toBe(true);
+      expect(await syncAsking()).toMatchObject({ unchanged: 24, held: 1, asked: ids(...list.map(({ id }) => id)) });
+      expect(await isAnyDue()).toBe(false);
+      expect(await syncAsking()).toMatchObject({ unchanged: 24, held: 1, asked: [] });
+      await forget();
+      list.push(gone ?? expect.fail());
+      expect(await syncAsking()).toMatchObject({ unchanged: 25, held: 0, asked: [] });
+      // It is listed again, and so it is due.
+      expect(await isAnyDue()).toBe(true);
+      expect(await syncAsking()).toMatchObject({ unchanged: 25, asked: ['j9'] });
+      expect(await isAnyDue()).toBe(false);
+    },
+  );
 
-  it('a refresh that fails for hours is tried less and less often', async () => {
+  itInAll('a refresh that fails for hours is tried less and less often', async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }') });
     await sync();
     await (await mirror.app()).db.query(`update detail set fetched_at = now() - interval '8 days' where key = 'j2'`);
@@ -502,7 +506,7 @@ describe('with refresh_days', () => {
     expect(await syncAsking()).toMatchObject({ complete: true, unchanged: 25, asked: [] });
   });
 
-  it('a detail that a new rule no longer needs is not due', async () => {
+  itInAll('a detail that a new rule no longer needs is not due', async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ state: TX }]' });
     await sync();
     await configure('state: TX', 'id: j3');
@@ -529,7 +533,7 @@ describe('with refresh_days', () => {
   });
 });
 
-it('of a list that is a single document are requested with its credentials and headers', async () => {
+itInAll('of a list that is a single document are requested with its credentials and headers', async () => {
   list = jobs(8);
   await open({
     source: `"${source.origin}/jobs?lang=en&page=1"`,

@@ -1,5 +1,6 @@
 // Postings that leave the feed while their creates are in doubt: the guard also covers deletes of jobs that may have been made.
 import { afterEach, describe, expect, it } from 'vitest';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -38,7 +39,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  it('that lacks more of them than the guard allows: their deletes are held', async () => {
+  itInAll('that lacks more of them than the guard allows: their deletes are held', async () => {
     await openDoubtful(12, true);
     await mirror.writeFeed(feedXml(postings(12).slice(0, 5)));
     expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 7, held: 7, deleted: 0 });
@@ -52,7 +53,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(10);
   });
 
-  it('little by little: together they are more than the guard allows', async () => {
+  itInAll('little by little: together they are more than the guard allows', async () => {
     await openDoubtful(12, true);
     await mirror.sandbox.setFaults([{ name: '502', on: ['list'] }]);
     await mirror.writeFeed(feedXml(postings(12).slice(0, 8)));
@@ -64,7 +65,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  it('that is empty, and their jobs were never made: nothing is left to hold', async () => {
+  itInAll('that is empty, and their jobs were never made: nothing is left to hold', async () => {
     await openDoubtful(8, false);
     await mirror.writeFeed(feedXml([]));
     await mirror.sync();

@@ -11,6 +11,7 @@ import { addressOf } from '../../src/site/base-address.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
 import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -89,7 +90,7 @@ describe('a site that has jobs', () => {
     expect(mirror.sandbox.requests.total()).toBe(before);
   });
 
-  it('is not reported as mirrored, even if nothing needs to be sent', async () => {
+  itInAll('is not reported as mirrored, even if nothing needs to be sent', async () => {
     await openMirrored();
     await mirror.sync();
     await moveTo('localhost');
@@ -99,7 +100,7 @@ describe('a site that has jobs', () => {
     expect(report.message).not.toContain('once that is fixed');
   });
 
-  it('that was paused for another reason is not resumed by a response from the other address', async () => {
+  itInAll('that was paused for another reason is not resumed by a response from the other address', async () => {
     await openMirrored();
     await mirror.sandbox.setFaults([{ name: '401' }]);
     await mirror.sync();
@@ -109,7 +110,7 @@ describe('a site that has jobs', () => {
     expect(textOf((await state()).pauseCause ?? '')).toContain('base_url leads to');
   });
 
-  it('gets requests again once a person confirms that it is the same', async () => {
+  itInAll('gets requests again once a person confirms that it is the same', async () => {
     await openMirrored();
     await moveTo('localhost');
     await mirror.sync();
@@ -130,7 +131,7 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  it('gets no request from a process that still runs with another address', async () => {
+  itInAll('gets no request from a process that still runs with another address', async () => {
     await openMirrored();
     const siteContext = (await mirror.engine()).siteContexts.get(board);
     const { db } = await mirror.app();
@@ -210,7 +211,7 @@ describe('another port of this machine', () => {
   });
 });
 
-it('a site without jobs may move', async () => {
+itInAll('a site without jobs may move', async () => {
   await openMirrored();
   const { db } = await mirror.app();
   await db.query('delete from mapping');

@@ -6,6 +6,7 @@ import iconv from 'iconv-lite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -111,7 +112,7 @@ describe('deletes nothing', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, requests: 0 });
   });
 
-  it.each([
+  itInAll.each([
     [
       'HTML',
       '<!doctype html>\n<title>Sign in</title>',

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, PASSWORD, rawRequest, type Served, serve, TOKENS } from './served.ts';
 
@@ -458,7 +459,7 @@ describe('a browser that another page uses', () => {
   });
 });
 
-it('slow requests are cut off', { timeout: 60_000 }, async () => {
+itInAll('slow requests are cut off', { timeout: 60_000 }, async () => {
   const { hostname, port } = new URL(served.url);
   const startedAt = performance.now();
   const answer = await new Promise<string>((resolve, reject) => {
