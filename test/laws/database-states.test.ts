@@ -1,6 +1,5 @@
 // A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
 import { describe, expect } from 'vitest';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -15,8 +14,6 @@ interface State {
   readonly state: string;
   /** Puts the server into the state; resolves when the state is over. */
   readonly pass: (server: PrivateServer) => Promise<unknown>;
-  /** The queue with which `npm test` tries it, if at all. */
-  readonly inPart?: 'database' | 'redis';
 }
 
 /** Duration of the state, measured by the server itself; long enough for every request in flight to be answered in it. */
@@ -48,7 +45,6 @@ const STATES: readonly State[] = [
   },
   {
     state: 'ending all sessions, three times',
-    inPart: 'database',
     async pass(server) {
       for (let time = 0; time < 3; time++) {
         await endSessions(server);
@@ -63,12 +59,11 @@ const STATES: readonly State[] = [
 const answeredCreates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method, status }) => method === 'POST' && status === 201).length;
 
-describe.each(STATES)('a server that is $state', ({ pass, inPart }) => {
+describe.each(STATES)('a server that is $state', ({ pass }) => {
   it.for(QUEUES)(
     'only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
-      skip(!runsEverything && inPart !== queue, ONLY_IN_ALL);
       if (!available) skip();
       const server = await openPrivateServer();
       onTestFinished(() => server.close());
@@ -100,10 +95,8 @@ describe.each(STATES)('a server that is $state', ({ pass, inPart }) => {
 describe('a server that stays read-only', () => {
   it('can be read, and commands that write report it in one line', { timeout: 900_000 }, async ({
     open,
-    skip,
     onTestFinished,
   }) => {
-    skip(!runsEverything, ONLY_IN_ALL);
     const server = await openPrivateServer();
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });

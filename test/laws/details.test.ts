@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest, type Open } from './law-test.ts';
@@ -105,8 +104,7 @@ describe('killed', { concurrent: true }, () => {
   it.for(POINTS)(
     'at $step: no stored detail is requested again',
     { timeout: 900_000 },
-    async (point, { open, source, skip }) => {
-      skip(!runsEverything && point.step !== 'details-stored', ONLY_IN_ALL);
+    async (point, { open, source }) => {
       const installation = await openMirrored(open, source);
       const env = { FAULT_AT: point.step, FAULT_NTH: `${point.nth}` };
       const { signal, output } = await installation.spawn(['sync'], env).ended;
@@ -132,8 +130,7 @@ describe('stopped before it plans', { concurrent: true }, () => {
   it.for(POINTS.filter(({ step }) => step === 'details-stored' || step === 'details-read'))(
     'at $step: a pull gives way to the next one, and changes nothing when it continues',
     { timeout: 900_000 },
-    async ({ step, nth }, { open, source, skip }) => {
-      skip(!runsEverything && step !== 'details-stored', ONLY_IN_ALL);
+    async ({ step, nth }, { open, source }) => {
       const installation = await openMirrored(open, source);
       await installation.sync();
       for (const id of source.jobs.keys()) source.set(id, 2);
@@ -178,7 +175,7 @@ function disturb(source: Source, random: Random, version: number): void {
 }
 
 describe('pull after pull', { concurrent: true }, () => {
-  it.for(runsEverything ? [1, 2, 3, 4, 5, 6] : [1])(
+  it.for([1, 2, 3, 4, 5, 6])(
     'with details that fail, at random (seed %i)',
     { timeout: 900_000 },
     async (seed, { open, source }) => {

@@ -7,7 +7,6 @@ import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { reviewEntries } from '../../src/store/review/review-entries.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
 import { learntRewrites } from '../../src/store/site/value-rewrites.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';
@@ -52,8 +51,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
   it.for(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
     '%s: a create whose response was lost is adopted',
     { timeout: 900_000 },
-    async (storedValues, { open, skip }) => {
-      skip(!runsEverything && !['trimmed', 'upper-case', 'cut'].includes(storedValues), ONLY_IN_ALL);
+    async (storedValues, { open }) => {
       const installation = await open();
       installation.sandbox.setSettings({ storedValues });
       const description = '<p>Care  for <b>all</b></p>\r\n and Cafe\u0301 &amp; more, as long as this text goes on';
@@ -95,8 +93,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
 
 it('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
   timeout: 900_000,
-}, async ({ open, skip }) => {
-  skip(!runsEverything, ONLY_IN_ALL);
+}, async ({ open }) => {
   const installation = await open();
   const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
   await installation.writeFeed(feedXml(many));

@@ -1,6 +1,5 @@
 // Runs every command with secrets that are easy to recognise, and searches everything stored, shown and printed (law 7).
 import { describe, expect } from 'vitest';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { canarySearch } from './canary.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { ACCESS_TOKEN, playEverything, SECRETS } from './secret-stage.ts';
@@ -10,8 +9,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)(
     'tokens, keys and passwords appear in no log, database, queue, page or process list',
     { timeout: 600_000 },
-    async ({ open, skip, onTestFinished }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+    async ({ open, onTestFinished }) => {
       const installation = await open({ queue });
       const site = await startTellingSite();
       onTestFinished(() => site.close());

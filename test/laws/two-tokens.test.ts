@@ -2,7 +2,6 @@
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -24,8 +23,7 @@ async function statusOf(installation: Installation, token: string) {
 }
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('the process with the new token continues', { timeout: 900_000 }, async ({ open, skip }) => {
-    skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+  it.skipIf(!available)('the process with the new token continues', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
@@ -73,8 +71,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)(
     'a token that is accepted again resumes the processes that hold it',
     { timeout: 900_000 },
-    async ({ open, skip }) => {
-      skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
+    async ({ open }) => {
       const installation = await open({ queue });
       const feed = postings(5);
       await installation.writeFeed(feedXml(feed));

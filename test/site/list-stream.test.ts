@@ -7,7 +7,6 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readXml } from '../../src/site/xml/xml-tree.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 
 interface BigSite extends AsyncDisposable {
   readonly url: URL;
@@ -94,8 +93,7 @@ async function readInSmallMemory(site: BigSite): Promise<MemoryReport> {
 const text = 'A description of some length, as postings have them. '.repeat(20);
 
 describe('a list larger than the memory', { timeout: 300_000 }, () => {
-  it.for([false, true])('is read as it arrives (compressed: %s)', async (packed, { skip }) => {
-    skip(!runsEverything && !packed, ONLY_IN_ALL);
+  it.for([false, true])('is read as it arrives (compressed: %s)', async (packed) => {
     const entry = (at: number) => `<job><id>${at}</id><title>t${at}</title><description>${text}</description></job>`;
     await using site = await openBigSite(entry, 110_000, packed);
     const report = await readInSmallMemory(site);
@@ -105,8 +103,7 @@ describe('a list larger than the memory', { timeout: 300_000 }, () => {
     expect(report.most).toBeLessThan(20_000);
   });
 
-  it('of minimal jobs', async ({ skip }) => {
-    skip(!runsEverything, ONLY_IN_ALL);
+  it('of minimal jobs', async () => {
     await using site = await openBigSite((at) => `<job id="${at}"/>`, 1_500_000);
     const report = await readInSmallMemory(site);
     expect(report).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
@@ -159,8 +156,7 @@ describe('a list larger than the memory', { timeout: 300_000 }, () => {
       '/></jobs>',
       'more than 2097152 characters',
     ],
-  ])('is abandoned if it consists of %s', async ([name, entry, count, end, why], { skip }) => {
-    skip(!runsEverything && !['elements that are not jobs', 'one job of text'].includes(name), ONLY_IN_ALL);
+  ])('is abandoned if it consists of %s', async ([_name, entry, count, end, why]) => {
     await using site = await openBigSite(entry, count, false, end);
     const report = await readInSmallMemory(site);
     expect(report.listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(why), changed: false });
