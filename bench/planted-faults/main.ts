@@ -45,8 +45,12 @@ function plant(project: string, { file, find, put }: PlantedFault): () => void {
   return () => writeFileSync(path, before);
 }
 
-const only = process.argv[2];
-const chosen = plantedFaults.filter(({ file, find }) => only === undefined || `${file} ${find}`.includes(only));
+/** By default all; otherwise those whose file, text or tests contain one of the arguments. */
+const only = process.argv.slice(2);
+const chosen = plantedFaults.filter(({ file, find, tests }) => {
+  const text = [file, find, ...tests].join('\n');
+  return only.length === 0 || only.some((part) => text.includes(part));
+});
 const folder = mkdtempSync(join(tmpdir(), 'jobmirror-planted-'));
 // The unprivileged user of the database server must be able to enter the folder.
 chmodSync(folder, 0o711);

@@ -262,7 +262,7 @@ describe('a delete of unknown outcome that was held because of a record without 
     expect(await stage.change('p1')).toMatchObject({ state: 'held', desired: 'absent' });
   };
 
-  itInAll('becomes an update that waits, if its posting is within its grace now', async () => {
+  it('becomes an update that waits, if its posting is within its grace now', async () => {
     await held();
     await stage.pull(others, { missingPulls: 2 });
     expect(await stage.change('p1')).toMatchObject({ desired: 'present', operation: 'update', missing: true });
@@ -271,7 +271,7 @@ describe('a delete of unknown outcome that was held because of a record without 
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', missing: false });
   });
 
-  itInAll('is planned again once the feed is whole', async () => {
+  it('is planned again once the feed is whole', async () => {
     await held();
     await pull(others);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
@@ -332,7 +332,7 @@ describe('a posting that becomes unreadable', () => {
     }
   }
 
-  itInAll('ends its grace period, and its open change is sent', async () => {
+  it('ends its grace period, and its open change is sent', async () => {
     await stage.close();
     stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     await live([p1, ...others]);
