@@ -1,5 +1,5 @@
 // All routes of pages and API, with what protects them.
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { App } from '../runtime/app.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { clientReader } from './access/client.ts';
@@ -7,8 +7,9 @@ import { visitorReader } from './access/counted-visitor.ts';
 import { sessionsFor } from './access/sessions.ts';
 import { apiRoutes } from './api/api.ts';
 import type { Control } from './control.ts';
+import { ErrorPage } from './pages/page.tsx';
 import { pageRoutes } from './pages/page-routes.tsx';
-import { ProblemError, problemResponse } from './problem.ts';
+import { type HttpProblem, ProblemError, problemResponse, TITLES } from './problem.ts';
 import type { WebEnv } from './web-env.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
@@ -33,13 +34,14 @@ export function webRoutes(app: App, control: Control): Hono<WebEnv> {
   });
   routes.route('/', apiRoutes(app, control));
   routes.route('/', webhookRoutes(app, control));
-  routes.route('/', pageRoutes(app, sessions));
-  routes.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
+  routes.route('/', pageRoutes({ app, control }, sessions));
+  // A `notFound` of its own would not count where these routes are mounted.
+  routes.all('*', (c) => failed(c, { status: 404, detail: 'there is nothing at this address' }));
   routes.onError((error, c) => {
-    if (error instanceof ProblemError) return problemResponse(error.problem);
+    if (error instanceof ProblemError) return failed(c, error.problem);
     const passing = describePassing(error);
     if (passing !== undefined) {
-      return problemResponse({
+      return failed(c, {
         status: 503,
         detail: 'the database is not available at the moment; try again later',
         headers: { 'Retry-After': '5' },
@@ -47,27 +49,36 @@ export function webRoutes(app: App, control: Control): Hono<WebEnv> {
     }
     if (isOfData(error)) {
       app.log.warn({ err: error, path: c.req.path }, 'request refused by the database');
-      return problemResponse({ status: 400, detail: 'the request holds a value that can not be stored' });
+      return failed(c, { status: 400, detail: 'the request holds a value that can not be stored' });
     }
     app.log.error({ err: error, method: c.req.method, path: c.req.path }, 'request failed');
-    return problemResponse({ status: 500, detail: 'the request failed; the log of the process says why' });
+    return failed(c, { status: 500, detail: 'the request failed; the log of the process says why' });
   });
   return routes;
 }
 
 /**
- * No scripts, frames or content from elsewhere. The referrer policy keeps addresses with keys to ourselves, and unlike
+ * No frames, no scripts within pages, and nothing from elsewhere. The referrer policy keeps addresses with keys to ourselves, and unlike
  * `no-referrer` lets browsers name the origin of a form.
  */
 const PROTECTING = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
+
+/** A page for browsers; for programs, and below the API, problem details. */
+async function failed(c: Context<WebEnv>, problem: HttpProblem): Promise<Response> {
+  const isForProgram = /^\/(?:api|webhooks)\//.test(c.req.path) || !/\btext\/html\b/.test(c.req.header('accept') ?? '');
+  if (isForProgram) return problemResponse(problem);
+  const visit = { prefix: c.get('client')?.prefix ?? '', visitor: undefined };
+  const page = await ErrorPage({ visit, title: TITLES[problem.status], detail: problem.detail });
+  return c.html(`${page}`, problem.status, { ...problem.headers });
+}
 
 /** A path with broken percent-encoding names nothing, and would reach operations undecoded. */
 function expectReadable(url: string): void {

@@ -1,15 +1,37 @@
 // The HTML document around every page.
 import type { Child } from 'hono/jsx';
 import type { Visitor } from '../access/visitor.ts';
+import { pageAddress } from './addresses.ts';
 
 /** What every page knows about its request. */
 export interface Visit {
   /** The path below which everything is served. */
   readonly prefix: string;
+  /** `undefined`: the page to sign in on, and errors. */
   readonly visitor: Visitor | undefined;
 }
 
-export const Layout = ({ title, visit, children }: { title: string; visit: Visit; children: Child }) => {
+/** The pages that the navigation leads to. */
+export type NavigationName = keyof typeof NAVIGATION;
+
+const NAVIGATION = {
+  overview: 'Overview',
+  review: 'Review',
+  pulls: 'Pulls',
+  jobs: 'Jobs',
+  sites: 'Sites',
+  queues: 'Queues',
+  activity: 'Activity',
+} as const;
+
+export interface LayoutProps {
+  readonly title: string;
+  readonly visit: Visit;
+  readonly section?: NavigationName | undefined;
+  readonly children: Child;
+}
+
+export const Layout = ({ title, visit, section, children }: LayoutProps) => {
   const { prefix, visitor } = visit;
   return (
     <html lang="en">
@@ -19,18 +41,25 @@ export const Layout = ({ title, visit, children }: { title: string; visit: Visit
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} – jobmirror`}</title>
         <link rel="stylesheet" href={`${prefix}/style.css`} />
+        <script src={`${prefix}/pages.js`} defer />
       </head>
       <body>
-        <header>
-          <a href={`${prefix}/`}>jobmirror</a>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="name" href={`${prefix}/`}>
+            jobmirror
+          </a>
+          {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
           {visitor?.signedIn !== undefined && (
-            <form method="post" action={`${prefix}/sign-out`}>
-              <input type="hidden" name="csrf" value={visitor.signedIn.csrf} />
+            <form method="post" action={`${prefix}/sign-out`} class="account">
+              <Csrf visit={visit} />
               <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
             </form>
           )}
         </header>
-        <main>
+        <main id="content" tabindex={-1}>
           <h1>{title}</h1>
           {children}
         </main>
@@ -38,3 +67,27 @@ export const Layout = ({ title, visit, children }: { title: string; visit: Visit
     </html>
   );
 };
+
+const Navigation = ({ prefix, section }: { prefix: string; section: NavigationName | undefined }) => (
+  <nav aria-label="Pages">
+    <ul>
+      {Object.entries(NAVIGATION).map(([name, label]) => (
+        <li>
+          <a href={prefix + pageAddress[name as NavigationName]()} aria-current={name === section ? 'page' : undefined}>
+            {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** Proves that our own page sent the form. Every form that changes something has it. */
+export const Csrf = ({ visit }: { visit: Visit }) =>
+  visit.visitor?.signedIn === undefined ? null : (
+    <input type="hidden" name="csrf" value={visit.visitor.signedIn.csrf} />
+  );
+
+/** Whether the visitor may act, so that pages offer only what they may do. */
+export const mayReview = ({ visitor }: Visit): boolean => visitor?.scopes.has('review') === true;
+export const mayPull = ({ visitor }: Visit): boolean => visitor?.scopes.has('pull') === true;

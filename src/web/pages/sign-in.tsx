@@ -1,9 +1,18 @@
 // The page to sign in on.
 import { Layout } from './layout.tsx';
 
-export const SignIn = ({ prefix, name, error }: { prefix: string; name: string; error: string | undefined }) => (
+export interface SignInProps {
+  readonly prefix: string;
+  readonly name: string;
+  /** The page to go to afterwards. */
+  readonly to: string;
+  readonly error: string | undefined;
+}
+
+export const SignIn = ({ prefix, name, to, error }: SignInProps) => (
   <Layout title="Sign in" visit={{ prefix, visitor: undefined }}>
     <form method="post" action={`${prefix}/sign-in`}>
+      <input type="hidden" name="to" value={to} />
       {error !== undefined && (
         <p role="alert" id="error">
           {error}

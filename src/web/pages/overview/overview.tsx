@@ -1,14 +1,14 @@
 // The overview: each feed and site with its numbers, and what fails.
-import { textOf } from '../../plan/message.ts';
-import { siteStatusOf } from '../../review/site-status.ts';
-import type { Status } from '../../runtime/read-status.ts';
-import { formatTime } from '../../telemetry/times.ts';
-import { Layout, type Visit } from './layout.tsx';
+import { textOf } from '../../../plan/message.ts';
+import { siteStatusOf } from '../../../review/site-status.ts';
+import type { Status } from '../../../runtime/read-status.ts';
+import { formatTime } from '../../../telemetry/times.ts';
+import { Layout, type Visit } from '../layout.tsx';
 
 export const Overview = ({ status, visit }: { status: Status; visit: Visit }) => {
   const { failing, review } = status.assessment;
   return (
-    <Layout title="Overview" visit={visit}>
+    <Layout title="Overview" visit={visit} section="overview">
       {failing.length === 0 && review.length === 0 && <p>All is well.</p>}
       {[...failing, ...review].length > 0 && (
         <ul>

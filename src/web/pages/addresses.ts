@@ -1,0 +1,47 @@
+// The addresses of the pages. Keys of postings and groups are parameters, as browsers would resolve a key such as `..` in a path.
+
+const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+};
+
+/** Which review entries a list shows. */
+export interface ReviewSelection {
+  readonly group?: string | undefined;
+  readonly feed?: string | undefined;
+  readonly site?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly q?: string | undefined;
+  readonly discarded?: 'true' | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** Below the prefix of the client. */
+export const pageAddress = {
+  overview: () => '/',
+  feed: (feed: string) => `/feed${query({ feed })}`,
+  /** Groups of entries. */
+  review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
+  /** The entries of a group, or of another selection. */
+  entries: (selection: ReviewSelection) => `/review/entries${query({ ...selection })}`,
+  /** One entry: the page of its posting, or of a record that could not be read. */
+  entry: (id: number) => `/review/entry${query({ id })}`,
+  bulkActions: () => '/review/actions',
+  bulkAction: (id: number) => `/review/actions/${id}`,
+  rules: () => '/review/rules',
+  /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
+  posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
+  pulls: (feed?: string) => `/pulls${query({ feed })}`,
+  pull: (id: number) => `/pulls/${id}`,
+  held: (feed?: string) => `/held${query({ feed })}`,
+  doubts: (feed?: string) => `/doubts${query({ feed })}`,
+  doubt: (id: number) => `/doubts/${id}`,
+  jobs: (search: { readonly feed?: string; readonly q?: string; readonly cursor?: string } = {}) =>
+    `/jobs${query({ ...search })}`,
+  sites: () => '/sites',
+  site: (site: string) => `/sites/${encodeURIComponent(site)}`,
+  queues: () => '/queues',
+  activity: (cursor?: string) => `/activity${query({ cursor })}`,
+} as const;

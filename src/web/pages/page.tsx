@@ -1,0 +1,105 @@
+// What all pages and all forms have in common: who asks, and what they may do.
+import type { Context, Handler } from 'hono';
+import type { Scope } from '../../config/web-config.ts';
+import type { App } from '../../runtime/app.ts';
+import { expectOwnPage, type Visitor } from '../access/visitor.ts';
+import type { Control } from '../control.ts';
+import { ProblemError } from '../problem.ts';
+import type { WebEnv } from '../web-env.ts';
+import { Layout, type Visit } from './layout.tsx';
+import { type Form, readForm } from './read-form.ts';
+
+/** What the pages work with. */
+export interface PageContext {
+  readonly app: App;
+  readonly control: Control;
+}
+
+export interface PageRequest {
+  readonly c: Context<WebEnv>;
+  readonly visit: Visit & { readonly visitor: Visitor };
+  /** For the audit. */
+  readonly actor: string;
+  /** A parameter of the address; `undefined` if it is missing or empty. @throws {ProblemError} if it is given twice or holds a NUL */
+  query(name: string): string | undefined;
+  /** Answers with another page of ours, which the browser then asks for. */
+  goTo(address: string): Response;
+}
+
+type Page = ReturnType<typeof Layout> | Response;
+
+/** A page, for all who may read. Others are sent to sign in, and come back afterwards. */
+export function showPage(show: (asked: PageRequest) => Promise<Page>): Handler<WebEnv> {
+  return async (c) => {
+    const visitor = await c.get('visitor')();
+    if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
+    expectScope(visitor, 'read');
+    return answer(c, await show(pageRequest(c, visitor)));
+  };
+}
+
+/** A form that changes something: only from our own page, and only by those who may. */
+export function actOnForm(
+  scope: Scope,
+  act: (asked: PageRequest & { readonly form: Form }) => Promise<Page>,
+): Handler<WebEnv> {
+  return async (c) => {
+    const visitor = await c.get('visitor')();
+    if (visitor === undefined) throw new ProblemError({ status: 401, detail: SIGNED_OUT });
+    const form = await readForm(c.req);
+    expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
+    expectScope(visitor, scope);
+    return answer(c, await act({ ...pageRequest(c, visitor), form }));
+  };
+}
+
+const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';
+
+const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
+  page instanceof Response ? page : Promise.resolve(c.html(page));
+
+function pageRequest(c: Context<WebEnv>, visitor: Visitor): PageRequest {
+  const { prefix } = c.get('client');
+  return {
+    c,
+    visit: { prefix, visitor },
+    actor: visitor.actor,
+    query(name) {
+      const values = c.req.queries(name) ?? [];
+      const fault = values.length > 1 ? 'is given twice' : values[0]?.includes('\0') ? 'holds a NUL character' : '';
+      if (fault === '') return values[0] || undefined;
+      throw new ProblemError({
+        status: 400,
+        detail: `the parameter ${name} ${fault}`,
+        faults: [{ where: `query.${name}`, message: fault }],
+      });
+    },
+    goTo: (address) => c.redirect(prefix + address, 303),
+  };
+}
+
+function expectScope({ scopes }: Visitor, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw new ProblemError({ status: 403, detail: `you may not do this: it needs the scope ${scope}` });
+}
+
+/** Comes back to the page that was asked for. */
+function signInAddress({ req }: Context<WebEnv>): string {
+  const { pathname, search } = new URL(req.url);
+  return pathname === '/' && search === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ to: pathname + search })}`;
+}
+
+/** The page that a sign-in leads to: one of ours, whatever the address of the form names. */
+export function ownAddress(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[^\s\\\0]*$/.test(to) ? to : '/';
+}
+
+/** A failed request, for people. */
+export const ErrorPage = ({ visit, title, detail }: { visit: Visit; title: string; detail: string }) => (
+  <Layout title={title} visit={visit}>
+    <p role="alert">{`${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`}</p>
+    <p>
+      <a href={`${visit.prefix}/`}>Back to the overview</a>
+    </p>
+  </Layout>
+);

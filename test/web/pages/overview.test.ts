@@ -1,0 +1,61 @@
+// The overview in a browser.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
+import { type Mirror, openMirror } from '../../support/mirror.ts';
+import { PASSWORD, type Served, serve } from '../served.ts';
+
+const chromium = browserForTests();
+
+describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
+  let mirror: Mirror;
+  let served: Served;
+  let browser: Browser;
+  beforeAll(async () => {
+    mirror = await openMirror();
+    served = await serve(mirror);
+    browser = await chromium.launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await served.close();
+    await mirror.close();
+  });
+
+  it('is what a sign-in leads to, and can be left again', async () => {
+    const context = await browser.newContext();
+    const { page, errors } = await openPage(context);
+    await page.goto(served.url);
+    await page.getByLabel('Name').fill('anna');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('a page that was asked for is shown after the sign-in', async () => {
+    const context = await browser.newContext();
+    const { page } = await openPage(context);
+    await page.goto(`${served.url}/?feed=acme`);
+    await page.getByLabel('Name').fill('ben');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${served.url}/?feed=acme`);
+    await context.close();
+  });
+
+  it('an address without a page says so, with the way back', async () => {
+    const context = await browser.newContext();
+    const { page } = await openPage(context);
+    const response = await page.goto(`${served.url}/nothing`);
+    expect(response?.status()).toBe(404);
+    await page.getByRole('link', { name: 'Back to the overview' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await context.close();
+  });
+});
