@@ -15,7 +15,7 @@ export interface PageContext {
   readonly control: Control;
 }
 
-export interface PageRequest {
+export interface PageVisit {
   readonly c: Context<WebEnv>;
   readonly visit: Visit & { readonly visitor: Visitor };
   /** For the audit. */
@@ -29,19 +29,19 @@ export interface PageRequest {
 type Page = ReturnType<typeof Layout> | Response;
 
 /** A page, for all who may read. Others are sent to sign in, and come back afterwards. */
-export function showPage(show: (asked: PageRequest) => Promise<Page>): Handler<WebEnv> {
+export function showPage(show: (asked: PageVisit) => Promise<Page>): Handler<WebEnv> {
   return async (c) => {
     const visitor = await c.get('visitor')();
     if (visitor === undefined) return c.redirect(c.get('client').prefix + signInAddress(c), 303);
     expectScope(visitor, 'read');
-    return answer(c, await show(pageRequest(c, visitor)));
+    return answer(c, await show(pageVisit(c, visitor)));
   };
 }
 
 /** A form that changes something: only from our own page, and only by those who may. */
 export function actOnForm(
   scope: Scope,
-  act: (asked: PageRequest & { readonly form: Form }) => Promise<Page>,
+  act: (asked: PageVisit & { readonly form: Form }) => Promise<Page>,
 ): Handler<WebEnv> {
   return async (c) => {
     const visitor = await c.get('visitor')();
@@ -49,7 +49,7 @@ export function actOnForm(
     const form = await readForm(c.req);
     expectOwnPage(c.env.incoming, c.get('client'), visitor, form.one('csrf'));
     expectScope(visitor, scope);
-    return answer(c, await act({ ...pageRequest(c, visitor), form }));
+    return answer(c, await act({ ...pageVisit(c, visitor), form }));
   };
 }
 
@@ -58,7 +58,7 @@ const SIGNED_OUT = 'your session has ended and nothing was changed; sign in agai
 const answer = (c: Context<WebEnv>, page: Page): Response | Promise<Response> =>
   page instanceof Response ? page : Promise.resolve(c.html(page));
 
-function pageRequest(c: Context<WebEnv>, visitor: Visitor): PageRequest {
+function pageVisit(c: Context<WebEnv>, visitor: Visitor): PageVisit {
   const { prefix } = c.get('client');
   return {
     c,
