@@ -24,6 +24,7 @@ import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
+import { inSpan } from '../src/telemetry/tracing/spans.ts';
 
 /** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
 const SMALL_FEED_BYTES = 256 * 1024;
@@ -44,10 +45,12 @@ export type PullEnd =
  * Throws only if the database is unusable for minutes or the pull's counts do not add up.
  */
 export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
-  return withRetry(() => pullOnce(setup, context), context.signal, {
-    worthAgain: (error) => kindOf(setup.source.from).isRepeatable && isPassing(error),
+  const { feed, source } = setup;
+  const pull = () => inSpan('pull feed', { 'jobmirror.feed': feed }, () => pullOnce(setup, context));
+  return withRetry(pull, context.signal, {
+    worthAgain: (error) => kindOf(source.from).isRepeatable && isPassing(error),
     onRetry: (error) =>
-      context.log.warn({ err: error, feed: setup.feed }, 'pull interrupted by a database failure, starting again'),
+      context.log.warn({ err: error, feed }, 'pull interrupted by a database failure, starting again'),
   });
 }
 

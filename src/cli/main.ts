@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Starts the command line. Checks the process limits first, because loading the rest would fail without a clear message.
+import { tracingRequest } from '../telemetry/tracing/tracing-variables.ts';
 import { whatIsLacking } from './process-limits.ts';
 
 // Database and secret files must not be writable by others, whatever the caller's umask.
@@ -17,8 +18,10 @@ process.on('exit', (status) => {
 const lacking = whatIsLacking();
 if (lacking === undefined) {
   try {
+    const endTracing = await traceIfRequested();
     const { runProgram } = await import('./program.ts');
     await runProgram();
+    await endTracing();
     endUnlessIdle();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -26,6 +29,15 @@ if (lacking === undefined) {
   }
 } else {
   fail(lacking);
+}
+
+/** Returns what has to be done at the end. The libraries for traces are loaded only if they are asked for, and before what they trace. */
+async function traceIfRequested(): Promise<() => Promise<void>> {
+  const request = tracingRequest(process.env);
+  if (request.kind === 'unusable') process.stderr.write(`jobmirror: no traces are exported: ${request.message}\n`);
+  if (request.kind !== 'on') return async () => {};
+  const { startTracing } = await import('../telemetry/tracing/start-tracing.ts');
+  return startTracing();
 }
 
 function fail(problem: unknown): void {

@@ -5,6 +5,7 @@ import {
   Queue,
   type QueueBase,
   type QueueOptions,
+  type Telemetry,
   Worker,
   type WorkerOptions,
 } from 'bullmq';
@@ -23,6 +24,8 @@ export interface QueueBackendOptions {
   readonly whenFree?: WhenFree;
   /** Separates installations that share one Redis: letters, digits, `-` and `_`. */
   readonly installation: string;
+  /** Whether queue jobs carry the trace that they belong to. */
+  readonly traced?: boolean;
   /** Called with every connection error, without passwords; the same message at most once a second. */
   readonly onError: (error: Error) => void;
 }
@@ -48,7 +51,11 @@ export interface QueueBackend {
 /** Nobody watches BullMQ's events, so a short stream suffices. */
 const EVENTS_KEPT = 100;
 
-function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (error: Error) => void): QueueBackend {
+function backendOf<B extends IQueueBackend, C>(
+  wiring: Wiring<B, C>,
+  onError: (error: Error) => void,
+  telemetry: Telemetry | undefined,
+): QueueBackend {
   const report = reporter(onError, wiring.secrets);
   // The server's version is checked once, when the backend is opened, so connections skip BullMQ's check.
   const reportErrorsOf = (emitter: Pick<QueueBase<B, C>, 'on' | 'closing'>) => {
@@ -57,7 +64,7 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
       if (emitter.closing === undefined) report(error);
     });
   };
-  const common = { prefix: wiring.prefix, skipVersionCheck: true };
+  const common = { prefix: wiring.prefix, skipVersionCheck: true, ...(telemetry && { telemetry }) };
   return {
     kind: wiring.kind,
     addAtOnce: wiring.addAtOnce,
@@ -103,8 +110,10 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
  * @throws Error that says what is unreachable and what to do, without passwords.
  */
 export async function openQueueBackend(options: QueueBackendOptions): Promise<QueueBackend> {
+  const telemetry =
+    options.traced === true ? new (await import('bullmq-otel')).BullMQOtel({ tracerName: 'jobmirror' }) : undefined;
   if (options.queue === 'database') {
-    return backendOf(await databaseWiring(options.databaseUrl, options.whenFree), options.onError);
+    return backendOf(await databaseWiring(options.databaseUrl, options.whenFree), options.onError, telemetry);
   }
-  return backendOf(await redisWiring(options.queue, options.installation), options.onError);
+  return backendOf(await redisWiring(options.queue, options.installation), options.onError, telemetry);
 }

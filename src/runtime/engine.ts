@@ -38,6 +38,7 @@ import { readInstallation } from '../store/postgres/installation.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import { noticeRestore } from '../store/site/ahead-signs.ts';
 import { readSiteState } from '../store/site/site-state.ts';
+import { inSpan, isTracing } from '../telemetry/tracing/spans.ts';
 import { aboutProcess } from './about-process.ts';
 import type { App } from './app.ts';
 import { UserError } from './exit-status.ts';
@@ -150,6 +151,7 @@ async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
     databaseUrl: db.url,
     whenFree: db.whenFree,
     installation: await readInstallation(db),
+    traced: isTracing(),
     onError: (error: Error) => log.warn({ err: error }, describeQueueError(error)),
   };
   try {
@@ -250,7 +252,9 @@ function startWorking(
     requestsPerSecond: site.requestsPerSecond,
     timing: timing.queue,
     process: (posting, signal, handOver) =>
-      applyChange(posting, siteContext, signal, besides === 0 ? undefined : handOver),
+      inSpan('apply change', { 'jobmirror.feed': posting.feed, 'jobmirror.key': posting.key }, () =>
+        applyChange(posting, siteContext, signal, besides === 0 ? undefined : handOver),
+      ),
     async onPoisoned(posting, error) {
       if (isPassing(error)) {
         siteContext.log.warn({ err: error, ...posting }, 'change not claimed, the database is unavailable; will retry');
