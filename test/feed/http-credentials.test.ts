@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { httpDescriptions } from '../../src/feed/source/http/http-config.ts';
 import type { HttpCredentials } from '../../src/feed/source/sources.ts';
 import { read, sourceOf } from './collect.ts';
@@ -21,6 +21,7 @@ const serve = async (...parameters: Parameters<typeof serveWeb>) => {
   return server;
 };
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 const readWith = async (location: string, credentials: HttpCredentials) =>
@@ -130,12 +131,20 @@ describe('OAuth 2.0 client credentials', () => {
     expect(tokens.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('get another token shortly before the first one expires', async () => {
-    const tokens = await serveTokens({ expires_in: 0.001 });
+  it.each([
+    ['in the last minute of its life', 3600, 3540_000],
+    ['in the last tenth of a short life', 100, 90_000],
+  ])('get another token %s', async (_, seconds, usableMs) => {
+    const tokens = await serveTokens({ expires_in: seconds });
     const server = await serve((_request, response) => sendFeed(response));
     const authorization = oauth2(tokens.origin);
-    for (let times = 0; times < 2; times++) await readWith(server.origin, { authorization });
-    expect(sentTokens(server.requests)).toEqual(['Bearer t1', 'Bearer t2']);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    await readWith(server.origin, { authorization });
+    vi.advanceTimersByTime(usableMs - 1);
+    await readWith(server.origin, { authorization });
+    vi.advanceTimersByTime(1);
+    await readWith(server.origin, { authorization });
+    expect(sentTokens(server.requests)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
   it('get another token once if the source refuses the first', async () => {
