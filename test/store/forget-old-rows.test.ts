@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/postgres/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30 };
+const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30, undo: 30 };
 
 describe('old rows', async () => {
   const database = await createTestDatabase();
