@@ -28,10 +28,10 @@ export interface UndoneSubject {
 }
 
 /** Why a posting is left as it is. */
-export type LeftOut = 'changed_since' | 'content_unknown';
+export type UndoLeftOut = 'changed_since' | 'content_unknown';
 
 export type UndoneStep =
-  | { readonly kind: 'left_out'; readonly why: LeftOut }
+  | { readonly kind: 'left_out'; readonly why: UndoLeftOut }
   /** The site is as it was: what the pull still wants is withdrawn. */
   | { readonly kind: 'withdraw' }
   | { readonly kind: 'delete' }

@@ -2,7 +2,7 @@
 import { heldBecause, judgeDeletes } from '../plan/delete-guard.ts';
 import { type DesiredChange, messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
-import { type LeftOut, undoPosting } from '../plan/undo-posting.ts';
+import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
 import { recordHash } from '../posting/hash.ts';
 import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
@@ -82,7 +82,7 @@ async function planUndone(
   for await (const postings of undoSubjects(session, subject.feed, undone)) {
     const restored: DesiredChange[] = [];
     const keys: Record<'undo_withdrawal' | 'undo_delete', PostingKey[]> = { undo_withdrawal: [], undo_delete: [] };
-    const leftOut: { key: PostingKey; why: LeftOut }[] = [];
+    const leftOut: { key: PostingKey; why: UndoLeftOut }[] = [];
     for (const posting of postings) {
       const { key } = posting;
       const step = undoPosting(posting);
@@ -125,7 +125,7 @@ async function planUndone(
 /** Matches no record, so that the next pull compares the posting; unique, as pulls take mappings with equal ones for one posting. */
 const ownHash = (feed: FeedName, key: PostingKey): Buffer => recordHash(Buffer.from(`undone ${feed} ${key}`));
 
-const REASONS: Readonly<Record<LeftOut, string>> = {
+const REASONS: Readonly<Record<UndoLeftOut, string>> = {
   changed_since: 'it has changed since that pull, or a later change of it waits',
   content_unknown: 'what its job had before that pull is not known',
 };

@@ -1,7 +1,7 @@
 // Writes what undoing a pull does: withdraws its unsent changes, and deletes the jobs that it created. Like a pull's changes,
 // those that may replace an open change wait in the table `superseding_change` for the merge.
 import type { Reason } from '../../plan/desired-change.ts';
-import type { LeftOut } from '../../plan/undo-posting.ts';
+import type { UndoLeftOut } from '../../plan/undo-posting.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import type { Session } from '../postgres/database.ts';
@@ -20,7 +20,7 @@ export async function openUndo({ session, subject: { feed } }: PullTransaction, 
 
 export async function collectLeftOut(
   { session }: PullTransaction,
-  postings: readonly { readonly key: PostingKey; readonly why: LeftOut }[],
+  postings: readonly { readonly key: PostingKey; readonly why: UndoLeftOut }[],
 ): Promise<void> {
   if (postings.length === 0) return;
   await session.query('insert into undo_left_out select * from unnest($1::text[], $2::text[])', [
@@ -38,8 +38,8 @@ export async function collectUndone(
 }
 
 /** Streams what {@link collectLeftOut} collected, in the order of the keys. */
-export const readLeftOut = (session: Session): AsyncGenerator<{ key: string; why: LeftOut }[]> =>
-  inBatches<{ key: string; why: LeftOut }>(
+export const readLeftOut = (session: Session): AsyncGenerator<{ key: string; why: UndoLeftOut }[]> =>
+  inBatches<{ key: string; why: UndoLeftOut }>(
     session,
     'left_out',
     'select key, why from undo_left_out order by key',
