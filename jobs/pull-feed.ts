@@ -13,7 +13,7 @@ import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pul
 import { atTime, pullClock } from '../src/pull/pull-clock.ts';
 import { asDetailedFeed, asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
-import { refuseFeed } from '../src/pull/refuse-feed.ts';
+import { refuseFeed, whyStopped } from '../src/pull/refuse-feed.ts';
 import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
 import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
 import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
@@ -93,7 +93,7 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
   onPull?.(pull);
   await closeAbandonedPulls(db, feed, pull);
   const state = await readFeedState(db, feed);
-  return { pull, state, refusal: await refuseFeed(db, state, setup) };
+  return { pull, state, refusal: whyStopped(feed, state) ?? (await refuseFeed(db, state, setup)) };
 }
 
 /** Holds no connection and no pull slot while waiting for the source: a thousand feeds may wait at once. */

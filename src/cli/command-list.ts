@@ -72,6 +72,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/pulls.ts')).pullsCommand(),
   },
   {
+    name: 'undo',
+    term: 'undo [options] <pull>',
+    description: 'show the reverse of a pull, and once confirmed set the site back',
+    load: async () => (await import('./commands/undo.ts')).undoCommand(),
+  },
+  {
     name: 'review',
     term: 'review',
     description: 'list and resolve what needs a person',

@@ -66,6 +66,10 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['feeds', 'rename', action.feed, action.to ?? 'NAME'];
     case 'retire_feed':
       return ['feeds', 'retire', action.feed];
+    case 'resume_feed':
+      return ['feeds', 'resume', action.feed];
+    case 'undo_pull':
+      return ['undo', String(action.pull)];
     case 'declare_feed_new':
       return ['feeds', 'new', action.feed];
     case 'import_mappings':

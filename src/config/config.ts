@@ -31,6 +31,7 @@ export interface Config {
     readonly failuresDays: number;
     readonly auditDays: number;
     readonly pullsDays: number;
+    readonly undoDays: number;
   };
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;

@@ -128,6 +128,7 @@ function makeConfig(
       failuresDays: retention.failures_days,
       auditDays: retention.audit_days,
       pullsDays: retention.pulls_days,
+      undoDays: retention.undo_days,
     },
     sites,
     feeds,

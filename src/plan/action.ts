@@ -38,6 +38,9 @@ export type OtherAction =
   /** @param to `null`: for the person to fill in */
   | { readonly kind: 'rename_feed'; readonly feed: FeedName; readonly to: FeedName | null }
   | { readonly kind: 'retire_feed'; readonly feed: FeedName }
+  /** Pull a feed again that an undo has stopped. */
+  | { readonly kind: 'resume_feed'; readonly feed: FeedName }
+  | { readonly kind: 'undo_pull'; readonly pull: number }
   /** The site has none of the feed's jobs. */
   | { readonly kind: 'declare_feed_new'; readonly feed: FeedName }
   | { readonly kind: 'import_mappings' }

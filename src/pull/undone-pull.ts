@@ -100,9 +100,9 @@ function failedReading(reading: Exclude<FeedReading, { kind: 'read' }>): FailedR
 }
 
 /** Opens a transaction that is undone. */
-async function inPlanTransaction<End>(
+export async function inPlanTransaction<End>(
   { feed, site }: FeedSetup,
-  { db }: PullContext,
+  { db }: Pick<PullContext, 'db'>,
   work: (pullTx: PullTransaction) => Promise<End>,
 ): Promise<End> {
   const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site });

@@ -3,6 +3,7 @@ import type { PullEnd } from '../../jobs/pull-feed.ts';
 import { type Message, messageOf, reword } from '../plan/message.ts';
 import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import type { UndoEnd } from '../pull/undo-pull.ts';
 import type { PullReport } from '../review/read-model/pull-report.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull } from '../store/pull/pull-row.ts';
@@ -20,11 +21,14 @@ export interface Blocker {
   readonly message: Message;
 }
 
+/** How the pull ended, or the undo that counts like one. */
+export type ConcludedEnd = Exclude<PullEnd, { kind: 'busy' }> | Extract<UndoEnd, { kind: 'undone' }>;
+
 /** Summarises a pull once everything that can be sent was sent, and completes its row. */
 export async function concludePull(
   db: Database,
   feed: FeedName,
-  end: Exclude<PullEnd, { kind: 'busy' }>,
+  end: ConcludedEnd,
   blocker: Blocker | undefined,
   durationMs: number,
 ): Promise<PullReport> {
@@ -35,6 +39,7 @@ export async function concludePull(
   const searched = await takeSearchNote(db, feed);
   const notes = [
     ...(searched === undefined ? [] : [searched]),
+    ...undoneNote(feed, end),
     ...nothingNote(progress),
     ...holdNote(progress),
     ...discardedNote(summary),
@@ -64,13 +69,19 @@ export const failedReport = (
 /** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
 function statusOf(
   { summary, unsent }: PullState,
-  kind: 'committed' | 'not_modified',
+  kind: 'committed' | 'not_modified' | 'undone',
   blocker: Blocker | undefined,
 ): PullReport['status'] {
-  if (!summary.complete) return 'incomplete';
+  if (!summary.complete && kind !== 'undone') return 'incomplete';
   if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
+}
+
+function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
+  if (end.kind !== 'undone') return [];
+  const text = `pull ${end.undone} is undone; feed ${feed} is not pulled until a person says that its source is right`;
+  return [messageOf(text, [{ words: 'then', action: { kind: 'resume_feed', feed } }])];
 }
 
 const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>

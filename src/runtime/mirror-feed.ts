@@ -10,7 +10,7 @@ import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, seldom } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
-import { type Blocker, concludePull } from './conclude-pull.ts';
+import { type Blocker, type ConcludedEnd, concludePull } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
 
@@ -41,6 +41,17 @@ export async function mirrorFeed(
 ): Promise<PullReport> {
   const startedAt = performance.now();
   const end = await pullWhenFree(app, setup, options);
+  return sendAndConclude(app, sending, setup, options, { end, startedAt });
+}
+
+/** Sends and reports what a pull, or the undo of one, has left to send. @param begun how that ended, and when it began */
+export async function sendAndConclude(
+  app: App,
+  sending: () => Promise<Engine>,
+  setup: FeedSetup,
+  options: MirrorOptions,
+  { end, startedAt }: { readonly end: ConcludedEnd; readonly startedAt: number },
+): Promise<PullReport> {
   const blocker = await sendAll(app, sending, setup, options);
   if (options.signal.aborted) await options.stopSending?.();
   const report = () => concludePull(app.db, setup.feed, end, blocker, performance.now() - startedAt);

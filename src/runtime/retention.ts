@@ -23,8 +23,8 @@ export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<voi
 
 /** Never throws: what remains is removed later. */
 async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Promise<void> {
-  const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
-  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
+  const { requestsDays, failuresDays, auditDays, pullsDays, undoDays } = config.retention;
+  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays, undo: undoDays };
   try {
     if (signal.aborted || !(await claimRetention(db))) return;
     await groupAll(db, signal);

@@ -20,7 +20,10 @@ export type Step =
   | 'doubt-resolved'
   | 'jobs-adopted'
   | 'jobs-verified'
-  | 'differences-marked';
+  | 'differences-marked'
+  | 'undo-started'
+  | 'undo-merged'
+  | 'undo-committed';
 
 const steps = channel('jobmirror:step');
 

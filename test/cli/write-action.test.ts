@@ -34,6 +34,8 @@ it.each<[Action, string]>([
   [{ kind: 'rename_feed', feed, to: null }, 'feeds rename acme NAME'],
   [{ kind: 'retire_feed', feed }, 'feeds retire acme'],
   [{ kind: 'declare_feed_new', feed }, 'feeds new acme'],
+  [{ kind: 'resume_feed', feed }, 'feeds resume acme'],
+  [{ kind: 'undo_pull', pull: 12 }, 'undo 12'],
   [{ kind: 'import_mappings' }, 'mappings import FILE'],
   [{ kind: 'start_schedules' }, 'start'],
 ])('%j', (action, command) => {

@@ -111,7 +111,7 @@ it('undelivered events of postings are kept for a week, alerts for longer', asyn
            values ('ops', $1, $2, '{}', now() - make_interval(days => $3))`,
           [topic, state, days],
         );
-  const days = { requests: 90, failures: 90, audit: 90, pulls: 90 };
+  const days = { requests: 90, failures: 90, audit: 90, pulls: 90, undo: 30 };
   await forgetOldRows(db, days, new AbortController().signal);
   const kept = await db.query<{ kept: string }>(
     `select topic || ' ' || state || ' ' || (now()::date - created_at::date) as kept from alert_message order by seq`,

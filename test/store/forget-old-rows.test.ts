@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/postgres/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30 };
+const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30, undo: 30 };
 
 describe('old rows', async () => {
   const database = await createTestDatabase();
@@ -54,6 +54,25 @@ describe('old rows', async () => {
     await db.query(`insert into feed_state (feed, site, current_pull) values ('acme', 'board', $1)`, [last?.id]);
     await forgetOldRows(db, DAYS, new AbortController().signal, 1);
     expect(await db.query('select id from pull')).toEqual([{ id: last?.id }]);
+  });
+
+  it('of what a pull replaced are removed once the pull is too old to be undone', async () => {
+    const [old] = await db.query(
+      `insert into pull (feed, site, started_at, undoable) select 'undone', 'board', now() - make_interval(days => d), true
+       from unnest(array[32, 29]) d returning id`,
+    );
+    await db.query(
+      `insert into former_document (feed, key, pull, at, whole) select 'undone', 'day ' || d, $1, now() - make_interval(days => d), false
+       from unnest(array[32, 29]) d`,
+      [old?.id],
+    );
+    await forgetOldRows(db, { ...DAYS, pulls: 90 }, new AbortController().signal, 1);
+    expect(await db.query('select key from former_document')).toEqual([{ key: 'day 29' }]);
+    expect(await db.query(`select undoable from pull where feed = 'undone' order by id`)).toEqual([
+      { undoable: false },
+      { undoable: true },
+    ]);
+    await db.query(`delete from pull where feed = 'undone'`);
   });
 
   it('of pulls are removed with their counts, few pulls per statement', async () => {

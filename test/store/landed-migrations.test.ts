@@ -25,6 +25,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0016_posting_events.sql': '80e10325a053db0299a9bf0394f271f567cd4f0d00bed4ec00fec6922ee1d926',
   'src/store/migrations/0017_unplanned_detail.sql': 'b3ae0a875c6029adb5cbd1f1a011b8d3ebf0294548c4d1dc67443194cc75e776',
   'src/store/migrations/0018_web.sql': '918b4ed0e74528fcee63754120071287734aefc062006c749e2ee2cd40cab494',
+  'src/store/migrations/0020_undo.sql': 'c674d318416515d2f5b9c63fac72a5506603e0531ddf3e457ef6294f2a3bbf12',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };

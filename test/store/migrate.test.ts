@@ -45,6 +45,7 @@ it('migrates an empty database once, even with several processes at a time', asy
     { name: '0016_posting_events.sql' },
     { name: '0017_unplanned_detail.sql' },
     { name: '0018_web.sql' },
+    { name: '0020_undo.sql' },
   ]);
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });

@@ -1,4 +1,4 @@
-// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, retires a feed, or declares one new.
+// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, retires a feed, declares one new, or resumes one after an undo.
 import { Command } from 'commander';
 import { recoverAttempts } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
@@ -7,6 +7,7 @@ import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
+import { resumeFeed } from '../../store/feed/feed-state.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/left-feeds.ts';
 import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
 import { auditAction } from '../../store/review/audit.ts';
@@ -26,7 +27,7 @@ interface FeedsOptions {
 
 export function feedsCommand(): Command {
   const feeds = new Command('feeds');
-  for (const part of [renameCommand(), retireCommand(), newCommand()]) {
+  for (const part of [renameCommand(), retireCommand(), newCommand(), resumeCommand()]) {
     feeds.addCommand(
       part
         .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
@@ -142,6 +143,34 @@ function retireCommand(): Command {
             : ` The site was declared to have no jobs of ${searched.join(', ')}, but is searched for them before anything is created.`;
         return printLine(
           `Feed ${feed} is retired; its jobs stay.${doubts}${search} If it returns to the configuration, mirroring goes on as before.`,
+        );
+      }),
+    );
+}
+
+function resumeCommand(): Command {
+  return new Command('resume')
+    .description('after an undo, once the source is right: pull the feed again')
+    .argument('<feed>', 'name of the feed')
+    .action((name: string, options: FeedsOptions) =>
+      withApp(options, async ({ db, config }) => {
+        const feed = await knownFeed(db, config, name);
+        const undo = await db.transaction(async (tx) => {
+          const resumed = await resumeFeed(tx, feed);
+          if (resumed !== undefined)
+            await auditAction(tx, {
+              actor: actorName(options.as),
+              action: 'resume feed',
+              feed,
+              detail: { undo: resumed },
+            });
+          return resumed;
+        });
+        if (options.json === true) return printJson({ feed, resumed: undo !== undefined });
+        if (undo === undefined) return printLine(`Feed ${feed} was not stopped.`);
+        const plan = commandWriter(options.config)(['plan', feed]);
+        return printLine(
+          `Feed ${feed} is pulled again: by its schedule, or the next sync. What that will send: ${plan}`,
         );
       }),
     );

@@ -30,6 +30,9 @@ const retentionSchema = z.strictObject({
   failures_days: positiveSchema.default(90).describe('Failed attempts. Review entries are kept, however old.'),
   audit_days: positiveSchema.default(365).describe('Who did what in review.'),
   pulls_days: positiveSchema.default(90).describe('The counts of each pull.'),
+  undo_days: positiveSchema
+    .default(14)
+    .describe('What the site had before each pull changed it: for so long, `undo` can undo a pull.'),
 });
 
 export const configSchema = z.strictObject({

@@ -9,6 +9,7 @@ export function pullJson(pull: PullRow, write: WriteAction) {
   return {
     pull: pull.id,
     feed: pull.feed,
+    undoes: pull.undoes ?? null,
     status: pull.status,
     complete: pull.complete,
     started_at: pull.startedAt,

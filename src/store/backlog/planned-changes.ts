@@ -28,7 +28,7 @@ export interface UnsentPosting {
   readonly key: PostingKey | null;
   readonly operation: 'none';
   readonly fields: Readonly<Record<string, never>>;
-  readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable';
+  readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable' | 'left_out';
   readonly reason: Message;
   readonly problems: readonly Problem[];
   /** The beginning of a record that cannot be read. */
@@ -39,8 +39,8 @@ export interface UnsentPosting {
 
 const PAGE = 500;
 
-/** Streams the changes that are ready or held, in the order in which they would be sent. */
-export async function* plannedChanges(session: Session, feed: FeedName): AsyncGenerator<PlannedChange> {
+/** Streams the changes that are ready or held, in the order in which they would be sent. @param pull only those of this pull */
+export async function* plannedChanges(session: Session, feed: FeedName, pull?: number): AsyncGenerator<PlannedChange> {
   const changes = inBatches(
     session,
     'planned',
@@ -50,6 +50,7 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
      left join document d on d.feed = c.feed and d.key = c.key
      left join uncertain_write u on u.feed = c.feed and u.key = c.key
      where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
+       ${pull === undefined ? '' : `and c.pull = ${pull}`}
      order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
     PAGE,
   );

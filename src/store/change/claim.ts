@@ -187,7 +187,8 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
   const granting = db.query<{ token: string; attempts: number }>(
     `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
        attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, list_checks = 0,
-       found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+       found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null,
+       sent_pull = null
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a
      where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone

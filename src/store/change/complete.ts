@@ -11,6 +11,7 @@ import { noteSign } from '../site/ahead-signs.ts';
 import { type Attempt, idOf } from './attempt.ts';
 import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
+import { keepFormerDocuments } from './former-documents.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
@@ -53,7 +54,9 @@ export async function completeAccepted(
   const uncertain = done.filter(
     ({ attempt, result }) => disturbed.has(attempt.token) || adoptedOf(result) !== undefined,
   );
-  const [, , , closed] = await Promise.all([
+  // Before the documents are replaced and the mappings removed.
+  const [, , , , closed] = await Promise.all([
+    keepFormerDocuments(tx, done),
     writeDocuments(tx, done),
     removeMappings(tx, done),
     disown(tx, done, open),
@@ -130,16 +133,16 @@ interface Created {
 async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
-    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, missing_pulls)
-     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash,
+    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, created_by, missing_pulls)
+     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash, pull,
        coalesce((select g.missing_pulls from change g where g.feed = c.feed and g.key = c.key and g.gone), 0)
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[])
-       c(feed, key, site, id, url, record_hash, content_hash)
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[],
+       $8::bigint[]) c(feed, key, site, id, url, record_hash, content_hash, pull)
      where not exists (select from mapping o where o.site = c.site and o.site_job_id = c.id
                        and (o.feed, o.key) <> (c.feed, c.key))
      on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
        site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
-       missing_pulls = excluded.missing_pulls, mapped_at = now()
+       created_by = excluded.created_by, missing_pulls = excluded.missing_pulls, mapped_at = now()
      returning m.feed, m.key`,
     [
       created.map(({ attempt }) => attempt.feed),
@@ -149,6 +152,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
       created.map(({ result }) => result.url ?? null),
       created.map(({ sent }) => sent.recordHash),
       created.map(({ sent }) => sent.contentHash),
+      created.map(({ attempt }) => attempt.pull ?? null),
     ],
   );
   return new Set(rows.map(idOf));

@@ -30,7 +30,7 @@ export interface Doubt {
   readonly listChecks: number;
 }
 
-const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.list_checks, c.approved,
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coalesce(c.sent_pull, c.pull) as pull, c.attempt_started, c.list_checks, c.approved,
     (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
     coalesce(c.sent_revision, c.revision) as revision,
     coalesce(c.sent_fields, c.fields) as fields,

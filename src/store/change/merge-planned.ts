@@ -17,6 +17,8 @@ const REPLACE_DESIRED = `
     then change.sent_content_hash else change.content_hash end,
   sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
     else change.revision end,
+  sent_pull = case when change.attempt_token is null or change.sent_revision is not null then change.sent_pull
+    else change.pull end,
   desired = excluded.desired, operation = excluded.operation, fields = excluded.fields,
   record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
   unseen = false,

@@ -62,8 +62,10 @@ export async function protectUnreadable(
   await session.query(
     `update change c set desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
        record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
+       pull = coalesce(c.sent_pull, c.pull),
        target_state = 'ready', approved = false, gone = false, unseen = true,
-       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null,
+       sent_pull = null
      ${these} and c.desired = 'absent' and c.sent_fields is not null`,
     [feed],
   );

@@ -10,14 +10,17 @@ export interface FeedState {
   readonly version: string | undefined;
   /** How the keys of all its mappings were derived; `undefined` if unknown. */
   readonly keyRule: string | undefined;
+  /** The undo since which the feed is not pulled, until a person resumes it. */
+  readonly stopped: { readonly by: number; readonly undone: number | undefined } | undefined;
   /** Whether its current pull had no records. */
   readonly sawNothing: boolean;
 }
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query(
-    `select f.site, f.current_pull, f.source_version, f.key_rule, coalesce(p.seen = 0, false) as saw_nothing
-     from feed_state f left join pull p on p.id = f.current_pull where f.feed = $1`,
+    `select f.site, f.current_pull, f.source_version, f.key_rule, f.stopped_by, u.undoes, coalesce(p.seen = 0, false) as saw_nothing
+     from feed_state f left join pull p on p.id = f.current_pull
+     left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],
   );
   if (row === undefined) return undefined;
@@ -26,6 +29,7 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
     currentPull: row.current_pull ?? undefined,
     version: row.source_version ?? undefined,
     keyRule: row.key_rule ?? undefined,
+    stopped: row.stopped_by === null ? undefined : { by: row.stopped_by, undone: row.undoes ?? undefined },
     sawNothing: row.saw_nothing,
   };
 }
@@ -85,4 +89,19 @@ export async function pullToWatch(db: Queryable, feed: FeedName): Promise<number
     [feed],
   );
   return row?.id;
+}
+
+/** From now on the feed is not pulled, because of this undo. */
+export async function stopFeed(tx: Queryable, feed: FeedName, undo: number): Promise<void> {
+  await tx.query('update feed_state set stopped_at = now(), stopped_by = $2 where feed = $1', [feed, undo]);
+}
+
+/** The feed is pulled again. Returns the undo that had stopped it. */
+export async function resumeFeed(tx: Queryable, feed: FeedName): Promise<number | undefined> {
+  const [row] = await tx.query<{ undo: number }>(
+    `update feed_state f set stopped_at = null, stopped_by = null from feed_state former
+     where f.feed = $1 and former.feed = f.feed and f.stopped_by is not null returning former.stopped_by as undo`,
+    [feed],
+  );
+  return row?.undo;
 }

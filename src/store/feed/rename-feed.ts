@@ -40,6 +40,7 @@ export const FEED_TABLES = [
   'ended_claim',
   'audit',
   'pull',
+  'former_document',
 ] as const;
 
 /** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */

@@ -7,6 +7,8 @@ export interface RetentionDays {
   readonly failures: number;
   readonly audit: number;
   readonly pulls: number;
+  /** What the site had before each pull changed it. */
+  readonly undo: number;
 }
 
 /** Whether this process should remove old rows now; `false` if another one did so within the hour. */
@@ -65,6 +67,11 @@ export async function forgetOldRows(
     'and not exists (select from feed_state f where f.current_pull = t.id)',
     Math.ceil(limit / ROWS_OF_A_PULL),
   );
+  // First no pull of that age can be undone any more. A day later, its rows are surely not needed by an undo under way.
+  await db.query('update pull set undoable = false where undoable and started_at < now() - make_interval(days => $1)', [
+    days.undo,
+  ]);
+  await forget('former_document', 'at', days.undo + 1);
   // A row without fields only stood for a request that might have arrived late.
   await forget('uncertain_write', 'until', 1, 'and fields is null');
   // Those of postings that are gone. Those of skipped records stay while the list has them: a new detail may show a posting.

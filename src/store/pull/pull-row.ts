@@ -11,6 +11,11 @@ export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' 
 export interface PullRow {
   readonly id: number;
   readonly feed: FeedName;
+  readonly site: SiteName;
+  /** What it changed is recorded completely and still kept. */
+  readonly undoable: boolean;
+  /** The pull that this one undid instead of reading its feed. */
+  readonly undoes: number | undefined;
   readonly startedAt: Date;
   readonly committedAt: Date | undefined;
   readonly finishedAt: Date | undefined;
@@ -34,12 +39,12 @@ export interface PullRow {
   readonly takenOver: { readonly by: number; readonly leftOpen: OpenCounts } | undefined;
 }
 
-/** Starts a pull and returns its number. */
-export async function startPull(db: Queryable, feed: FeedName, site: SiteName): Promise<number> {
-  const [row] = await db.query<{ id: number }>('insert into pull (feed, site) values ($1, $2) returning id', [
-    feed,
-    site,
-  ]);
+/** Starts a pull and returns its number. @param undoes it is no pull of the source, but the undo of this pull. */
+export async function startPull(db: Queryable, feed: FeedName, site: SiteName, undoes?: number): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    'insert into pull (feed, site, undoable, undoes) values ($1, $2, true, $3) returning id',
+    [feed, site, undoes ?? null],
+  );
   return (row as { id: number }).id;
 }
 
@@ -79,9 +84,18 @@ export async function giveUpPull(db: Queryable, pull: number, message: string): 
   );
 }
 
-const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
+const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
   complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, skipped, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
+
+/** The undo of a pull that was committed, if there is one; the newest. */
+export async function findUndoOf(db: Queryable, pull: number): Promise<number | undefined> {
+  const [row] = await db.query<{ id: number }>(
+    'select id from pull where feed = (select feed from pull where id = $1) and undoes = $1 and committed_at is not null order by id desc limit 1',
+    [pull],
+  );
+  return row?.id;
+}
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
   const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
@@ -114,6 +128,7 @@ export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current
 const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   ...row,
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
+  undoes: row.undoes ?? undefined,
   committedAt: row.committedAt ?? undefined,
   finishedAt: row.finishedAt ?? undefined,
   durationMs: row.durationMs ?? undefined,

@@ -21,6 +21,7 @@ export const pullAnswer = z
   .looseObject({
     pull: count,
     feed: name,
+    undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
     status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
     complete: z.boolean(),
     started_at: time,

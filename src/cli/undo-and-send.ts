@@ -1,0 +1,140 @@
+// Shows the undo of a pull, asks, commits it, sends what follows, and reports it like a pull.
+import { plural } from '../plan/plural.ts';
+import type { FeedSetup } from '../pull/feed-setup.ts';
+import type { UndoFindings } from '../pull/merge-undo.ts';
+import { noSuchPull, planUndo, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
+import { pullReportJson } from '../review/read-model/pull-report.ts';
+import type { App } from '../runtime/app.ts';
+import { exitStatusOf } from '../runtime/conclude-pull.ts';
+import { type Engine, startEngine } from '../runtime/engine.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import { feedSetups } from '../runtime/feed-setups.ts';
+import { sendAndConclude } from '../runtime/mirror-feed.ts';
+import { STOP_WITHIN_MS } from '../runtime/stop-signal.ts';
+import { findPull } from '../store/pull/pull-row.ts';
+import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { startProgressLine } from '../telemetry/progress-line.ts';
+import { formatTime } from '../telemetry/times.ts';
+import { actorName } from './actor.ts';
+import { commandWriter, type WriteCommand } from './command-line.ts';
+import { describeChange, describeUnsent } from './output/describe-change.ts';
+import { describePull } from './output/describe-pull.ts';
+import { actionWriter, say } from './write-action.ts';
+
+export interface UndoCommandOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly as?: string;
+}
+
+type Planned = Extract<UndoPlan, { kind: 'planned' }>;
+
+/** @throws UserError if the pull can't be undone, or nobody confirms it; then nothing was changed. */
+export async function undoAndSend(
+  app: App,
+  number: number,
+  options: UndoCommandOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const write = commandWriter(options.config);
+  const setup = await setupOf(app, number, write);
+  const undo = { pull: number, keptDays: app.config.retention.undoDays };
+  const plan = await planUndo(setup, app, undo, async (line) => {
+    if (options.json === true) {
+      await printJson(line.reason === undefined ? line : { ...line, reason: say(line.reason, write) });
+    } else await printLine(line.operation === 'none' ? describeUnsent(line, write) : describeChange(line, write));
+  });
+  if (plan.kind === 'busy') throw busy(setup);
+  if (plan.kind === 'refused') throw new UserError(`${say(plan.message, write)}. Nothing was changed`);
+  const text = describeUndo(plan, write);
+  if (changesNothing(plan.findings)) return printNotice(text);
+  await confirm(text, number, options, write);
+  await apply(app, setup, plan, options, signal);
+}
+
+async function setupOf({ db, config }: App, number: number, write: WriteCommand): Promise<FeedSetup> {
+  const pull = await findPull(db, number);
+  if (pull === undefined)
+    throw new UserError(`${noSuchPull(number)}: ${write(['pulls'])} lists them. Nothing was changed`);
+  if (!config.feeds.has(pull.feed)) {
+    const why = config.brokenFeeds.has(pull.feed)
+      ? 'whose configuration is wrong'
+      : 'which is not in the configuration';
+    throw new UserError(`pull ${number} is of feed ${pull.feed}, ${why}. Nothing was changed`);
+  }
+  return feedSetups(config, [pull.feed])[0] as FeedSetup;
+}
+
+const busy = ({ feed }: FeedSetup) =>
+  new UserError(`feed ${feed} is being pulled right now; try again when that has ended. Nothing was changed`);
+
+const changesNothing = ({ restored, deletes, withdrawn }: UndoFindings): boolean =>
+  restored + deletes + withdrawn === 0;
+
+/** What the undo does, and what a person has to know before it. */
+function describeUndo({ pull, findings }: Planned, write: WriteCommand): string {
+  const { restored, createdAgain, deletes, withdrawn, leftOut, holdReason } = findings;
+  const { id, feed } = pull;
+  if (changesNothing(findings)) {
+    const why = leftOut === 0 ? 'the site is as it was before' : `${plural(leftOut, 'posting')} changed since`;
+    return `Nothing of pull ${id} of feed ${feed} is to be undone: ${why}.`;
+  }
+  const left = leftOut === 0 ? '' : `; ${leftOut} left out`;
+  return [
+    `Undoing pull ${id} of feed ${feed}, of ${formatTime(pull.startedAt)}: ${createdAgain} to create again, ` +
+      `${restored - createdAgain} to set back, ${deletes} to delete, ${plural(withdrawn, 'unsent change')} to withdraw${left}.`,
+    ...(createdAgain === 0 ? [] : ['  Jobs that are created again get new job IDs.']),
+    ...(holdReason === undefined ? [] : [`  The deletes are held: ${say(holdReason, write)}`]),
+    `  Feed ${feed} is not pulled afterwards, because its source would bring this back, until: ${write(['feeds', 'resume', feed])}`,
+  ].join('\n');
+}
+
+async function confirm(
+  text: string,
+  number: number,
+  { yes, json }: UndoCommandOptions,
+  write: WriteCommand,
+): Promise<void> {
+  if (yes === true) {
+    if (json !== true) printNotice(text);
+    return;
+  }
+  const answer = await ask(`${text}\nUndo it? [y/N] `);
+  if (answer === undefined)
+    throw new UserError(`${text}\nNothing was changed. To do it: ${write(['undo', String(number), '--yes'])}`);
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was changed.');
+}
+
+async function apply(
+  app: App,
+  setup: FeedSetup,
+  { pull, currentPull }: Planned,
+  options: UndoCommandOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const startedAt = performance.now();
+  const write = commandWriter(options.config);
+  const undo = { pull: pull.id, keptDays: app.config.retention.undoDays, currentPull, actor: actorName(options.as) };
+  const end = await undoPull(setup, { db: app.db }, undo);
+  if (end.kind === 'busy') throw busy(setup);
+  if (end.kind === 'refused') throw new UserError(`${say(end.message, write)}. Nothing was changed`);
+  const progress = startProgressLine();
+  let engine: Promise<Engine> | undefined;
+  const stopSending = async () => (await engine?.catch(() => undefined))?.stop(STOP_WITHIN_MS);
+  try {
+    const sending = () => {
+      engine ??= startEngine(app, new Set([setup.site]));
+      return engine;
+    };
+    const report = await sendAndConclude(app, sending, setup, { signal, progress, stopSending }, { end, startedAt });
+    progress.clear();
+    await (options.json === true
+      ? printJson(pullReportJson(report, actionWriter(write)))
+      : printLine(describePull(report, write)));
+    process.exitCode = exitStatusOf(report);
+  } finally {
+    progress.clear();
+    await stopSending();
+  }
+}

@@ -1,0 +1,117 @@
+// A process that undoes a pull dies at each step, or undoes it while its changes are sent: the site ends as it was before the pull,
+// with one job per posting, and what follows needs no person but to resume the feed.
+import { describe, expect } from 'vitest';
+import { feedName } from '../../src/posting/identifiers.ts';
+import { retryChanges } from '../../src/store/change/act-in-review.ts';
+import type { Step } from '../../src/telemetry/steps.ts';
+import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { inTheMiddle } from './in-the-middle.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, type Open } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const RIGHT = postings(30);
+/** Two gone, three changed, two new. */
+const WRONG = [
+  ...postings(28).map((p) => (['p2', 'p4', 'p6'].includes(p.key) ? posting(p.key, { title: 'Wrong' }) : p)),
+  posting('n1'),
+  posting('n2'),
+];
+
+const SITE = { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' };
+
+/** Opens an installation that has mirrored the wrong feed after the right one. Returns the number of that pull. */
+async function openWrong(open: Open): Promise<{ installation: Installation; pull: number }> {
+  const installation = await open({ queue: 'database', site: SITE });
+  await installation.writeFeed(feedXml(RIGHT));
+  await installation.sync();
+  await installation.writeFeed(feedXml(WRONG));
+  const { pull } = await installation.sync();
+  await installation.stopEngine();
+  return { installation, pull: pull as number };
+}
+
+/** Sends what is left without pulling: the feed is stopped, or its source is still wrong. */
+async function sendRest(installation: Installation): Promise<void> {
+  const { db } = await installation.app();
+  const [stopped] = await db.query('select stopped_by from feed_state where stopped_by is not null');
+  expect(stopped).toBeDefined();
+  for (let round = 0; round < 8; round++) {
+    await db.transaction((tx) => retryChanges(tx, { ids: [], feeds: [feedName('acme')] }, 'a person'));
+    await installation.sync();
+    const open = await db.query('select from change');
+    if (open.length === 0) break;
+  }
+  await installation.stopEngine();
+}
+
+async function checkUndone(installation: Installation): Promise<void> {
+  await sendRest(installation);
+  expect(await installation.spawn(['feeds', 'resume', 'acme']).ended).toMatchObject({ status: 0 });
+  // Once the source is right, pulling it sends nothing.
+  await installation.writeFeed(feedXml(RIGHT));
+  await checkLaws(installation, RIGHT);
+}
+
+const undoOf = (pull: number) => ['undo', String(pull), '--yes', '--json'];
+
+// One request at a time: deletes, then creates, then updates.
+const POINTS: readonly { readonly step: Step; readonly nth: number; readonly done: boolean }[] = [
+  { step: 'undo-started', nth: 1, done: false },
+  { step: 'undo-merged', nth: 1, done: false },
+  { step: 'undo-committed', nth: 1, done: true },
+  ...(['intent-committed', 'answer-received', 'outcome-committed'] as const).flatMap((step) =>
+    [1, 3, 5].map((nth) => ({ step, nth, done: true })),
+  ),
+];
+
+const IN_PART = new Set(['undo-merged 1', 'undo-committed 1', 'answer-received 3']);
+
+describe('a process that undoes a pull', { concurrent: true }, () => {
+  it.for(POINTS)('killed at $step number $nth', { timeout: 900_000 }, async ({ step, nth, done }, { open, skip }) => {
+    skip(!runsEverything && !IN_PART.has(`${step} ${nth}`), ONLY_IN_ALL);
+    const { installation, pull } = await openWrong(open);
+    const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
+    const { signal, output } = await installation.spawn(undoOf(pull), env).ended;
+    expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+    const again = await installation.spawn(undoOf(pull)).ended;
+    expect(again).toMatchObject({ status: done ? 1 : 0 });
+    if (done) expect(again.output).toContain('already');
+    await checkUndone(installation);
+  });
+
+  it('while another process sends the pull', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await open({ queue: 'database', site: SITE });
+    await installation.writeFeed(feedXml(RIGHT));
+    const { pull } = await installation.sync();
+    await installation.stopEngine();
+    const many = RIGHT.map(({ key }) => posting(key, { title: 'Wrong' }));
+    const { begun } = await inTheMiddle(installation, many, () => installation.spawn(['sync', 'acme', '--json']));
+    const undone = await installation.spawn(undoOf((pull as number) + 1)).ended;
+    expect(undone).toMatchObject({ status: expect.toBeOneOf([0, 1, 2]) });
+    await begun.ended;
+    await installation.sandbox.setFaults([]);
+    await checkUndone(installation);
+  });
+
+  it('beside the same undo: one of them does it', { timeout: 900_000 }, async ({ open }) => {
+    const { installation, pull } = await openWrong(open);
+    const ends = await Promise.all([1, 2, 3].map(() => installation.spawn(undoOf(pull)).ended));
+    expect(ends.filter(({ status }) => status === 0)).toHaveLength(1);
+    await checkUndone(installation);
+  });
+
+  it('with creates, updates and deletes of unknown outcome', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await open({ queue: 'database', site: SITE });
+    await installation.writeFeed(feedXml(RIGHT));
+    await installation.sync();
+    await installation.sandbox.setFaults([{ name: '500', made: true }]);
+    await installation.writeFeed(feedXml(WRONG));
+    const { pull } = await installation.sync();
+    await installation.stopEngine();
+    await installation.sandbox.setFaults([]);
+    await installation.spawn(undoOf(pull as number)).ended;
+    await checkUndone(installation);
+  });
+});
