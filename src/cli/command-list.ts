@@ -116,7 +116,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'feeds',
     term: 'feeds',
-    description: 'rename feeds, stop mirroring them, or declare them new',
+    description: 'rename feeds, stop mirroring them, declare them new, or keep their jobs when keys change',
     load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
   },
   {

@@ -72,6 +72,10 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['undo', String(action.pull)];
     case 'declare_feed_new':
       return ['feeds', 'new', action.feed];
+    case 'rekey_feed':
+      return ['feeds', 'rekey', action.feed];
+    case 'deny_rekey':
+      return ['feeds', 'rekey', action.feed, '--not-rekey'];
     case 'import_mappings':
       return ['mappings', 'import', 'FILE'];
     case 'start_schedules':

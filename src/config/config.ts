@@ -1,6 +1,7 @@
 // The types of a checked configuration: plain data, units in names, secrets wrapped.
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping, StateField } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { SiteOptions } from '../site/exchange.ts';
@@ -95,6 +96,7 @@ export interface FeedConfig {
   /** Fields that the user maps; the others are those of a preset that comes with jobmirror. */
   readonly ownFields: ReadonlySet<string>;
   readonly guard: DeleteGuard;
+  readonly rekeyGuard: RekeyGuard;
   /** A cron expression of five or six fields (seconds first); absent: pulled only by `sync`. */
   readonly schedule?: string;
   /** IANA name of the schedule's time zone. */

@@ -35,6 +35,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
       // A list of several pages may move while it is read, in ways that no page shows.
       missingPulls: feed.delete_guard.missing_pulls ?? (pagesOf(feed, parts.format) === undefined ? 1 : 2),
     },
+    rekeyGuard: feed.rekey_guard,
     schedule: feed.schedule,
     timeZone: feed.time_zone,
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),

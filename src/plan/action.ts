@@ -43,6 +43,10 @@ export type OtherAction =
   | { readonly kind: 'undo_pull'; readonly pull: number }
   /** The site has none of the feed's jobs. */
   | { readonly kind: 'declare_feed_new'; readonly feed: FeedName }
+  /** Shows which new postings of the feed are missing ones under another key. */
+  | { readonly kind: 'rekey_feed'; readonly feed: FeedName }
+  /** The new postings of the feed are no missing ones. */
+  | { readonly kind: 'deny_rekey'; readonly feed: FeedName }
   | { readonly kind: 'import_mappings' }
   /** Starts the process that runs the schedules. */
   | { readonly kind: 'start_schedules' };

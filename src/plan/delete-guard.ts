@@ -34,8 +34,9 @@ export interface DeleteLoad {
 /**
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
  * `unreadable`: an unreadable record may be any posting; they are released, and checked again, once there is no such record.
+ * `rekey`: the feed's keys seem to have changed; they are released once a person decides, or a complete pull refutes it.
  */
-export type HoldKind = 'guard' | 'unreadable';
+export type HoldKind = 'guard' | 'unreadable' | 'rekey';
 
 export type GuardVerdict =
   | { readonly kind: 'within' }
@@ -89,22 +90,28 @@ export function unreadableHold(records: number, rekeyed = false): Message {
 }
 
 /**
- * Why the deletes of a pull are held; `undefined`: they are not. Those held only for unreadable records are checked again
- * once there are none.
+ * Why the deletes of a pull are held; `undefined`: they are not. Those held only for unreadable records, or for keys that
+ * seem to have changed, are checked again once there is no such reason.
  *
- * | the guard | unreadable records of unknown key | held as                           |
- * | --------- | --------------------------------- | --------------------------------- |
- * | within    | none                              | not held                          |
- * | within    | some                              | unreadable                        |
- * | hold      | none, or some                     | guard, with every reason          |
+ * | the guard | unreadable records of unknown key | keys seem to have changed | held as                    |
+ * | --------- | --------------------------------- | ------------------------- | -------------------------- |
+ * | within    | none                              | no                        | not held                   |
+ * | within    | some                              | any                       | unreadable, with both      |
+ * | within    | none                              | yes                       | rekey                      |
+ * | hold      | none, or some                     | any                       | guard, with every reason   |
+ *
+ * @param rekey why the keys seem to have changed; `undefined`: they do not.
  */
 export function holdReason(
   verdict: GuardVerdict,
   { withoutKey, rekeyed }: { readonly withoutKey: number; readonly rekeyed: boolean },
+  rekey?: Message,
 ): Reason | undefined {
   const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
-  if (verdict.kind === 'hold') return heldBecause('guard', merge([verdict.reason, ...unreadable]));
-  return unreadable[0] === undefined ? undefined : heldBecause('unreadable', unreadable[0]);
+  const others = [...unreadable, ...(rekey === undefined ? [] : [rekey])];
+  if (verdict.kind === 'hold') return heldBecause('guard', merge([verdict.reason, ...others]));
+  if (others.length === 0) return undefined;
+  return heldBecause(unreadable.length > 0 ? 'unreadable' : 'rekey', merge(others));
 }
 
 /** The reason that is stored with held deletes. */

@@ -5,6 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
@@ -44,6 +45,7 @@ export interface FeedSetup extends RecordRules {
   readonly referenceField: string | undefined;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
+  readonly rekeyGuard: RekeyGuard;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
   /** All configured feeds, including this one. */

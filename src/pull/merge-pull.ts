@@ -28,7 +28,12 @@ export async function mergeAndCommit(
   reading: Read,
 ): Promise<{ readonly complete: boolean; readonly warnings: readonly string[] }> {
   const { session, subject } = pullTx;
-  const { findings, unreadable, whole, keyRule } = await mergeWithoutCommit(setup, pullTx, recordPlanner, reading);
+  const { findings, unreadable, whole, keyRule, rekey } = await mergeWithoutCommit(
+    setup,
+    pullTx,
+    recordPlanner,
+    reading,
+  );
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('changes-merged');
   const problems = recordPlanner.unusable.problems();
@@ -43,9 +48,11 @@ export async function mergeAndCommit(
   }
   await pullTx.notes.merge(setup.lenient === true);
   if (findings.complete) await recordPlanner.details?.noteRead(session);
-  // A later "not modified" must mean "as in the last complete pull, with no grace period to count down and all details known".
+  // A later "not modified" must mean "as in the last complete pull, with no grace period to count down, all details known, and no
+  // keys that seem to have changed": only a pull that reads the feed finds that they have not.
   const failedDetails = recordPlanner.details?.counts.failed ?? 0;
-  const version = findings.complete && findings.grace === 0 && failedDetails === 0 ? reading.version : undefined;
+  const settled = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
+  const version = findings.complete && settled ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
   await commitPull(pullTx, findings, { version, keyRule, warnings });
   return { complete: findings.complete, warnings: warnings ?? [] };
@@ -72,7 +79,7 @@ export async function mergeWithoutCommit(
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable)
-    : await keepUnseen(pullTx, ledger, unreadable);
+    : await keepUnseen(setup, pullTx, ledger, unreadable);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   if (setup.referenceField !== undefined) {
     await doubtCreatesWithJobs(pullTx.session, setup.feed, setup.site, setup.referenceField);
@@ -94,6 +101,7 @@ export async function mergeWithoutCommit(
   return {
     findings,
     holdReason: gone.holdReason,
+    rekey: gone.rekey,
     unreadable,
     whole: otherShortfalls.length === 0,
     keyRule: proven ? keyRule : ruleOfJobs,
@@ -113,6 +121,8 @@ const keyRuleOf = ({ mapping, source }: FeedSetup): string => {
 interface Merge {
   readonly findings: PullFindings;
   readonly holdReason: Message | undefined;
+  /** Why the feed's keys seem to have changed; `undefined`: they do not. */
+  readonly rekey: Message | undefined;
   readonly unreadable: UnreadableInPull;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;

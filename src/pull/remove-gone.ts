@@ -8,6 +8,7 @@ import {
   clearUnseen,
   collectMissing,
   collectMissingChanges,
+  countMissingAgain,
   extendGrace,
   markAbsent,
   markUnseen,
@@ -22,10 +23,12 @@ import {
   mergeChanges,
   withdrawMaybeMade,
 } from '../store/change/merge-planned.ts';
-import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../store/change/protect-unreadable.ts';
+import { holdWaitingDeletes, protectUnreadable, releaseHolds } from '../store/change/protect-unreadable.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
+import { countNewPostings } from '../store/rekey/collect-rekey.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
+import { recogniseRekey } from './recognise-rekey.ts';
 import type { UnreadableInPull } from './recognise-unreadable.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
@@ -33,10 +36,13 @@ export interface Gone {
   readonly missing: number;
   readonly grace: number;
   readonly holdReason: Message | undefined;
+  /** Why the feed's keys seem to have changed; `undefined`: they do not. */
+  readonly rekey: Message | undefined;
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
 export async function keepUnseen(
+  setup: FeedSetup,
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
@@ -45,7 +51,23 @@ export async function keepUnseen(
   await protectUnreadable(pullTx, hasSeenChange);
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
   await markUnseen(pullTx);
-  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(pullTx, unreadable) };
+  const holdReason = await holdForUnreadable(pullTx, unreadable);
+  const rekey = await recogniseUnproven(setup, pullTx, ledger);
+  return { missing: 0, grace: 0, holdReason: holdReason ?? rekey, rekey };
+}
+
+/** Creates are sent from an incomplete pull, too; those that may be postings which it only did not show wait. */
+async function recogniseUnproven(
+  setup: FeedSetup,
+  pullTx: PullTransaction,
+  ledger: PullLedger,
+): Promise<Message | undefined> {
+  if (pullTx.nothingKnown || (await countNewPostings(pullTx)) === 0) return undefined;
+  const before = pullsBeforeDue(setup.guard.missingPulls);
+  await collectMissing(pullTx, ledger.missingRecords(), (hash) => ledger.hasSeen(hash), before);
+  const rekey = await recogniseRekey(setup, pullTx, false);
+  if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
+  return rekey;
 }
 
 /** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
@@ -65,8 +87,15 @@ export async function removeGone(
   else await dropUnsent(pullTx);
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
-  if (unreadable.withoutKey === 0) await releaseUnreadableHolds(pullTx);
-  const { missing, inGrace, due } = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
+  if (unreadable.withoutKey === 0) await releaseHolds(pullTx, 'unreadable');
+  let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
+  const rekey = await recogniseRekey(setup, pullTx, true);
+  if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
+  else if (found.missing > 0 && unreadable.withoutKey === 0) {
+    await releaseHolds(pullTx, 'rekey');
+    found = await countMissingAgain(pullTx, before);
+  }
+  const { missing, inGrace, due } = found;
   if (inGrace > 0) await extendGrace(pullTx, before);
 
   let reason: Reason | undefined;
@@ -74,7 +103,7 @@ export async function removeGone(
   const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
   if (due + maybeMade.due > 0) {
     const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, ...emptinessOf(ledger) };
-    reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
+    reason = holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
     await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
@@ -84,7 +113,8 @@ export async function removeGone(
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
-    holdReason: reason === undefined ? waitingHold : messageOfReason(reason),
+    holdReason: reason === undefined ? (rekey ?? waitingHold) : messageOfReason(reason),
+    rekey,
   };
 }
 

@@ -64,6 +64,8 @@ export interface FeedFacts {
   readonly unsent: number;
   /** Entries waiting for a person. */
   readonly review: number;
+  /** Its keys seem to have changed, and its creates and deletes wait for a person. */
+  readonly rekeyed: boolean;
 }
 
 export interface AssessOptions {
@@ -85,8 +87,13 @@ export function assessHealth(
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
     failing: [...sites.flatMap(siteFailures), ...feeds.flatMap((feed) => feedFailures(feed, stopped, options))],
-    review: feeds.flatMap(({ feed, role, review }): HealthCondition[] => {
-      if (review === 0 || role === 'other') return [];
+    review: feeds.flatMap(({ feed, role, review, rekeyed }): HealthCondition[] => {
+      if (role === 'other') return [];
+      if (rekeyed) {
+        const message = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
+        return [{ kind: 'review', feed, message }];
+      }
+      if (review === 0) return [];
       const wait = review === 1 ? '1 entry waits' : `${review} entries wait`;
       return [{ kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
     }),

@@ -1,6 +1,6 @@
 // Concludes a pull, once its changes are sent: its counts, what a person should know, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
-import { type Message, messageOf, reword } from '../plan/message.ts';
+import { type Message, messageOf, reword, textOf } from '../plan/message.ts';
 import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { UndoEnd } from '../pull/undo-pull.ts';
@@ -42,6 +42,7 @@ export async function concludePull(
     ...undoneNote(feed, end),
     ...nothingNote(progress),
     ...holdNote(progress),
+    ...rekeyNote(progress),
     ...discardedNote(summary),
     ...takenOverNote(progress),
     ...blockerNote(progress, blocker),
@@ -68,13 +69,13 @@ export const failedReport = (
 
 /** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
 function statusOf(
-  { summary, unsent }: PullState,
+  { summary, unsent, rekey }: PullState,
   kind: 'committed' | 'not_modified' | 'undone',
   blocker: Blocker | undefined,
 ): PullReport['status'] {
   if (!summary.complete && kind !== 'undone') return 'incomplete';
   if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
-  if (summary.review > 0) return 'review';
+  if (summary.review > 0 || rekey !== undefined) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
 
@@ -89,6 +90,10 @@ const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
 
 const holdNote = ({ holdReason }: PullState): Message[] =>
   holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
+
+/** The reason of held deletes says so, if they are held for it. */
+const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
+  rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
 
 /** "Mirrored" alone would hide what a person has discarded. */
 function discardedNote({ feed, discarded }: PullSummary): Message[] {

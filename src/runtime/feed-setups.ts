@@ -73,6 +73,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
         details: feed.source.details && detailReading(feed.source.details),
       }),
       guard: feed.guard,
+      rekeyGuard: feed.rekeyGuard,
       lenient: feed.source.lenient,
       isPaged: kindOf(feed.source.from).isPaged,
       table: feed.source.table,

@@ -31,10 +31,11 @@ export interface FeedStatus {
   readonly ready: number;
   readonly unsent: number;
   readonly review: number;
+  readonly rekeyed: boolean;
 }
 
 export function feedFacts(config: Config, progress: FeedStatus, runningSince?: Date): FeedFacts {
-  const { feed, site, role, history, schedule, ready, unsent, review } = progress;
+  const { feed, site, role, history, schedule, ready, unsent, review, rekeyed } = progress;
   const settings = config.feeds.get(feed);
   return {
     feed,
@@ -44,6 +45,7 @@ export function feedFacts(config: Config, progress: FeedStatus, runningSince?: D
     ready,
     unsent,
     review,
+    rekeyed,
     broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
     staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
     scheduled: settings?.schedule !== undefined,
@@ -105,7 +107,7 @@ export async function assessRunning(
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
-  const nothing = { ready: 0, unsent: 0, review: 0 };
+  const nothing = { ready: 0, unsent: 0, review: 0, rekeyed: false };
   const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStatus => {
     return {
       ...nothing,

@@ -61,7 +61,7 @@ function assess(
     const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
-    return feedFacts(config, { ...feed, role, unsent, review });
+    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekey !== undefined });
   });
   return assessHealth(
     sites.map(({ state, move, refusedProcesses }) => siteFacts(state, move, refusedProcesses)),

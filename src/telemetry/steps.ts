@@ -19,6 +19,7 @@ export type Step =
   | 'doubt-listed'
   | 'doubt-resolved'
   | 'jobs-adopted'
+  | 'postings-rekeyed'
   | 'jobs-verified'
   | 'differences-marked'
   | 'undo-started'

@@ -33,6 +33,7 @@ const FEED: FeedFacts = {
   ready: 0,
   unsent: 0,
   review: 0,
+  rekeyed: false,
 };
 
 function assess(site: Partial<SiteFacts>, feed: Partial<FeedFacts>, options: AssessOptions = { workers: 1 }) {

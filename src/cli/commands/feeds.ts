@@ -1,4 +1,5 @@
-// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, retires a feed, declares one new, or resumes one after an undo.
+// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new, or
+// resumes one after an undo.
 import { Command } from 'commander';
 import { recoverAttempts } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
@@ -18,6 +19,7 @@ import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
+import { rekeyCommand } from './feeds-rekey.ts';
 
 interface FeedsOptions {
   readonly config?: string;
@@ -27,12 +29,12 @@ interface FeedsOptions {
 
 export function feedsCommand(): Command {
   const feeds = new Command('feeds');
-  for (const part of [renameCommand(), retireCommand(), newCommand(), resumeCommand()]) {
+  for (const part of [renameCommand(), retireCommand(), newCommand(), resumeCommand(), rekeyCommand()]) {
     feeds.addCommand(
       part
         .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
         .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-        .option('--json', 'print one JSON object')
+        .option('--json', 'print JSON')
         .exitOverride()
         .showHelpAfterError('(see --help)'),
     );

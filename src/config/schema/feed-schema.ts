@@ -134,6 +134,11 @@ const guardSchema = z.strictObject({
     ),
 });
 
+const rekeyGuardSchema = z.strictObject({
+  percent: percentSchema.default(10).describe('Percent of the live jobs. 100: never.'),
+  count: countSchema.default(5).describe('Number of postings.'),
+});
+
 const expectSchema = z.strictObject({
   min_records: countSchema
     .optional()
@@ -226,6 +231,11 @@ export const feedSchema = z
       .prefault({})
       .describe(
         'Deletes that exceed both limits within 24 hours wait for approval; those of a feed that arrived empty always do.',
+      ),
+    rekey_guard: rekeyGuardSchema
+      .prefault({})
+      .describe(
+        'If more new postings than both limits have the content of postings that are gone, their keys seem to have changed: nothing is created or deleted until `jobmirror feeds rekey` keeps their jobs, or says that they are other postings. The same if all jobs of a feed, at least two, are replaced so.',
       ),
     expect: expectSchema.prefault({}).describe('What a complete feed must have.'),
   })

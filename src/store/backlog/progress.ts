@@ -24,19 +24,31 @@ const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
  */
 const OWN_ATTEMPT = `attempt_worker = $2 and reason->>'kind' = 'orphaned'`;
 
+/** Feeds whose creates wait for a person, because their keys seem to have changed. */
+const WAITING = `waiting as materialized (
+  select feed from feed_state where feed = any($1::text[]) and rekey_since is not null)`;
+
+/** As in the index of the backlog. */
+const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
+
 /**
  * The last condition on `next` matches that of its index.
  * @param worker the number of this process's worker: see `WorkerLease`
  */
 export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
   const [row] = await db.query(
-    `select
-       exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
+    `with ${WAITING} select
+       exists(select from change where feed = any($1::text[]) and ${RANK} in (0, 2) and state = 'ready' and not gone
+           and not_before <= now())
+         or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${RANK} = 1 and c.state = 'ready'
+             and not c.gone and c.not_before <= now()
+           where f.feed not in (select feed from waiting)) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending')
          or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
-         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
+         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
+           and (operation <> 'create' or feed not in (select feed from waiting))) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,
     [feeds, worker],

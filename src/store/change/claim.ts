@@ -136,7 +136,7 @@ async function readDue(
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
        and (m.feed is not null or c.desired = 'absent'
-         or (f.feed is null or f.site_checked_at is not null) and ${noSearchIsDue('c.site')})
+         or (f.feed is null or f.site_checked_at is not null and f.rekey_since is null) and ${noSearchIsDue('c.site')})
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
     [

@@ -50,12 +50,29 @@ export async function collectMissing(
   await removeSeen(pullTx, hasSeen);
   await keepProtected(pullTx);
   await session.query('analyze missing');
+  return countMissing(session, pullsBeforeDue);
+}
+
+async function countMissing(session: PullTransaction['session'], pullsBeforeDue: number): Promise<MissingCounts> {
   const [counts] = await session.query<MissingCounts>(
     `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
      from missing`,
     [pullsBeforeDue],
   );
   return counts as MissingCounts;
+}
+
+/** The same, once deletes of collected postings were released: they are due again. */
+export async function countMissingAgain(
+  { session, subject: { feed } }: PullTransaction,
+  pullsBeforeDue: number,
+): Promise<MissingCounts> {
+  await session.query(
+    `update missing x set absent_already = false where absent_already
+       and not exists (select from change c where c.feed = $1 and c.key = x.key and c.desired = 'absent')`,
+    [feed],
+  );
+  return countMissing(session, pullsBeforeDue);
 }
 
 /** A job found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */

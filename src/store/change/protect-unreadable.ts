@@ -122,16 +122,16 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
   return row?.n ?? 0;
 }
 
-/** The kind of hold that ends by itself. */
-const RELEASED: HoldKind = 'unreadable';
+/** The kinds of holds that end by themselves. */
+type ReleasedKind = Exclude<HoldKind, 'guard'>;
 
 /**
- * Removes deletes that were held because of a record without a key; the pull decides again about what is still missing. If the
- * pull keeps a job whose state is uncertain, the job must be set again, so these deletes become updates. Those of adopted jobs
- * whose content is unknown stay held.
+ * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
+ * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
+ * deletes become updates. Those of adopted jobs whose content is unknown stay held.
  */
-export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
-  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = '${RELEASED}'`;
+export async function releaseHolds({ session, subject }: PullTransaction, kind: ReleasedKind): Promise<void> {
+  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = '${kind}'`;
   await session.query(
     `update change c set ${RESTORED}, unseen = false
      from mapping m join document d on d.feed = m.feed and d.key = m.key

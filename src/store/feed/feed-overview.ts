@@ -28,6 +28,8 @@ export interface FeedOverview {
   readonly lastPull: PullRow | undefined;
   /** Progress or failure of the site search for jobs of the feed; the feed's first create waits for it. */
   readonly search: Message | undefined;
+  /** Why its creates and deletes wait, if its keys seem to have changed. */
+  readonly rekey: Message | undefined;
   /** Likely mistakes of the mapping, found when all records were last read. */
   readonly warnings: readonly string[];
   /** A person took the feed out of service. */
@@ -59,8 +61,9 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);
-  const [state] = await db.query<{ note: Message | null; warnings: readonly string[] }>(
-    'select case when site_checked_at is null then site_check_note end as note, warnings from feed_state where feed = $1',
+  const [state] = await db.query<{ note: Message | null; rekey: Message | null; warnings: readonly string[] }>(
+    `select case when site_checked_at is null then site_check_note end as note, rekey_note as rekey, warnings
+     from feed_state where feed = $1`,
     [feed],
   );
   const records = await db.query<{ kind: string; n: number }>(
@@ -82,6 +85,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
     holdReason: counts.held === 0 ? undefined : await newestHoldReason(db, feed),
     lastPull,
     search: state?.note ?? undefined,
+    rekey: state?.rekey ?? undefined,
     warnings: state?.warnings ?? [],
   };
 }

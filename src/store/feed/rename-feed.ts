@@ -24,6 +24,7 @@ const KEYED_TABLES = [
   'detail',
   'failed_detail',
   'refuted_job',
+  'rekey_posting',
 ] as const;
 
 /** All tables with rows of a feed. */

@@ -7,6 +7,7 @@ import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
 import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { readRekey } from '../rekey/read-rekey.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull-row.ts';
 
@@ -53,12 +54,14 @@ export interface PullSummary {
 /** Status of a committed pull. */
 export interface PullState {
   readonly summary: PullSummary;
-  /** Changes of the feed that are waiting or in flight, whichever pull they now count towards. */
+  /** Changes of the feed that are waiting or in flight, whichever pull they now count towards; without creates that wait for a person. */
   readonly unsent: number;
   /** Set if the pull mirrored nothing: the most common reason, and the number of jobs from earlier pulls. */
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** Why deletes are held, if any are. */
   readonly holdReason: Message | undefined;
+  /** Why creates and deletes wait, if the feed's keys seem to have changed. */
+  readonly rekey: Message | undefined;
   /** A later pull that the open changes of the summary count towards since then. */
   readonly takenOverBy: number | undefined;
 }
@@ -132,10 +135,11 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     repaired: repaired.count,
     ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
   };
-  const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
+  const rekey = await readRekey(tx, row.feed);
+  const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes - rekey.waiting;
   const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
   const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
-  return { summary, unsent, nothingMirrored, holdReason, takenOverBy: row.takenOver?.by };
+  return { summary, unsent, nothingMirrored, holdReason, rekey: rekey.note, takenOverBy: row.takenOver?.by };
 }
 
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {

@@ -50,7 +50,7 @@ async function skippedIfUnchanged(
   { hashes }: UnchangedFeed,
 ): Promise<number | undefined> {
   const [row] = await tx.query<{ same: boolean; skipped: number }>(
-    `select not exists (select from change where feed = $1)
+    `select f.rekey_since is null and not exists (select from change where feed = $1)
        and not exists (select from record_problem where feed = $1)
        and not exists (select from posting_note where feed = $1)
        and (select count(*) from mapping where feed = $1) + s.n = $3

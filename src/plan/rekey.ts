@@ -1,0 +1,110 @@
+// Decides whether the keys of a feed seem to have changed: postings are gone while new ones have their content.
+
+import type { FeedName } from '../posting/identifiers.ts';
+import { type Message, messageOf } from './message.ts';
+import { plural } from './plural.ts';
+
+/** A changed key is suspected when the pairs of missing and new postings exceed both limits. */
+export interface RekeyGuard {
+  /** Share of the live site jobs, in percent; 100 never suspects it. */
+  readonly percent: number;
+  /** Number of pairs. */
+  readonly count: number;
+}
+
+/** The pairs of a missing posting that has a job and a new posting that has none; each posting is in at most one pair. */
+export interface RekeyLoad {
+  /** Pairs with the same content, apart from references and addresses. */
+  readonly equal: number;
+  /** Pairs with the same title and place; includes those with the same content. */
+  readonly alike: number;
+  /** Live site jobs of the feed. */
+  readonly live: number;
+}
+
+/** Of one posting, nobody can tell whether it was replaced or got another key. */
+const LEAST_OF_ALL = 2;
+const ALIKE_PERCENT = 50;
+
+/**
+ * | pairs with the same content       | pairs with the same title and place | suspected |
+ * | --------------------------------- | ----------------------------------- | --------- |
+ * | above both limits                 | any                                 | yes       |
+ * | all live jobs, and at least two   | any                                 | yes       |
+ * | fewer                             | above both limits and half the jobs | yes       |
+ * | fewer                             | fewer                               | no        |
+ */
+export function seemsRekeyed({ percent, count }: RekeyGuard, { equal, alike, live }: RekeyLoad): boolean {
+  if (percent >= 100 || live === 0) return false;
+  const share = (pairs: number) => (pairs / live) * 100;
+  if (equal > count && share(equal) > percent) return true;
+  if (equal >= LEAST_OF_ALL && equal >= live) return true;
+  return alike > count && share(alike) > Math.max(percent, ALIKE_PERCENT);
+}
+
+/** What a person should know, and how to go on. @param proven a complete pull found it. */
+export function describeRekey(feed: FeedName, { equal, alike }: RekeyLoad, proven: boolean): Message {
+  const what =
+    equal === 0
+      ? `${plural(alike, 'new posting')} of feed ${feed} ${have(alike)} title and place`
+      : `${plural(equal, 'new posting')} of feed ${feed} ${have(equal)} content`;
+  const of = proven ? 'of postings that are gone' : 'of postings that an incomplete pull did not show';
+  return messageOf(
+    `${what} ${of}: their keys seem to have changed, so nothing is created or deleted until a person decides`,
+    [
+      { words: 'to see which posting is which, and to keep their jobs', action: { kind: 'rekey_feed', feed } },
+      { words: 'if they are other postings', action: { kind: 'deny_rekey', feed } },
+    ],
+  );
+}
+
+const have = (n: number): string => (n === 1 ? 'has the' : 'have the');
+
+/** How certain it is that a new posting is a missing one under another key. */
+export type RekeyVerdict = 'sure' | 'unsure' | 'unmatched';
+
+/** A new posting beside the missing one that it may be. */
+export interface RekeyEvidence {
+  /** The same content, apart from references and addresses; otherwise only the same title and place. */
+  readonly equal: boolean;
+  /** How many missing and how many new postings have this content, or this title and place. */
+  readonly missing: number;
+  readonly added: number;
+  /** A complete pull proves that the missing posting is gone. */
+  readonly proven: boolean;
+  /** A reviewer has edited a missing posting with this content. */
+  readonly edited: boolean;
+  /** Names of the fields that differ. */
+  readonly differing: readonly string[];
+}
+
+/**
+ * Postings with the same content are interchangeable: whichever job a new one keeps, the next sync sets what differs.
+ *
+ * | content | postings with it                    | missing one edited | gone proven | verdict |
+ * | ------- | ----------------------------------- | ------------------ | ----------- | ------- |
+ * | same    | one missing, one new                | any                | yes         | sure    |
+ * | same    | as many missing as new              | no                 | yes         | sure    |
+ * | same    | as many missing as new, several     | yes                | yes         | unsure  |
+ * | same    | not as many missing as new          | any                | any         | unsure  |
+ * | alike   | any                                 | any                | any         | unsure  |
+ * | any     | any                                 | any                | no          | unsure  |
+ */
+export function judgeRekey(evidence: RekeyEvidence): {
+  readonly verdict: Exclude<RekeyVerdict, 'unmatched'>;
+  readonly reasons: readonly string[];
+} {
+  const { equal, missing, added, proven, edited, differing } = evidence;
+  const several = missing > 1 || added > 1;
+  const even = missing === added;
+  const what = equal ? 'same content' : 'same title and place';
+  const reasons = [
+    several ? `${what}, as ${missing} missing and ${added} new postings have it` : what,
+    ...(equal || differing.length === 0
+      ? []
+      : [`${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`]),
+    ...(several && edited ? ['a person has edited one of them'] : []),
+    ...(proven ? [] : ['no complete pull proves that the missing posting is gone']),
+  ];
+  return { verdict: equal && even && proven && !(several && edited) ? 'sure' : 'unsure', reasons };
+}

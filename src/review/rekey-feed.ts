@@ -1,0 +1,98 @@
+// Gives the jobs of missing postings to the new postings that are the same under other keys: all certain ones, or one that a person
+// names. Sends nothing.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { type RekeyLine, readPairs } from '../store/rekey/read-rekey.ts';
+import { rekeyPostings } from '../store/rekey/rekey-postings.ts';
+import { crossStep } from '../telemetry/steps.ts';
+
+export interface RekeySubject {
+  readonly db: Database;
+  readonly feed: FeedName;
+  readonly actor: string;
+  readonly signal: AbortSignal;
+  /** Throws if the feed's pull lock is no longer held. */
+  readonly checkLock: () => void;
+}
+
+/** A line with what became of it. */
+export interface RekeyedLine extends RekeyLine {
+  readonly bound: boolean;
+  /** Why a certain pair was not bound. */
+  readonly message: string | undefined;
+}
+
+export interface RekeyCounts {
+  readonly bound: number;
+  readonly sure: number;
+  readonly unsure: number;
+  /** Postings without a pair. */
+  readonly added: number;
+  readonly missing: number;
+}
+
+/**
+ * Reads the pairs, hands them over in portions, and returns how many there are. With `bind`, binds the certain ones first, each
+ * portion in a transaction of its own: a command that is stopped leaves each posting bound or as it was.
+ */
+export async function rekeyFeed(
+  subject: RekeySubject,
+  bind: boolean,
+  take: (lines: readonly RekeyedLine[]) => Promise<void>,
+): Promise<RekeyCounts> {
+  const counts = { bound: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
+  const session = await subject.db.session();
+  try {
+    for await (const lines of readPairs(subject.db, subject.feed)) {
+      subject.signal.throwIfAborted();
+      const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
+      for (const line of told) {
+        if (line.bound) counts.bound++;
+        else if (line.verdict !== 'unmatched') counts[line.verdict]++;
+        else if (line.key === undefined) counts.missing++;
+        else counts.added++;
+      }
+      await take(told);
+    }
+    return counts;
+  } finally {
+    await session.end();
+  }
+}
+
+const unbound = (line: RekeyLine): RekeyedLine => ({ ...line, bound: false, message: undefined });
+
+async function bindSure(
+  session: Parameters<typeof rekeyPostings>[0],
+  { feed, actor, checkLock }: RekeySubject,
+  lines: readonly RekeyLine[],
+): Promise<RekeyedLine[]> {
+  const sure = lines.flatMap(({ verdict, key, oldKey }) =>
+    verdict === 'sure' && key !== undefined && oldKey !== undefined ? [{ key, oldKey }] : [],
+  );
+  if (sure.length === 0) return lines.map(unbound);
+  checkLock();
+  const refused = new Map(
+    (await rekeyPostings(session, { feed, actor }, sure)).map(({ key, message }) => [key, message]),
+  );
+  crossStep('postings-rekeyed');
+  return lines.map((line) => {
+    const message = line.key === undefined ? undefined : refused.get(line.key);
+    return { ...line, bound: line.verdict === 'sure' && message === undefined, message };
+  });
+}
+
+/** Returns why it was refused; `undefined`: it was bound. */
+export async function rekeyOne(
+  { db, feed, actor, checkLock }: RekeySubject,
+  pair: { readonly key: PostingKey; readonly oldKey: PostingKey },
+): Promise<string | undefined> {
+  const session = await db.session();
+  try {
+    checkLock();
+    const [refused] = await rekeyPostings(session, { feed, actor }, [pair]);
+    return refused?.message;
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,127 @@
+// Reads what is known of a feed whose keys seem to have changed: why, and which new posting may be which missing one.
+import pg from 'pg';
+import type { Message } from '../../plan/message.ts';
+import { judgeRekey, type RekeyVerdict } from '../../plan/rekey.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import type { Database, Queryable, Row } from '../postgres/database.ts';
+
+export interface RekeyState {
+  /** What a person should know; `undefined`: no change of keys is suspected. */
+  readonly note: Message | undefined;
+  /** Creates that wait for it. */
+  readonly waiting: number;
+}
+
+export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeyState> {
+  const [row] = await db.query<{ note: Message | null; waiting: number }>(
+    `select f.rekey_note as note, (select count(*) from change c where c.feed = f.feed and c.state = 'ready'
+         and c.operation = 'create' and c.desired = 'present' and not c.gone and not c.unseen) as waiting
+     from feed_state f where f.feed = $1 and f.rekey_since is not null`,
+    [feed],
+  );
+  return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0 };
+}
+
+/** A new posting, a missing posting that has a job, or both, if the first may be the second under another key. */
+export interface RekeyLine {
+  /** Of the new posting. */
+  readonly key: PostingKey | undefined;
+  /** Of the missing posting. */
+  readonly oldKey: PostingKey | undefined;
+  /** Of the missing posting. */
+  readonly siteJobId: SiteJobId | undefined;
+  readonly title: string | undefined;
+  readonly verdict: RekeyVerdict;
+  readonly reasons: readonly string[];
+}
+
+const BATCH = 500;
+
+/** Yields the pairs, the most certain first, then the postings without a pair; by the keys of the new postings. */
+export async function* readPairs(db: Database, feed: FeedName): AsyncGenerator<RekeyLine[]> {
+  const session = await db.session();
+  try {
+    await session.query('begin read only');
+    for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', selectPairs(feed), BATCH))
+      yield rows.map(lineOf);
+    await session.query('commit');
+  } finally {
+    await session.end();
+  }
+}
+
+interface PairRow extends Row {
+  readonly oldKey: PostingKey | null;
+  readonly key: PostingKey | null;
+  readonly siteJobId: SiteJobId | null;
+  readonly title: string | null;
+  readonly how: 'equal' | 'alike' | 'single';
+  readonly missing: number;
+  readonly added: number;
+  readonly proven: boolean;
+  readonly edited: boolean;
+  readonly differing: readonly string[] | null;
+}
+
+function lineOf({ key, oldKey, siteJobId, title, how, differing, ...evidence }: PairRow): RekeyLine {
+  const named = {
+    key: key ?? undefined,
+    oldKey: oldKey ?? undefined,
+    siteJobId: siteJobId ?? undefined,
+    title: title ?? undefined,
+  };
+  if (how !== 'single')
+    return { ...named, ...judgeRekey({ ...evidence, equal: how === 'equal', differing: differing ?? [] }) };
+  const other = key === null ? 'no new posting' : 'no missing posting';
+  return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };
+}
+
+/** Both sides as they are now: what was mapped, sent or deleted meanwhile is left out. */
+const selectSides = (feed: string): string => `
+  select r.is_new, r.key, r.content, r.likeness, r.proven, m.site_job_id,
+    exists (select from override o where o.feed = r.feed and o.key = r.key) as edited
+  from rekey_posting r left join mapping m on m.feed = r.feed and m.key = r.key
+    left join change c on c.feed = r.feed and c.key = r.key
+  where r.feed = ${feed} and case when r.is_new then m.key is null and c.operation = 'create' and c.desired = 'present'
+    else m.key is not null end`;
+
+/** Pairs the postings of each group in the order of their keys; numbers in keys count by their size. */
+const pairUp = (source: string, group: 'content' | 'likeness'): string => {
+  const numbered = `(select *, row_number() over (partition by is_new, ${group} order by length(key), key collate "C") as place,
+      count(*) filter (where is_new) over same as added, count(*) filter (where not is_new) over same as missing,
+      bool_or(edited and not is_new) over same as any_edited
+    from ${source} where ${group} is not null window same as (partition by ${group}))`;
+  return `select o.key as old_key, n.key as new_key, o.site_job_id, o.missing, o.added, o.proven, o.any_edited
+    from ${numbered} o join ${numbered} n on n.is_new and n.${group} = o.${group} and n.place = o.place where not o.is_new`;
+};
+
+const without = (source: string, pairs: string): string => `select s.* from ${source} s
+  left join ${pairs} o on not s.is_new and o.old_key = s.key left join ${pairs} n on s.is_new and n.new_key = s.key
+  where o.old_key is null and n.old_key is null`;
+
+const differingNames = `(select array_agg(name order by name) from (
+    select key as name from jsonb_each_text(d.fields::jsonb) a full join jsonb_each_text(c.fields::jsonb) b using (key)
+    where a.value is distinct from b.value) differing)`;
+
+function selectPairs(name: FeedName): string {
+  const feed = pg.escapeLiteral(name);
+  const documents = (line: string) => `left join document d on d.feed = ${feed} and d.key = ${line}.old_key
+    left join change c on c.feed = ${feed} and c.key = ${line}.new_key`;
+  return `
+    with side as materialized (${selectSides(feed)}),
+      equal as materialized (${pairUp('side', 'content')}),
+      rest as materialized (${without('side', 'equal')}),
+      alike as materialized (${pairUp('rest', 'likeness')}),
+      single as (${without('rest', 'alike')}),
+      line as (
+        select 1 as rank, 'equal' as how, equal.* from equal
+        union all select 2, 'alike', alike.* from alike
+        union all select 3, 'single', case when is_new then null else key end, case when is_new then key end, site_job_id,
+          0, 0, proven, edited from single)
+    select line.old_key as "oldKey", line.new_key as key, line.site_job_id as "siteJobId", how, missing, added, proven,
+      any_edited as edited, coalesce(c.fields->>'title', d.fields->>'title') as title,
+      case when how = 'alike' then ${differingNames} end as differing
+    from line ${documents('line')}
+    order by rank, length(coalesce(line.new_key, line.old_key)), coalesce(line.new_key, line.old_key) collate "C"`;
+}

@@ -1,0 +1,199 @@
+// Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it.
+import { contentHash } from '../../posting/hash.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { auditActions } from '../review/audit.ts';
+import { type EditRow, editsOfPostings } from '../review/override.ts';
+import { endRekey } from './collect-rekey.ts';
+
+/** A missing posting and the new one that it is. */
+export interface RekeyPair {
+  readonly oldKey: PostingKey;
+  readonly key: PostingKey;
+}
+
+export interface RefusedRekey extends RekeyPair {
+  readonly message: string;
+}
+
+/**
+ * Binds all pairs in one transaction, except those that cannot be bound any more; returns these. Nothing is sent: what differs is
+ * an update afterwards. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
+ */
+export async function rekeyPostings(
+  session: Session,
+  { feed, actor }: { readonly feed: FeedName; readonly actor: string },
+  pairs: readonly RekeyPair[],
+): Promise<RefusedRekey[]> {
+  await session.query('begin');
+  try {
+    await lockOutcomesShared(session, [feed]);
+    await session.query('create temporary table rekeyed (old_key text, key text) on commit drop');
+    await session.query('insert into rekeyed select * from unnest($1::text[], $2::text[])', [
+      pairs.map(({ oldKey }) => oldKey),
+      pairs.map(({ key }) => key),
+    ]);
+    // Locked in the order that all code uses: no attempt begins, and none ends, until the new keys are committed.
+    await session.query(
+      `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
+       order by c.feed, c.key for update`,
+      [feed],
+    );
+    await session.query(
+      `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed) order by m.key for update`,
+      [feed],
+    );
+    const refused = await removeRefused(session, feed);
+    await moveJobs(session, feed, actor);
+    await session.query('commit');
+    return refused;
+  } catch (error) {
+    await session.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function removeRefused(session: Queryable, feed: FeedName): Promise<RefusedRekey[]> {
+  return session.query<RefusedRekey & Record<string, unknown>>(
+    `with refused as (
+       select w.old_key, w.key, case
+         when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
+           then 'one of the two postings is named twice'
+         when o.key is null then 'posting ' || w.old_key || ' has no job any more'
+         when n.key is not null then 'posting ' || w.key || ' has a job of its own: ' || n.site_job_id
+         when c.key is null or c.desired = 'absent' then 'the feed has no new posting ' || w.key
+         when c.attempt_token is not null
+           then 'a create of posting ' || w.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
+         when b.attempt_token is not null
+           then 'a request for posting ' || w.old_key || ' is in flight or in doubt; try again when it has ended: entry ' || b.id
+         when b.desired = 'absent' and b.approved then 'a person has approved the delete of posting ' || w.old_key
+         when r.key is null then 'posting ' || w.old_key || ' is not known to be missing'
+         when r.proven and b.desired is distinct from 'absent' and o.missing_pulls = 0
+           then 'the feed has posting ' || w.old_key || ' again'
+       end as message
+       from rekeyed w left join mapping o on o.feed = $1 and o.key = w.old_key left join mapping n on n.feed = $1 and n.key = w.key
+         left join change b on b.feed = $1 and b.key = w.old_key left join change c on c.feed = $1 and c.key = w.key
+         left join rekey_posting r on r.feed = $1 and r.key = w.old_key and not r.is_new),
+     removed as (
+       delete from rekeyed w using refused f where f.message is not null and w.old_key = f.old_key and w.key = f.key)
+     select old_key as "oldKey", key, message from refused where message is not null order by key`,
+    [feed],
+  );
+}
+
+/** Tables with what belongs to a job, whatever the key of its posting is. */
+const MOVED = ['document', 'uncertain_write', 'override', 'refuted_job', 'ended_claim'] as const;
+
+async function moveJobs(session: Queryable, feed: FeedName, actor: string): Promise<void> {
+  const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
+    // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
+    // mappings with equal record hashes for one posting.
+    `update mapping m set key = w.key, missing_pulls = 0, record_hash = decode(md5('rekeyed ' || m.feed || ' ' || w.key), 'hex')
+     from rekeyed w where m.feed = $1 and m.key = w.old_key
+     returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
+    [feed],
+  );
+  if (moved.length === 0) return;
+  // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
+  const dropped = await session.query<{ desired: string }>(
+    'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired',
+    [feed],
+  );
+  const deletes = dropped.filter(({ desired }) => desired === 'absent');
+  await addOutcomeCount(
+    session,
+    deletes.map(() => ({ feed, outcome: 'dropped' }) as const),
+  );
+  // Edits of the new posting replace those of the old one.
+  await session.query(
+    `delete from override o using rekeyed w, override n where o.feed = $1 and o.key = w.old_key
+       and n.feed = $1 and n.key = w.key and n.field = o.field`,
+    [feed],
+  );
+  await session.query(
+    `delete from refuted_job o using rekeyed w, refuted_job n where o.feed = $1 and o.key = w.old_key
+       and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
+    [feed],
+  );
+  for (const table of MOVED) {
+    await session.query(`update ${table} t set key = w.key from rekeyed w where t.feed = $1 and t.key = w.old_key`, [
+      feed,
+    ]);
+  }
+  await session.query('delete from posting_note t using rekeyed w where t.feed = $1 and t.key = w.old_key', [feed]);
+  // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
+  // a create, which says nothing about the update.
+  await session.query(
+    `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
+       state = case when c.state = 'failed' then 'ready' else c.state end,
+       reason = case when c.state = 'failed' then null else c.reason end,
+       attempts = 0, not_before = '-infinity'
+     from rekeyed w where c.feed = $1 and c.key = w.key`,
+    [feed],
+  );
+  await applyEdits(session, feed, moved);
+  await auditActions(
+    session,
+    actor,
+    'rekey',
+    moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
+  );
+  await session.query(
+    `delete from rekey_posting r using rekeyed w
+     where r.feed = $1 and r.key = case when r.is_new then w.key else w.old_key end`,
+    [feed],
+  );
+  // The next pull must read the feed, changed or not.
+  await session.query('update feed_state set source_version = null where feed = $1', [feed]);
+  await endIfNothingLeft(session, feed);
+}
+
+/** The new postings were read without the edits that they have now. The next pull reads them again, with the edits. */
+async function applyEdits(
+  session: Queryable,
+  feed: FeedName,
+  moved: readonly { readonly key: PostingKey }[],
+): Promise<void> {
+  const edited = await session.query<{ key: PostingKey; fields: Fields }>(
+    `select c.key, c.fields from change c where c.feed = $1 and c.key = any($2::text[]) and c.desired = 'present'
+       and exists (select from override o where o.feed = c.feed and o.key = c.key) order by c.key`,
+    [feed, moved.map(({ key }) => key)],
+  );
+  if (edited.length === 0) return;
+  const edits = await editsOfPostings(
+    session,
+    edited.map(({ key }) => ({ feed, key })),
+  );
+  const contents = edited.map(({ fields }, at) => withEdits(fields, edits[at] ?? []));
+  await session.query(
+    `update change c set fields = e.fields, content_hash = e.hash, record_hash = decode(md5('edited ' || c.feed || ' ' || c.key), 'hex')
+     from unnest($2::text[], $3::json[], $4::bytea[]) e(key, fields, hash) where c.feed = $1 and c.key = e.key`,
+    [
+      feed,
+      edited.map(({ key }) => key),
+      contents.map((fields) => JSON.stringify(fields)),
+      contents.map((fields) => contentHash(fields)),
+    ],
+  );
+}
+
+/** An edit applies as long as the feed has the value that it replaces. */
+const withEdits = (fields: Fields, edits: readonly EditRow[]): Fields => ({
+  ...fields,
+  ...Object.fromEntries(
+    edits.flatMap(({ field, sourceValue, value }) => ((fields[field] ?? null) === sourceValue ? [[field, value]] : [])),
+  ),
+});
+
+/** With no missing posting left, the new ones are new; with no new one left, nothing waits. */
+async function endIfNothingLeft(session: Queryable, feed: FeedName): Promise<void> {
+  const [left] = await session.query<{ missing: boolean; added: boolean }>(
+    `select coalesce(bool_or(not is_new), false) as missing, coalesce(bool_or(is_new), false) as added
+     from rekey_posting where feed = $1`,
+    [feed],
+  );
+  if (left?.missing !== true || left.added !== true) await endRekey(session, feed);
+}
