@@ -21,6 +21,9 @@ export interface BulkCommandOptions {
   readonly signal: AbortSignal;
 }
 
+/** Help of the option. */
+export const ALSO_NEW = 'do it for new entries of the group as well, see: review rules';
+
 /** Returns the exit status. Throws a UserError if nothing was started. */
 export async function startBulkCommand(
   app: App,
@@ -29,6 +32,10 @@ export async function startBulkCommand(
 ): Promise<ExitStatus> {
   const start = await startBulk(app.db, request);
   if (start.kind === 'refused') throw new UserError(start.message);
+  if (start.rule !== undefined) {
+    const end = options.write(['review', 'rules', 'end', String(start.rule)]);
+    printNotice(`Rule ${start.rule} does the same for new entries of the group. To end it: ${end}`);
+  }
   return runBulkCommand(app, start.bulk.id, options);
 }
 

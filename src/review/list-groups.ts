@@ -2,13 +2,19 @@
 import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import { groupOlderEntries, hasUngrouped } from '../store/review/group-history.ts';
+import { type GroupNote, notesOf } from '../store/review/group-notes.ts';
 import { type GroupHistory, type GroupLimits, type ReviewGroup, reviewGroups } from '../store/review/review-groups.ts';
+import { type ListedRule, rulesOf } from '../store/review/rules.ts';
 
 /** `back`: it had no entries for a while. */
 export type GroupTrend = 'new' | 'back' | 'growing' | 'shrinking' | 'steady';
 
 export interface ListedGroup extends ReviewGroup {
   readonly trend: GroupTrend;
+  /** The oldest first. */
+  readonly notes: readonly GroupNote[];
+  /** In force. */
+  readonly rules: readonly ListedRule[];
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -16,7 +22,16 @@ const DAY_MS = 24 * 60 * 60_000;
 /** The selected entries by group, the largest first. */
 export async function listGroups(db: Database, query: EntryQuery, limits: GroupLimits): Promise<ListedGroup[]> {
   await groupAll(db);
-  return (await reviewGroups(db, query, limits)).map((group) => ({ ...group, trend: trendOf(group.history) }));
+  const groups = await reviewGroups(db, query, limits);
+  const ids = groups.map(({ id }) => id);
+  const notes = await notesOf(db, ids);
+  const rules = await rulesOf(db, ids);
+  return groups.map((group) => ({
+    ...group,
+    trend: trendOf(group.history),
+    notes: notes.filter((note) => note.group === group.id),
+    rules: rules.filter((rule) => rule.group === group.id),
+  }));
 }
 
 /** Groups all entries from before groups existed; afterwards this costs one short query. */

@@ -42,7 +42,11 @@ export function recompute(
 }
 
 /** An edit holds if applying it again changes nothing: otherwise the source has changed the field since. */
-function editsThatHold(reader: PostingReader, { key, fields }: DesiredPosting, earlier: readonly EditRow[]): EditRow[] {
+export function editsThatHold(
+  reader: PostingReader,
+  { key, fields }: DesiredPosting,
+  earlier: readonly EditRow[],
+): EditRow[] {
   const again = Object.fromEntries(earlier.map((edit) => [edit.field, edit.value]));
   const { posting } = reader.withFields({ key, fields, contentHash: contentHash(fields), notes: [] }, again);
   return earlier.filter(({ field }) => fieldOf(posting.fields, field) === fieldOf(fields, field));

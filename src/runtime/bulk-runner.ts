@@ -1,9 +1,11 @@
-// Carries out actions on many review entries that somebody started over HTTP, also those that an ended process left undone.
+// Carries out actions on many review entries that somebody started over HTTP, also those that an ended process left undone, and
+// applies rules to the new entries of their groups.
 import type { Config } from '../config/config.ts';
 import { endsWithin } from '../flow/ends-within.ts';
 import { startRounds } from '../flow/rounds.ts';
 import { runBulk } from '../review/bulk/run-bulk.ts';
 import { editableFeed } from '../review/plan-edit.ts';
+import { startRules } from '../review/rules/apply-rules.ts';
 import { openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
 import type { App } from './app.ts';
 
@@ -18,8 +20,10 @@ export interface BulkRunner {
 const isForUs = (config: Config, { action, feeds }: UnattendedBulk): boolean =>
   action !== 'edit' || feeds.every((feed) => typeof editableFeed(config, feed) !== 'string');
 
-/** How often to look for actions without progress, and how long they must have had none. */
+/** How long actions must have had no progress for another process to continue them. */
 const LEFT_MS = 15_000;
+/** How often to look for new entries of groups with rules, and for actions that were left. */
+const EVERY_MS = 5_000;
 
 /** @param wake changes became ready to be sent */
 export function startBulkRunner({ db, config, log }: App, wake: () => void): BulkRunner {
@@ -42,12 +46,13 @@ export function startBulkRunner({ db, config, log }: App, wake: () => void): Bul
   const rounds = startRounds(
     async () => {
       try {
+        for (const id of await startRules(db, config, config.feeds.keys())) begin(id);
         for (const bulk of await openUnattended(db, LEFT_MS)) if (isForUs(config, bulk)) begin(bulk.id);
       } catch (error) {
         log.warn({ err: error }, 'actions on many entries could not be looked for, will be retried');
       }
     },
-    { everyMs: LEFT_MS },
+    { everyMs: EVERY_MS },
   );
   return {
     begin,

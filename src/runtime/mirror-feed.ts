@@ -4,6 +4,7 @@ import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import type { PullReport } from '../review/read-model/pull-report.ts';
+import { applyRules } from '../review/rules/apply-rules.ts';
 import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { readSiteState } from '../store/site/site-state.ts';
@@ -52,10 +53,19 @@ export async function sendAndConclude(
   options: MirrorOptions,
   { end, startedAt }: { readonly end: ConcludedEnd; readonly startedAt: number },
 ): Promise<PullReport> {
-  const blocker = await sendAll(app, sending, setup, options);
+  await decideByRules(app, setup, options);
+  let blocker = await sendAll(app, sending, setup, options);
+  // The site may have rejected what a rule decides. Each rule takes an entry once, so this ends.
+  while (await decideByRules(app, setup, options)) blocker = await sendAll(app, sending, setup, options);
   if (options.signal.aborted) await options.stopSending?.();
   const report = () => concludePull(app.db, setup.feed, end, blocker, performance.now() - startedAt);
   return withRetry(report, options.signal);
+}
+
+/** Returns whether rules decided new entries of the feed. */
+async function decideByRules(app: App, { feed }: FeedSetup, { signal }: MirrorOptions): Promise<boolean> {
+  if (signal.aborted) return false;
+  return (await applyRules(app.db, app.config, [feed], signal)).length > 0;
 }
 
 async function pullWhenFree(

@@ -47,7 +47,10 @@ const sent = () => mirror.sandbox.requests.recent().flatMap(({ method }) => (met
 /** The IDs of the site's jobs by their titles; the same title several times has several IDs. */
 async function ids(): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
-  for (const { id, fields } of await mirror.sandbox.inspect.jobs()) (found[fields.title ?? ''] ??= []).push(id);
+  for (const { id, fields } of await mirror.sandbox.inspect.jobs()) {
+    const title = fields.title ?? '';
+    found[title] = [...(found[title] ?? []), id];
+  }
   for (const each of Object.values(found)) each.sort();
   return found;
 }

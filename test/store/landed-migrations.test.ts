@@ -26,6 +26,9 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0017_unplanned_detail.sql': 'b3ae0a875c6029adb5cbd1f1a011b8d3ebf0294548c4d1dc67443194cc75e776',
   'src/store/migrations/0018_web.sql': '918b4ed0e74528fcee63754120071287734aefc062006c749e2ee2cd40cab494',
   'src/store/migrations/0020_undo.sql': 'c674d318416515d2f5b9c63fac72a5506603e0531ddf3e457ef6294f2a3bbf12',
+  'src/store/migrations/0022_rekey.sql': 'ac0e8217235574a74f15949c9a700494d76428f9b1169898a458db03bdb52cc3',
+  'src/store/migrations/0024_group_notes_and_rules.sql':
+    '36cc54a6533ece9d301a0a0dcd8bd011f328fd9d54fd5e4589a4e712157a6433',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };

@@ -1,10 +1,12 @@
 // `jobmirror review actions`, `continue` and `stop`: actions on many entries that run or ran in batches.
 import { Command } from 'commander';
+import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { bulkJson } from '../../review/read-model/bulk.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { type BulkRow, findBulk, listBulk, setBulkState, skippedOfBulk } from '../../store/review/bulk-actions.ts';
+import { type BulkRow, findBulk, listBulk, skippedOfBulk } from '../../store/review/bulk-actions.ts';
 import { printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
+import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
@@ -16,6 +18,7 @@ interface Options {
   readonly json?: boolean;
   readonly limit?: number;
   readonly send?: boolean;
+  readonly as?: string;
 }
 
 const SHOWN = 20;
@@ -47,11 +50,12 @@ export function reviewContinueCommand(): Command {
     .description('continue an action on many entries that was stopped or interrupted')
     .argument('<action>', 'number of the action, see: review actions', positiveNumber)
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per feed, and one for the action')
     .action((id: number, options: Options) =>
       withApp(options, async (app, signal) => {
-        if (!(await setBulkState(app.db, id, 'open'))) throw new UserError(await whyNot(app.db, id));
+        if (!(await continueBulk(app.db, id, actorName(options.as)))) throw new UserError(await whyNot(app.db, id));
         const write = commandWriter(options.config);
         const { json = false, send = true } = options;
         process.exitCode = await runBulkCommand(app, id, { json, send, write, signal });
@@ -63,11 +67,12 @@ export function reviewStopCommand(): Command {
   return new Command('stop')
     .description('stop an action on many entries after its present batch; what it did stays')
     .argument('<action>', 'number of the action, see: review actions', positiveNumber)
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((id: number, options: Options) =>
       withApp(options, async ({ db }) => {
-        if (!(await setBulkState(db, id, 'stopped'))) throw new UserError(await whyNot(db, id));
+        if (!(await stopBulk(db, id, actorName(options.as)))) throw new UserError(await whyNot(db, id));
         const bulk = await findBulk(db, id);
         if (bulk === undefined) return;
         if (options.json === true) return printJson(bulkJson(bulk, await skippedOfBulk(db, id)));

@@ -15,7 +15,7 @@ import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
 import { commandWriter } from '../command-line.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
 import { wholeNumber } from '../option-values.ts';
-import { startBulkCommand } from '../run-bulk-command.ts';
+import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
@@ -29,12 +29,13 @@ interface BulkOptions extends Narrowing {
   readonly kind?: readonly EntryKind[];
   readonly yes?: boolean;
   readonly reason?: string;
+  readonly alsoNew?: boolean;
   /** False with `--no-send`; absent for actions that send nothing. */
   readonly send?: boolean;
 }
 
 export const reviewRetryCommand = (): Command =>
-  sending(bulkCommand('retry', 'send again what was rejected or failed'));
+  sending(bulkCommand('retry', 'send again what was rejected or failed')).option('--also-new', ALSO_NEW);
 
 export const reviewApproveCommand = (): Command =>
   sending(bulkCommand('approve', 'delete what is held for approval')).option(
@@ -50,6 +51,7 @@ export const reviewDiscardCommand = (): Command =>
     ),
   )
     .option('--reason <text>', 'why, for the audit')
+    .option('--also-new', ALSO_NEW)
     .option('--yes', 'do not ask');
 
 export const reviewReopenCommand = (): Command =>
@@ -111,6 +113,7 @@ async function actOnNamed(
   if (options.count !== undefined && action !== 'approve') {
     throw new UserError('--count needs a selection, such as --group GROUP');
   }
+  if (options.alsoNew === true) throw new UserError('--also-new needs a group: --group GROUP');
   if (options.mark !== undefined) throw new UserError('--mark needs a selection, such as --group GROUP');
   const selected = await selectEntries(app.db, app.config, names);
   if (selected.kind === 'unknown') throw new UserError(selected.message);
@@ -137,9 +140,9 @@ async function actOnSelected(
 ): Promise<ExitStatus> {
   // A text or an age may select entries of any kind, and only held deletes are counted and approved.
   const query = { ...within, kinds: action === 'approve' ? (['held'] as const) : options.kind };
-  const { reason, mark, json = false, send = false } = options;
+  const { reason, mark, alsoNew, json = false, send = false } = options;
   const expected = options.count ?? (mark === undefined ? await agreedTo(app, action, query, options) : undefined);
-  const request = { action, actor: actorName(options.as), expected, mark };
+  const request = { action, actor: actorName(options.as), expected, mark, alsoNew };
   const detail = { query, ...(reason === undefined ? {} : { reason }) };
   const write = commandWriter(options.config);
   return startBulkCommand(app, { ...request, detail }, { json, send, write, signal });

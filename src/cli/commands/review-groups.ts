@@ -1,8 +1,8 @@
 // `jobmirror review groups`: what needs a person, grouped by what was said about it.
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
-import { type GroupTrend, type ListedGroup, listGroups } from '../../review/list-groups.ts';
-import { groupJson, groupTitle } from '../../review/read-model/group.ts';
+import { type ListedGroup, listGroups } from '../../review/list-groups.ts';
+import { groupJson, groupTitle, TREND_WORDS } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/entry-kind.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
@@ -83,16 +83,10 @@ const COLUMNS = [
   { title: 'FIRST SEEN' },
   { title: 'LAST SEEN' },
   { title: 'FEED' },
+  { title: 'RULE', align: 'right' },
+  { title: 'NOTES', align: 'right' },
   { title: 'MESSAGE' },
 ] as const;
-
-const TREND_WORDS: Readonly<Record<GroupTrend, string>> = {
-  new: 'new',
-  back: 'back again',
-  growing: 'growing',
-  shrinking: 'shrinking',
-  steady: 'steady',
-};
 
 const rowOf = (group: ListedGroup): string[] => [
   group.id,
@@ -102,6 +96,8 @@ const rowOf = (group: ListedGroup): string[] => [
   formatTime(group.firstSeen),
   formatTime(group.lastSeen),
   feedsOf(group),
+  group.rules.map(({ id }) => id).join(', ') || '-',
+  group.notes.length === 0 ? '-' : String(group.notes.length),
   oneLine(groupTitle(group), 200),
 ];
 

@@ -5,6 +5,8 @@ import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, review
 import { reviewEditCommand } from './review-edit.ts';
 import { reviewGroupsCommand } from './review-groups.ts';
 import { reviewListCommand } from './review-list.ts';
+import { reviewNoteCommand } from './review-note.ts';
+import { reviewRulesCommand } from './review-rules.ts';
 import { reviewSettleCommand } from './review-settle.ts';
 import { reviewShowCommand } from './review-show.ts';
 
@@ -20,6 +22,8 @@ export function reviewCommand(): Command {
     reviewReopenCommand(),
     reviewApproveCommand(),
     reviewSettleCommand(),
+    reviewNoteCommand(),
+    reviewRulesCommand(),
     reviewActionsCommand(),
     reviewContinueCommand(),
     reviewStopCommand(),

@@ -1,6 +1,7 @@
 // `jobmirror work`: runs workers only, to add machines to a `start` or `sync` elsewhere.
 import { Command } from 'commander';
 import { openAppFor, readConfig } from '../../runtime/app.ts';
+import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
@@ -21,9 +22,10 @@ export function workCommand(): Command {
         if (stopping.signal.aborted) return;
         const engine = await startEngine(app, undefined, 'work');
         app.log.info({ sites: [...engine.siteContexts.keys()] }, 'working');
+        const bulk = startBulkRunner(app, () => engine.wake());
         const retention = startRetention(app);
         await stopping.stopped;
-        await Promise.all([engine.stop(STOP_WITHIN_MS), retention.stop()]);
+        await Promise.all([engine.stop(STOP_WITHIN_MS), bulk.stop(STOP_WITHIN_MS), retention.stop()]);
       } finally {
         await app.close();
         stopping.release();

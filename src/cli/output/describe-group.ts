@@ -1,5 +1,7 @@
 // Formats one review group for people: its values, feeds, an example, and the commands that decide all of its entries.
 import type { ListedGroup } from '../../review/list-groups.ts';
+import { describeDecision } from '../../review/read-model/rule.ts';
+import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../command-line.ts';
 import { say } from '../write-action.ts';
@@ -18,8 +20,23 @@ export function describeGroup(
   { isDiscarded, discarded, mark }: GroupPlace,
   write: WriteCommand,
 ): string[] {
-  const { id, kind, field, message, count, firstSeen, lastSeen, trend, values, valueCount, feeds, sites, example } =
-    group;
+  const {
+    id,
+    kind,
+    field,
+    message,
+    count,
+    firstSeen,
+    lastSeen,
+    trend,
+    values,
+    valueCount,
+    feeds,
+    sites,
+    example,
+    notes,
+    rules,
+  } = group;
   const state = isDiscarded ? 'discarded' : trend;
   const others = !isDiscarded && discarded > 0 ? `, and ${discarded} discarded` : '';
   const more = valueCount - values.length;
@@ -33,6 +50,9 @@ export function describeGroup(
     ...(more > 0 ? [`  … and ${more} more (--json)`] : []),
     '',
     `Example: entry ${example.id}${example.key === undefined ? '' : `, posting ${example.key}`} of feed ${example.feed}: ${say(example.reason, write)}`,
+    ...(rules.length + notes.length === 0 ? [] : ['']),
+    ...rules.map((rule) => `Rule ${rule.id} of ${rule.actor} for new entries: ${oneLine(describeDecision(rule), 200)}`),
+    ...notes.map((note) => `Note ${note.id} of ${note.actor}, ${formatTime(note.at)}: ${oneLine(note.text, 2_000)}`),
     '',
     'Possible:',
     ...commandsFor(group, isDiscarded).map(

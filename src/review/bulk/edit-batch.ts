@@ -1,5 +1,5 @@
 // Edits one batch of entries: computes each posting with its edits, then writes all of them with few statements.
-import type { Config } from '../../config/config.ts';
+import type { Config, FeedConfig } from '../../config/config.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, PostingReader } from '../../posting/posting.ts';
@@ -10,8 +10,9 @@ import { type PlannedEdit, writeEdits } from '../../store/change/edit.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import { auditActions } from '../../store/review/audit.ts';
 import type { BulkEdit, BulkRow } from '../../store/review/bulk-actions.ts';
-import { editsOfPostings } from '../../store/review/override.ts';
+import { type EditRow, editsOfPostings } from '../../store/review/override.ts';
 import { type EditPlan, editableFeed, planEdit } from '../plan-edit.ts';
+import { type DesiredPosting, editsThatHold } from '../recompute.ts';
 import { EDIT_ONLY_POSTINGS } from './words.ts';
 
 export interface BatchActed {
@@ -30,6 +31,20 @@ export function batchEditor(config: Config) {
     return reader;
   };
 
+  /** A rule never replaces what a person has set in this posting. */
+  const planFor = (
+    bulk: BulkRow,
+    feed: FeedConfig,
+    change: OpenChangeRow,
+    earlier: readonly EditRow[],
+    edits: Fields,
+  ) => {
+    const reader = readerOf(feed.name, () => compileReader(feed.mapping));
+    const own = bulk.rule === null ? undefined : ownEdit(reader, change, earlier, edits);
+    if (own !== undefined) return { kind: 'refused', message: `its ${own} was edited before` } as const;
+    return planEdit(feed, reader, change, earlier, edits);
+  };
+
   /** Edits the changes among these entries, which the transaction has locked; it keeps pulls of their feeds out. */
   return async (tx: Queryable, bulk: BulkRow, ids: readonly number[]): Promise<BatchActed> => {
     const changes = await readChanges(tx, ids);
@@ -43,13 +58,7 @@ export function batchEditor(config: Config) {
       const plan: EditPlan =
         typeof edits === 'string' || typeof feed === 'string'
           ? { kind: 'refused', message: typeof edits === 'string' ? edits : String(feed) }
-          : planEdit(
-              feed,
-              readerOf(feed.name, () => compileReader(feed.mapping)),
-              change,
-              earlier[at] ?? [],
-              edits,
-            );
+          : planFor(bulk, feed, change, earlier[at] ?? [], edits);
       if (plan.kind === 'refused') skipped.push({ entry: change.id, why: textOf(plan.message) });
       else if (typeof edits !== 'string') planned.push({ change, edited: plan.edited, edits });
     }
@@ -61,7 +70,7 @@ export function batchEditor(config: Config) {
       planned.map(({ change: { id, feed, key }, edits }) => ({
         feed,
         key,
-        detail: { entry: id, edits, bulk: bulk.id },
+        detail: { entry: id, edits, bulk: bulk.id, ...(bulk.rule === null ? {} : { rule: bulk.rule }) },
       })),
     );
     return {
@@ -70,6 +79,17 @@ export function batchEditor(config: Config) {
       skipped,
     };
   };
+}
+
+/** A field that the rule would set, and that has an edit which still holds. */
+function ownEdit(
+  reader: PostingReader,
+  { key, fields = {} }: Pick<OpenChangeRow, 'key' | 'fields'>,
+  earlier: readonly EditRow[],
+  edits: Fields,
+): string | undefined {
+  const desired: DesiredPosting = { key, fields };
+  return editsThatHold(reader, desired, earlier).find(({ field }) => Object.hasOwn(edits, field))?.field;
 }
 
 /** The fields to set in one posting, or why none. */

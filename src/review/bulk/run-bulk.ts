@@ -125,7 +125,8 @@ async function act(
   ids: readonly number[],
 ): Promise<BatchActed> {
   const { reason } = bulk.detail;
-  const note = { bulk: bulk.id, ...(reason === undefined ? {} : { reason }) };
+  const rule = bulk.rule === null ? {} : { rule: bulk.rule };
+  const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
   const acted = await ACTIONS[action](tx, { ids, feeds: [] }, bulk.actor, note);
   const done = new Set(acted.map((entry) => entry.id));
   const others = await findEntries(

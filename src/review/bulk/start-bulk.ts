@@ -1,11 +1,12 @@
 // Starts an action on many review entries: what was shown is what it acts on.
 import { hash } from 'node:crypto';
 import { plural } from '../../plan/plural.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { type BulkDetail, type BulkKind, type BulkRow, createBulk } from '../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
 import { countSelected, type SelectedCount } from '../../store/review/selected-counts.ts';
 import { groupAll } from '../list-groups.ts';
+import { addRuleWithin } from '../rules/add-rule.ts';
 import { describeSelected } from './describe-selected.ts';
 
 export interface BulkRequest {
@@ -16,30 +17,50 @@ export interface BulkRequest {
   readonly expected?: number | readonly SelectedCount[] | undefined;
   /** The {@link markOf} of the entries that the person saw: with any others, nothing is done. */
   readonly mark?: string | undefined;
+  /** Makes a rule of it for entries that come later: they are in the selected group, and in the selected feed if one is. */
+  readonly alsoNew?: boolean | undefined;
 }
 
 export type BulkStart =
-  | { readonly kind: 'started'; readonly bulk: BulkRow }
+  | { readonly kind: 'started'; readonly bulk: BulkRow; readonly rule?: number }
   /** Nothing was stored or changed. */
   | { readonly kind: 'refused'; readonly message: string };
 
 class RefusedError extends Error {}
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
-export async function startBulk(db: Database, { expected, mark, ...request }: BulkRequest): Promise<BulkStart> {
+export async function startBulk(db: Database, request: BulkRequest): Promise<BulkStart> {
+  const { expected, mark, alsoNew, ...asked } = request;
   await groupAll(db);
   try {
-    const bulk = await db.transaction(async (tx) => {
-      const made = await createBulk(tx, { ...request, detail: forAction(request) });
+    return await db.transaction(async (tx): Promise<BulkStart> => {
+      const made = await createBulk(tx, { ...asked, detail: forAction(request) });
       const refusal = whyRefused(made.selected, expected, mark);
       if (refusal !== undefined) throw new RefusedError(refusal);
-      return made.bulk;
+      const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
+      return { kind: 'started', bulk: made.bulk, ...rule };
     });
-    return { kind: 'started', bulk };
   } catch (error) {
     if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
     throw error;
   }
+}
+
+/** A rule knows nothing of a text, an age or a site: it would decide more than the person selected. */
+async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest): Promise<number> {
+  const { query, edit, reason } = detail;
+  const [group, ...others] = query.groups ?? [];
+  if (action === 'approve' || action === 'reopen') throw new RefusedError(`a rule can't ${action} entries`);
+  const narrower = [query.site, query.text, query.olderThanMs, query.newerThanMs].some((part) => part !== undefined);
+  if (group === undefined || others.length > 0 || narrower || query.discarded === true) {
+    throw new RefusedError(
+      'a rule is about the new entries of one group, or of one group and one feed. Nothing was done.',
+    );
+  }
+  const said = { ...(edit === undefined ? {} : { edit }), ...(reason === undefined ? {} : { reason }) };
+  const made = await addRuleWithin(tx, { group, feed: query.feed, action, detail: said, actor });
+  if (made.kind !== 'made') throw new RefusedError(`${made.message}. Nothing was done.`);
+  return made.id;
 }
 
 /** What the action would act on now, for a person to confirm. */

@@ -21,6 +21,7 @@ export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
     left_alone: bulk.skipped,
     to_do: total - done - bulk.skipped,
     reasons: skipped,
+    rule: bulk.rule,
     edit: detail.edit ?? null,
     reason: detail.reason ?? null,
   };

@@ -1,10 +1,26 @@
 // Review groups as scripts see them, and their title for people.
 import { tell, type WriteAction } from '../../plan/message.ts';
-import type { ListedGroup } from '../list-groups.ts';
+import type { GroupTrend, ListedGroup } from '../list-groups.ts';
+import { noteJson, ruleJson } from './rule.ts';
 
 export function groupJson(group: ListedGroup, write: WriteAction) {
-  const { id, kind, field, message, count, firstSeen, lastSeen, trend, values, valueCount, feeds, sites, example } =
-    group;
+  const {
+    id,
+    kind,
+    field,
+    message,
+    count,
+    firstSeen,
+    lastSeen,
+    trend,
+    values,
+    valueCount,
+    feeds,
+    sites,
+    example,
+    notes,
+    rules,
+  } = group;
   return {
     group: id,
     kind,
@@ -25,8 +41,18 @@ export function groupJson(group: ListedGroup, write: WriteAction) {
       value: example.value ?? null,
       reason: tell(example.reason, write),
     },
+    notes: notes.map(noteJson),
+    rules: rules.map(ruleJson),
   };
 }
+
+export const TREND_WORDS: Readonly<Record<GroupTrend, string>> = {
+  new: 'new',
+  back: 'back again',
+  growing: 'growing',
+  shrinking: 'shrinking',
+  steady: 'steady',
+};
 
 /** `location-state: … is not a valid U.S. state: Jalisco, Sonora and 12 more` */
 export function groupTitle({ field, message, values, valueCount }: ListedGroup, shown = 2): string {

@@ -76,10 +76,11 @@ const onRecords = (action: string, discarded: boolean): string => `with acted as
 const DISCARD_RECORDS = onRecords('discard', true);
 const REOPEN_RECORDS = onRecords('reopen', false);
 
-/** What the audit says about an action besides the entry: why it was taken, and the bulk action that it is a part of. */
+/** What the audit says about an action besides the entry: why it was taken, and the bulk action and rule that it is a part of. */
 export interface AuditNote {
   readonly reason?: string;
   readonly bulk?: number;
+  readonly rule?: number;
 }
 
 /** Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule. */

@@ -34,6 +34,7 @@ export const FEED_TABLES = [
   'change',
   'review_entry',
   'bulk_entry',
+  'review_rule',
   'deletion',
   'failure',
   'request',

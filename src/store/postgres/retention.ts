@@ -1,4 +1,5 @@
 // Removes rows beyond their retention in small batches; the first process in each hour does it for all.
+import { forgetRuleEntries } from '../review/rules.ts';
 import type { Queryable } from './database.ts';
 
 /** How long rows are kept. */
@@ -96,4 +97,5 @@ export async function forgetOldRows(
   // Sessions end after seven days, and requests may be repeated for one.
   await forget('web_session', 'created_at', 7);
   await forget('web_request', 'claimed_at', 1);
+  while (!signal.aborted && (await forgetRuleEntries(db, limit)) === limit);
 }

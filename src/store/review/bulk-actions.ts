@@ -33,6 +33,8 @@ export interface BulkRow {
   readonly action: BulkKind;
   readonly actor: string;
   readonly detail: BulkDetail;
+  /** The rule that selected the entries; null: a person did. */
+  readonly rule: number | null;
   readonly state: BulkState;
   readonly startedAt: Date;
   /** When it last made progress. */
@@ -44,17 +46,18 @@ export interface BulkRow {
   readonly skipped: number;
 }
 
-const SELECT = `select id, action, actor, detail, state, started_at as "startedAt", touched_at as "touchedAt", total, done,
+const SELECT = `select id, action, actor, detail, rule, state, started_at as "startedAt", touched_at as "touchedAt", total, done,
   remaining, skipped from bulk_action`;
 
 /** Stores the action with the entries that it selects now, and counts exactly these. */
 export async function createBulk(
   tx: Queryable,
-  { action, actor, detail }: Pick<BulkRow, 'action' | 'actor' | 'detail'>,
+  { action, actor, detail, rule = null }: Pick<BulkRow, 'action' | 'actor' | 'detail'> & Partial<Pick<BulkRow, 'rule'>>,
 ): Promise<{ readonly bulk: BulkRow; readonly selected: readonly SelectedCount[] }> {
   const [made] = await tx.query<{ id: number }>(
-    'insert into bulk_action (action, actor, detail) values ($1, $2, $3) returning id',
-    [action, actor, toJsonb(detail)],
+    'insert into bulk_action (action, actor, detail, rule) values ($1, $2, $3, $4) returning id',
+    // A rule takes thousands of entries, which the table below names.
+    [action, actor, toJsonb(rule === null ? detail : { ...detail, query: { ...detail.query, ids: undefined } }), rule],
   );
   const selected = await tx.query<SelectedCount & Record<string, unknown>>(
     `with selected as materialized (${SELECTED}),
@@ -72,6 +75,13 @@ export async function createBulk(
 export async function findBulk(db: Queryable, id: number): Promise<BulkRow | undefined> {
   return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
 }
+
+/** Those on exactly this group, the newest first. */
+export const bulkOfGroup = (db: Queryable, group: string, limit: number): Promise<BulkRow[]> =>
+  db.query<BulkRow & Record<string, unknown>>(
+    `${SELECT} where detail->'query'->'groups'->>0 = $1 order by id desc limit $2`,
+    [group, limit],
+  );
 
 /** Newest first. */
 export const listBulk = (db: Queryable, limit: number): Promise<BulkRow[]> =>
@@ -163,6 +173,17 @@ export async function recordBatch(tx: Queryable, id: number, { done, remaining, 
     [id, done.length, remaining, skipped.length],
   );
 }
+
+/** Some of the entries that were left alone, with the reason. */
+export const leftAlone = (
+  db: Queryable,
+  id: number,
+  limit: number,
+): Promise<{ readonly entry: number; readonly feed: FeedName; readonly why: string }[]> =>
+  db.query(
+    `select entry, feed, skipped as why from bulk_entry where bulk = $1 and skipped is not null order by entry limit $2`,
+    [id, limit],
+  );
 
 /** Why entries were left alone, the most frequent reason first. */
 export const skippedOfBulk = (

@@ -1,4 +1,4 @@
-// What a person selects in review: by group, feed, site, kind, text and age. One condition for lists, counts and actions.
+// What a person selects in review: by group, feed, site, kind, text and age, or one by one. One condition for lists, counts and actions.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { EntryKind } from './entry-kind.ts';
 
@@ -16,10 +16,12 @@ export interface EntryQuery {
   readonly newerThanMs?: number | undefined;
   /** Selects discarded entries instead of waiting ones. */
   readonly discarded?: boolean | undefined;
+  /** Only entries with these numbers. */
+  readonly ids?: readonly number[] | undefined;
 }
 
 /** How many values {@link valuesOf} gives. */
-export const QUERY_VALUES = 8;
+export const QUERY_VALUES = 9;
 
 /** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
 export const MATCHES = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
@@ -28,7 +30,8 @@ export const MATCHES = `e.discarded = $1 and ($2::text[] is null or e.kind = any
     or (e.site is null and e.feed in (select f.feed from feed_state f where f.site = $5)))
   and ($6::text is null or strpos(e.search, $6) > 0)
   and ($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
-  and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))`;
+  and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))
+  and ($9::bigint[] is null or e.id = any($9))`;
 
 export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.discarded === true,
@@ -39,8 +42,9 @@ export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.text?.toLowerCase() ?? null,
   query.olderThanMs ?? null,
   query.newerThanMs ?? null,
+  query.ids ?? null,
 ];
 
 /** Whether it selects all waiting entries of its groups and kinds. */
-export const isWhole = ({ feed, site, text, olderThanMs, newerThanMs, discarded }: EntryQuery): boolean =>
-  [feed, site, text, olderThanMs, newerThanMs].every((part) => part === undefined) && discarded !== true;
+export const isWhole = ({ feed, site, text, olderThanMs, newerThanMs, ids, discarded }: EntryQuery): boolean =>
+  [feed, site, text, olderThanMs, newerThanMs, ids].every((part) => part === undefined) && discarded !== true;

@@ -147,6 +147,29 @@ export const actedAnswer = z
   })
   .meta({ title: 'Acted' });
 
+export const noteAnswer = z
+  .looseObject({ note: count, group: z.string(), text: z.string(), actor: z.string(), at: time })
+  .meta({ title: 'Note' });
+
+export const ruleAnswer = z
+  .looseObject({
+    rule: count,
+    group: z.string(),
+    kind,
+    field: z.string().nullable(),
+    message: z.string(),
+    feed: name.nullable().describe('`null`: new entries of all feeds.'),
+    action: z.enum(['edit', 'retry', 'discard']),
+    reason: z.string().nullable(),
+    actor: z.string(),
+    made_at: time,
+    ended_at: time.nullable(),
+    ended_by: z.string().nullable(),
+    done: count,
+    left_alone: count,
+  })
+  .meta({ title: 'Rule' });
+
 const frequency = <Name extends string>(of: Name) =>
   z.array(z.looseObject({ [of]: z.string(), count } as Record<Name, z.ZodString> & { count: typeof count }));
 
@@ -165,6 +188,8 @@ export const groupedAnswer = z
     feeds: frequency('feed'),
     sites: frequency('site'),
     example: z.looseObject({ id: count, feed: name, key: z.string().nullable(), reason: z.string() }),
+    notes: z.array(noteAnswer),
+    rules: z.array(ruleAnswer).describe('Those in force.'),
   })
   .meta({ title: 'Group' });
 
@@ -187,6 +212,7 @@ export const bulkAnswer = z
     to_do: count,
     reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why entries were left alone.'),
     reason: z.string().nullable(),
+    rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
   })
   .meta({ title: 'BulkAction' });
 

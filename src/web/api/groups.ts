@@ -1,23 +1,22 @@
 // The API's operations on groups of review entries, and on many entries at once.
 import { z } from 'zod';
 import { markOf, previewBulk, startBulk } from '../../review/bulk/start-bulk.ts';
+import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
 import { bulkJson } from '../../review/read-model/bulk.ts';
 import { groupJson } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
-import { auditAction } from '../../store/review/audit.ts';
-import { findBulk, listBulk, setBulkState, skippedOfBulk } from '../../store/review/bulk-actions.ts';
+import { findBulk, listBulk, skippedOfBulk } from '../../store/review/bulk-actions.ts';
 import { ProblemError } from '../problem.ts';
 import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
+import { editSchema, withoutAbsent } from './edit-values.ts';
 import { notFound } from './known.ts';
 import { operation } from './operation.ts';
 import { entryQuery, filterParameters, filterSchema, selectParameters } from './review-filter.ts';
-import { fieldName, fieldsSchema, limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
+import { limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
 
 const SHOWN = 50;
 const SHOWN_VALUES = 10;
-/** More different values than a person would replace. */
-const MOST_VALUES = 10_000;
 
 export const listReviewGroups = operation({
   id: 'listReviewGroups',
@@ -60,25 +59,28 @@ const common = {
   expected: z.int().min(1).describe('How many entries you saw: if it is another number now, nothing is done.'),
 };
 const mark = text(100).describe('The `mark` of `GET /review/selection`: with any other entries, nothing is done.');
-const map = z.strictObject({
-  field: fieldName,
-  values: z
-    .record(text(10_000), text(200_000))
-    .refine((values) => Object.keys(values).length <= MOST_VALUES, `must hold at most ${MOST_VALUES} values`)
-    .describe('From the value that an entry has to its new one.'),
-});
+const alsoNew = z
+  .boolean()
+  .optional()
+  .describe('Also make a rule for new entries of the group, or of the group and the feed, that the filter names.');
 const actSchema = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.enum(['retry', 'reopen']), ...common, mark: mark.optional() }),
+  z.strictObject({ action: z.literal('retry'), ...common, mark: mark.optional(), also_new: alsoNew }),
+  z.strictObject({ action: z.literal('reopen'), ...common, mark: mark.optional() }),
   // As many other deletes may be held by now, so the number alone does not show that somebody saw them.
   z.strictObject({ action: z.literal('approve'), ...common, mark }),
-  z.strictObject({ action: z.literal('discard'), ...common, mark: mark.optional(), reason: text(1_000).optional() }),
+  z.strictObject({
+    action: z.literal('discard'),
+    ...common,
+    mark: mark.optional(),
+    reason: text(1_000).optional(),
+    also_new: alsoNew,
+  }),
   z.strictObject({
     action: z.literal('edit'),
     ...common,
     mark: mark.optional(),
-    edit: z
-      .strictObject({ set: fieldsSchema.optional(), map: map.optional() })
-      .refine(({ set, map: by }) => set !== undefined || by !== undefined, 'must hold set or map'),
+    edit: editSchema,
+    also_new: alsoNew,
   }),
 ]);
 
@@ -101,7 +103,8 @@ export const actOnReview = operation({
       ...(body.action === 'edit' ? { edit: withoutAbsent(body.edit) } : {}),
       ...(body.action === 'discard' && body.reason !== undefined ? { reason: body.reason } : {}),
     };
-    const start = await startBulk(app.db, { action, actor, expected, mark: body.mark, detail });
+    const alsoNew = 'also_new' in body ? body.also_new : undefined;
+    const start = await startBulk(app.db, { action, actor, expected, mark: body.mark, alsoNew, detail });
     if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message });
     const { id } = start.bulk;
     control.bulk(id);
@@ -153,9 +156,8 @@ const setting = (name: 'stop' | 'continue', summary: string) =>
     response: bulkAnswer,
     async run({ params: { id } }, { app, control, actor }) {
       await bulkOf(app, id);
-      const isOpen = await setBulkState(app.db, id, name === 'stop' ? 'stopped' : 'open');
+      const isOpen = await (name === 'stop' ? stopBulk : continueBulk)(app.db, id, actor);
       if (!isOpen) throw new ProblemError({ status: 409, detail: `action ${id} is done` });
-      await auditAction(app.db, { actor, action: `${name} bulk`, detail: { bulk: id } });
       if (name === 'continue') control.bulk(id);
       return { body: await bulkOf(app, id) };
     },
@@ -168,15 +170,4 @@ async function bulkOf({ db }: App, id: number) {
   const bulk = await findBulk(db, id);
   if (bulk === undefined) throw notFound(`there is no action ${id} on many entries`);
   return bulkJson(bulk, await skippedOfBulk(db, id));
-}
-
-/** Members that were not sent. */
-function withoutAbsent({
-  set,
-  map: by,
-}: {
-  set?: z.output<typeof fieldsSchema> | undefined;
-  map?: z.output<typeof map> | undefined;
-}) {
-  return { ...(set === undefined ? {} : { set }), ...(by === undefined ? {} : { map: by }) };
 }

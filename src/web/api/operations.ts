@@ -13,6 +13,7 @@ import {
 import type { Operation } from './operation.ts';
 import { listPostings, showPosting, syncPosting } from './postings.ts';
 import { listReview, showEntry } from './review.ts';
+import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -32,6 +33,11 @@ export const OPERATIONS: readonly Operation[] = [
   showReviewAction,
   stopReviewAction,
   continueReviewAction,
+  listReviewRules,
+  addReviewRule,
+  endReviewRule,
+  noteReviewGroup,
+  removeReviewNote,
   showEntry,
   ...ENTRY_ACTIONS,
   listSites,

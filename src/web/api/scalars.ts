@@ -11,6 +11,17 @@ export const text = (most: number) =>
 
 export const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the name of a feed or site');
 export const groupSchema = z.string().regex(/^g[0-9a-f]{10}$/, 'must be the ID of a group');
+const SPAN_MS = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const SPAN = /^(\d{1,5})(min|h|d)$/;
+
+/** A duration as text, in milliseconds: `30min`, `12h`, `3d`. */
+export const spanText = z
+  .string()
+  .regex(SPAN, 'must be a duration such as 30min, 12h or 3d')
+  .transform((written) => {
+    const [, count, unit] = SPAN.exec(written) ?? [];
+    return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
+  });
 /** Characters of a key count as the feed's do: one that takes two units of UTF-16 is one. */
 export const keyText = text(2 * MAX_KEY_LENGTH)
   .min(1)

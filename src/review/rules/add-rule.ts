@@ -1,0 +1,102 @@
+// Adds and ends rules: what is done with the new entries of a group, without asking a person again.
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Database, Queryable } from '../../store/postgres/database.ts';
+import { auditAction } from '../../store/review/audit.ts';
+import type { EntryKind } from '../../store/review/entry-kind.ts';
+import { findGroup } from '../../store/review/group-kind.ts';
+import {
+  endRule,
+  findRule,
+  insertRule,
+  type ListedRule,
+  lockRules,
+  type RuleAction,
+  type RuleDetail,
+  ruleInForce,
+} from '../../store/review/rules.ts';
+import { groupAll } from '../list-groups.ts';
+
+export interface RuleRequest {
+  readonly group: string;
+  /** Only entries of this feed. */
+  readonly feed: FeedName | undefined;
+  readonly action: RuleAction;
+  readonly detail: RuleDetail;
+  readonly actor: string;
+}
+
+export type RuleEnd =
+  | { readonly kind: 'done'; readonly rule: ListedRule }
+  /** Nothing was changed. */
+  | { readonly kind: 'unknown' | 'refused'; readonly message: string };
+
+/** The rule takes no entry that the group has now. */
+export async function addRule(db: Database, request: RuleRequest): Promise<RuleEnd> {
+  await groupAll(db);
+  return db.transaction(async (tx) => {
+    const made = await addRuleWithin(tx, request);
+    if (made.kind !== 'made') return made;
+    return { kind: 'done', rule: (await findRule(tx, made.id)) as ListedRule };
+  });
+}
+
+/** The same as part of a decision about the entries that the group has now. */
+export async function addRuleWithin(
+  tx: Queryable,
+  { group, feed, action, detail, actor }: RuleRequest,
+): Promise<{ readonly kind: 'made'; readonly id: number } | Exclude<RuleEnd, { kind: 'done' }>> {
+  await lockRules(tx);
+  const subject = await findGroup(tx, group);
+  if (subject === undefined) return { kind: 'unknown', message: `there is no entry in group ${group}` };
+  const obstacle = whyNoRule(subject.kind, action);
+  if (obstacle !== undefined) return { kind: 'refused', message: obstacle };
+  const other = await ruleInForce(tx, group, feed ?? null);
+  if (other !== undefined) {
+    const message = `rule ${other.id} of ${other.actor} decides new entries of group ${group} already: end it first`;
+    return { kind: 'refused', message };
+  }
+  const { id } = await insertRule(tx, { ...subject, feed: feed ?? null, action, detail, actor });
+  const scope = feed === undefined ? {} : { feed };
+  await auditAction(tx, { actor, action: 'add rule', ...scope, detail: { rule: id, group, action, ...detail } });
+  return { kind: 'made', id };
+}
+
+/**
+ * | kind             | edit | retry | discard | why not                                                    |
+ * |------------------|------|-------|---------|------------------------------------------------------------|
+ * | rejected, failed | yes  | yes   | yes     |                                                            |
+ * | duplicate        | no   | no    | yes     | a record has no fields, and nothing is sent for it         |
+ * | unreadable       | no   | no    | no      | a record that can't be read could be any posting           |
+ * | held, in doubt   | no   | no    | no      | a person decides each delete and each doubt that they see  |
+ */
+export function whyNoRule(kind: EntryKind, action: RuleAction): string | undefined {
+  switch (kind) {
+    case 'rejected':
+    case 'failed':
+      return undefined;
+    case 'duplicate':
+      return action === 'discard' ? undefined : 'entries of this group are records: a rule can only discard them';
+    case 'unreadable':
+      return 'a record that cannot be read could be any posting: a person decides each one, no rule does';
+    case 'held':
+      return 'a person decides each delete, no rule does';
+    case 'in_doubt':
+      return 'a person resolves each doubt, no rule does';
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What it has begun is stopped; what it did stays. */
+export async function endRuleOf(db: Database, id: number, actor: string): Promise<RuleEnd> {
+  return db.transaction(async (tx) => {
+    const found = await findRule(tx, id);
+    if (found === undefined) return { kind: 'unknown', message: `there is no rule ${id}` };
+    if (!(await endRule(tx, id, actor))) {
+      return { kind: 'refused', message: `rule ${id} was ended already, by ${found.endedBy ?? 'somebody'}` };
+    }
+    const scope = found.feed === null ? {} : { feed: found.feed };
+    await auditAction(tx, { actor, action: 'end rule', ...scope, detail: { rule: id, group: found.group } });
+    return { kind: 'done', rule: (await findRule(tx, id)) as ListedRule };
+  });
+}

@@ -1,0 +1,23 @@
+// The schema of what an edit of many entries sets.
+import { z } from 'zod';
+import { fieldName, fieldsSchema, text } from './scalars.ts';
+
+/** More different values than a person would replace. */
+const MOST_VALUES = 10_000;
+
+const map = z.strictObject({
+  field: fieldName,
+  values: z
+    .record(text(10_000), text(200_000))
+    .refine((values) => Object.keys(values).length <= MOST_VALUES, `must hold at most ${MOST_VALUES} values`)
+    .describe('From the value that an entry has to its new one.'),
+});
+
+export const editSchema = z
+  .strictObject({ set: fieldsSchema.optional(), map: map.optional() })
+  .refine(({ set, map: by }) => set !== undefined || by !== undefined, 'must hold set or map');
+
+/** Members that were not sent. */
+export function withoutAbsent({ set, map: by }: z.output<typeof editSchema>) {
+  return { ...(set === undefined ? {} : { set }), ...(by === undefined ? {} : { map: by }) };
+}
