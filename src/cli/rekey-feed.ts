@@ -1,14 +1,13 @@
 // Shows which new postings of a feed are missing ones under another key, and binds what is certain or named.
-import { createInterface } from 'node:readline/promises';
 import { plural } from '../plan/plural.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
 import { type RekeyCounts, type RekeyedLine, type RekeySubject, rekeyFeed, rekeyOne } from '../review/rekey-feed.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { denyRekey } from '../store/change/rekey/deny-rekey.ts';
+import { readRekey } from '../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
-import { denyRekey } from '../store/rekey/deny-rekey.ts';
-import { readRekey } from '../store/rekey/read-rekey.ts';
-import { oneLine, printJson, printLine } from '../telemetry/print.ts';
+import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
 import { knownFeed } from './feed-name.ts';
@@ -105,17 +104,9 @@ function describeLine({ key, oldKey, siteJobId, title, verdict, reasons, bound, 
 
 /** Asks only at a terminal. */
 async function isConfirmed({ sure }: RekeyCounts, options: RekeyOptions): Promise<boolean> {
-  if (sure === 0 || options.json === true || process.stdin.isTTY !== true || process.stderr.isTTY !== true)
-    return false;
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await prompt.question(
-      `Keep the jobs of ${sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`}? [y/N] `,
-    );
-    return /^\s*y(es)?\s*$/i.test(answer);
-  } finally {
-    prompt.close();
-  }
+  if (sure === 0 || options.json === true) return false;
+  const answer = await ask(`Keep the jobs of ${sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`}? [y/N] `);
+  return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
 async function tellFound(

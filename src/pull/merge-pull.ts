@@ -51,8 +51,8 @@ export async function mergeAndCommit(
   // A later "not modified" must mean "as in the last complete pull, with no grace period to count down, all details known, and no
   // keys that seem to have changed": only a pull that reads the feed finds that they have not.
   const failedDetails = recordPlanner.details?.counts.failed ?? 0;
-  const settled = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
-  const version = findings.complete && settled ? reading.version : undefined;
+  const nothingOpen = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
+  const version = findings.complete && nothingOpen ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
   await commitPull(pullTx, findings, { version, keyRule, warnings });
   return { complete: findings.complete, warnings: warnings ?? [] };

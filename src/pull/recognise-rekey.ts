@@ -1,8 +1,8 @@
 // Recognises that the keys of a feed seem to have changed; then its creates and deletes wait for a person.
 import type { Message } from '../plan/message.ts';
 import { describeRekey, seemsRekeyed } from '../plan/rekey.ts';
+import { collectRekey, endRekey, readRekeyScope, suspectRekey } from '../store/change/rekey/collect-rekey.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { collectRekey, endRekey, readRekeyScope, suspectRekey } from '../store/rekey/collect-rekey.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /**

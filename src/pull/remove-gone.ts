@@ -24,8 +24,8 @@ import {
   withdrawMaybeMade,
 } from '../store/change/merge-planned.ts';
 import { holdWaitingDeletes, protectUnreadable, releaseHolds } from '../store/change/protect-unreadable.ts';
+import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { countNewPostings } from '../store/rekey/collect-rekey.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
 import { recogniseRekey } from './recognise-rekey.ts';

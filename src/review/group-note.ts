@@ -2,7 +2,7 @@
 import type { Database } from '../store/postgres/database.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { findGroup } from '../store/review/group-kind.ts';
-import { addNote, type GroupNote, notesOf, removeNote } from '../store/review/group-notes.ts';
+import { addNote, type GroupNote, readGroupNotes, removeNote } from '../store/review/group-notes.ts';
 import { groupAll } from './list-groups.ts';
 
 export type NoteEnd =
@@ -22,7 +22,7 @@ export async function noteGroup(db: Database, group: string, text: string, actor
   }
   await groupAll(db);
   return db.transaction(async (tx) => {
-    const known = (await findGroup(tx, group)) !== undefined || (await notesOf(tx, [group])).length > 0;
+    const known = (await findGroup(tx, group)) !== undefined || (await readGroupNotes(tx, [group])).length > 0;
     if (!known) return { kind: 'unknown', message: `there is no entry in group ${group}` };
     const note = await addNote(tx, { group, text: trimmed, actor }, MOST_NOTES);
     if (note === undefined) {

@@ -2,7 +2,7 @@
 import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import { groupOlderEntries, hasUngrouped } from '../store/review/group-history.ts';
-import { type GroupNote, notesOf } from '../store/review/group-notes.ts';
+import { type GroupNote, readGroupNotes } from '../store/review/group-notes.ts';
 import { type GroupHistory, type GroupLimits, type ReviewGroup, reviewGroups } from '../store/review/review-groups.ts';
 import { type ListedRule, rulesOf } from '../store/review/rules.ts';
 
@@ -24,7 +24,7 @@ export async function listGroups(db: Database, query: EntryQuery, limits: GroupL
   await groupAll(db);
   const groups = await reviewGroups(db, query, limits);
   const ids = groups.map(({ id }) => id);
-  const notes = await notesOf(db, ids);
+  const notes = await readGroupNotes(db, ids);
   const rules = await rulesOf(db, ids);
   return groups.map((group) => ({
     ...group,

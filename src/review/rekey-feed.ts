@@ -1,9 +1,9 @@
 // Gives the jobs of missing postings to the new postings that are the same under other keys: all certain ones, or one that a person
 // names. Sends nothing.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { type RekeyLine, readPairs } from '../store/change/rekey/read-rekey.ts';
+import { rekeyPostings } from '../store/change/rekey/rekey-postings.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { type RekeyLine, readPairs } from '../store/rekey/read-rekey.ts';
-import { rekeyPostings } from '../store/rekey/rekey-postings.ts';
 import { crossStep } from '../telemetry/steps.ts';
 
 export interface RekeySubject {

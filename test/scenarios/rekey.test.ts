@@ -303,6 +303,7 @@ describe('what belongs to an old key', () => {
     await open(wards('a', 12));
     await syncOf(wards('b', 12));
     const database = await db();
+    await database.query(`update change set state = 'ready' where key = 'a1'`);
     await database.query(
       `update change set state = 'sending', attempt_token = gen_random_uuid(), attempt_operation = 'delete',
          attempt_started = now(), attempt_worker = -1 where key = 'a1'`,

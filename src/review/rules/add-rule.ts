@@ -69,7 +69,7 @@ export async function addRuleWithin(
  * | unreadable       | no   | no    | no      | a record that can't be read could be any posting           |
  * | held, in doubt   | no   | no    | no      | a person decides each delete and each doubt that they see  |
  */
-export function whyNoRule(kind: EntryKind, action: RuleAction): string | undefined {
+function whyNoRule(kind: EntryKind, action: RuleAction): string | undefined {
   switch (kind) {
     case 'rejected':
     case 'failed':

@@ -5,9 +5,9 @@ import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
+import { readRekey } from '../change/rekey/read-rekey.ts';
 import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { readRekey } from '../rekey/read-rekey.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull-row.ts';
 

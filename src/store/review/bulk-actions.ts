@@ -76,13 +76,6 @@ export async function findBulk(db: Queryable, id: number): Promise<BulkRow | und
   return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
 }
 
-/** Those on exactly this group, the newest first. */
-export const bulkOfGroup = (db: Queryable, group: string, limit: number): Promise<BulkRow[]> =>
-  db.query<BulkRow & Record<string, unknown>>(
-    `${SELECT} where detail->'query'->'groups'->>0 = $1 order by id desc limit $2`,
-    [group, limit],
-  );
-
 /** Newest first. */
 export const listBulk = (db: Queryable, limit: number): Promise<BulkRow[]> =>
   db.query<BulkRow & Record<string, unknown>>(`${SELECT} order by id desc limit $1`, [limit]);

@@ -34,7 +34,7 @@ export async function removeNote(tx: Queryable, id: number): Promise<GroupNote |
 }
 
 /** The notes of these groups, the oldest first. */
-export const notesOf = (db: Queryable, groups: readonly string[]): Promise<GroupNote[]> =>
+export const readGroupNotes = (db: Queryable, groups: readonly string[]): Promise<GroupNote[]> =>
   db.query<GroupNote & Record<string, unknown>>(
     `select ${COLUMNS} from group_note where group_id = any($1::text[]) order by id`,
     [groups],

@@ -1,9 +1,9 @@
 // Records that the new postings of a feed are no missing ones under other keys: they are created, and the missing ones deleted.
-import type { HoldKind } from '../../plan/delete-guard.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
-import { lockOutcomes } from '../locks/advisory-locks.ts';
-import type { Database } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
+import type { HoldKind } from '../../../plan/delete-guard.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import { lockOutcomes } from '../../locks/advisory-locks.ts';
+import type { Database } from '../../postgres/database.ts';
+import { auditAction } from '../../review/audit.ts';
 import { endRekey } from './collect-rekey.ts';
 
 export interface DeniedRekey {

@@ -1,10 +1,10 @@
 // Reads what is known of a feed whose keys seem to have changed: why, and which new posting may be which missing one.
 import pg from 'pg';
-import type { Message } from '../../plan/message.ts';
-import { judgeRekey, type RekeyVerdict } from '../../plan/rekey.ts';
-import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
-import { inBatches } from '../postgres/cursor.ts';
-import type { Database, Queryable, Row } from '../postgres/database.ts';
+import type { Message } from '../../../plan/message.ts';
+import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
+import { inBatches } from '../../postgres/cursor.ts';
+import type { Database, Queryable, Row } from '../../postgres/database.ts';
 
 export interface RekeyState {
   /** What a person should know; `undefined`: no change of keys is suspected. */

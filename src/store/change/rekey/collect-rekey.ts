@@ -1,10 +1,10 @@
 // Compares, at the end of a pull, the postings that it found missing with those that are new: in tables, as they may be a million.
-import type { Message } from '../../plan/message.ts';
-import type { RekeyLoad } from '../../plan/rekey.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
-import type { Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import type { PullTransaction } from '../pull/pull-transaction.ts';
+import type { Message } from '../../../plan/message.ts';
+import type { RekeyLoad } from '../../../plan/rekey.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { Session } from '../../postgres/database.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
 
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null

@@ -1,12 +1,12 @@
 // Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it.
-import { contentHash } from '../../posting/hash.ts';
-import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
-import type { Fields } from '../../posting/posting.ts';
-import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import type { Queryable, Session } from '../postgres/database.ts';
-import { addOutcomeCount } from '../pull/outcome-counts.ts';
-import { auditActions } from '../review/audit.ts';
-import { type EditRow, editsOfPostings } from '../review/override.ts';
+import { contentHash } from '../../../posting/hash.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
+import type { Fields } from '../../../posting/posting.ts';
+import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
+import type { Queryable, Session } from '../../postgres/database.ts';
+import { addOutcomeCount } from '../../pull/outcome-counts.ts';
+import { auditActions } from '../../review/audit.ts';
+import { type EditRow, editsOfPostings } from '../../review/override.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */
