@@ -6,13 +6,15 @@ import { packageRoot } from '../config/package-root.ts';
 import { COMMANDS } from './command-list.ts';
 import { COMPLETE } from './completion/scripts.ts';
 
-const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+export const { version: programVersion } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 
 /** The program with the command that `args` name, without the words before it. */
 export async function buildProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('jobmirror')
     .description('mirrors external job feeds into a job site')
-    .version(version)
+    .version(programVersion)
     .showHelpAfterError('(see --help)')
     .exitOverride();
   const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));
