@@ -7,8 +7,13 @@ import { UserError } from '../runtime/exit-status.ts';
 import { backUpToFile } from '../store/backup/backup-file.ts';
 import { BackupFileError, type BackupSummary } from '../store/backup/read-backup.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
-import { programVersion } from './build-program.ts';
-import type { BackupCommandOptions } from './commands/backup.ts';
+import { programVersion } from './program-version.ts';
+
+export interface BackupCommandOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly force?: boolean;
+}
 
 export async function backUp(
   app: App,

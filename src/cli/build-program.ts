@@ -1,14 +1,8 @@
 // Assembles the command line: the command that the arguments name is loaded, the others are known by name.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Help } from 'commander';
-import { packageRoot } from '../config/package-root.ts';
 import { COMMANDS } from './command-list.ts';
 import { COMPLETE } from './completion/scripts.ts';
-
-export const { version: programVersion } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-  readonly version: string;
-};
+import { programVersion } from './program-version.ts';
 
 /** The program with the command that `args` name, without the words before it. */
 export async function buildProgram(args: readonly string[]): Promise<Command> {

@@ -12,7 +12,15 @@ import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { describeSummary, summaryJson } from './back-up.ts';
 import { commandWriter } from './command-line.ts';
-import type { RestoreCommandOptions } from './commands/restore.ts';
+
+export interface RestoreCommandOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly check?: boolean;
+  readonly replace?: boolean;
+  readonly yes?: boolean;
+  readonly as?: string;
+}
 
 /** Reads the whole file. Throws a UserError that says why it can't be restored; nothing was changed. */
 async function readWhole(file: string): Promise<BackupSummary> {

@@ -105,7 +105,7 @@ describe('a backup', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
     expect((await runProgram(mirror, 'restore', file, '--check', '--json')).json()).toMatchObject([{ whole: true }]);
     // What only lives as long as a session or process is not in it, nor is the token of the site.
-    const text = gunzipSync((await readFile(file)).subarray('jobmirror backup 1\n'.length)).toString('latin1');
+    const text = gunzipSync((await readFile(file)).subarray('jobmirror-backup 1\n'.length)).toString('latin1');
     expect(text).toContain('"name":"mapping"');
     for (const left of ['web_session', 'web_request', '"process"', mirror.env.BOARD_TOKEN ?? '?'])
       expect(text).not.toContain(left);
@@ -150,7 +150,7 @@ describe('a backup', () => {
       changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
       /update jobmirror/,
     );
-    await refuse(Buffer.from('jobmirror backup 2\nwhatever'), /newer version/);
+    await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
     await refuse(Buffer.from('-- PostgreSQL database dump\n\n'), /no backup of jobmirror/);
     expect(await runSql(target, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
     expect((await runProgram(mirror, 'restore', join(folder, 'missing'), '--check')).errors).toMatch(

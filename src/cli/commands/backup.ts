@@ -1,12 +1,7 @@
 // `jobmirror backup`: writes the whole database into a file, while jobmirror runs.
 import { Command } from 'commander';
+import type { BackupCommandOptions } from '../back-up.ts';
 import { withApp } from '../with-app.ts';
-
-export interface BackupCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly force?: boolean;
-}
 
 export function backupCommand(): Command {
   return new Command('backup')

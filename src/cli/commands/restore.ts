@@ -1,15 +1,7 @@
 // `jobmirror restore`: puts a backup into the configured database, all of it or nothing.
 import { Command } from 'commander';
 import { UserError } from '../../runtime/exit-status.ts';
-
-export interface RestoreCommandOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly check?: boolean;
-  readonly replace?: boolean;
-  readonly yes?: boolean;
-  readonly as?: string;
-}
+import type { RestoreCommandOptions } from '../restore-database.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')

@@ -5,9 +5,9 @@
 //   sequence  S  the numbers that are given out next
 //   end       Z  how many tables and rows the file has, and the checksum of all frames before it: without it, the file was cut
 
-export const MAGIC = Buffer.from('jobmirror backup 1\n');
+export const MAGIC = Buffer.from('jobmirror-backup 1\n');
 /** What all versions of the format begin with. */
-export const ANY_MAGIC = Buffer.from('jobmirror backup ');
+export const ANY_MAGIC = Buffer.from('jobmirror-backup ');
 
 export type FrameKind = 'H' | 'T' | 'D' | 'E' | 'S' | 'Z';
 export const FRAME_KINDS: readonly string[] = ['H', 'T', 'D', 'E', 'S', 'Z'] satisfies readonly FrameKind[];
