@@ -101,53 +101,58 @@ const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean })
   </p>
 );
 
-const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { readonly checkable: boolean }) => (
-  <>
-    <h2 id="entries">Entries</h2>
-    <section class="scroll" tabindex={0} aria-labelledby="entries">
-      <table aria-labelledby="entries">
-        <thead>
-          <tr>
-            {checkable && <th scope="col">Choose</th>}
-            <th scope="col">Posting</th>
-            <th scope="col">Feed</th>
-            {texts.kind === undefined && group === undefined && <th scope="col">Kind</th>}
-            <th scope="col">Value</th>
-            <th scope="col">What was said</th>
-            <th scope="col">Since</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
+const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { readonly checkable: boolean }) => {
+  const withKind = texts.kind === undefined && group === undefined;
+  // Of all entries of a group the same was said.
+  const withMessage = group === undefined || group.values.length === 0;
+  return (
+    <>
+      <h2 id="entries">Entries</h2>
+      <section class="scroll" tabindex={0} aria-labelledby="entries">
+        <table aria-labelledby="entries">
+          <thead>
             <tr>
-              {checkable && (
-                <td>
-                  <input
-                    type="checkbox"
-                    name="entry"
-                    value={writeSeen(entry)}
-                    aria-label={`Choose ${nameOf(entry)}`}
-                    autocomplete="off"
-                  />
-                </td>
-              )}
-              <th scope="row">
-                <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>
-              </th>
-              <td>{entry.feed}</td>
-              {texts.kind === undefined && group === undefined && <td>{entry.kind.replace('_', ' ')}</td>}
-              <td>{excerpt(entry.value ?? '', 120)}</td>
-              <td>{excerpt(textOf(entry.reason), 300)}</td>
-              <td>
-                <When at={entry.since} />
-              </td>
+              {checkable && <th scope="col">Choose</th>}
+              <th scope="col">Posting</th>
+              <th scope="col">Feed</th>
+              {withKind && <th scope="col">Kind</th>}
+              <th scope="col">Value</th>
+              {withMessage && <th scope="col">What was said</th>}
+              <th scope="col">Since</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  </>
-);
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <tr>
+                {checkable && (
+                  <td>
+                    <input
+                      type="checkbox"
+                      name="entry"
+                      value={writeSeen(entry)}
+                      aria-label={`Choose ${nameOf(entry)}`}
+                      autocomplete="off"
+                    />
+                  </td>
+                )}
+                <th scope="row">
+                  <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>
+                </th>
+                <td>{entry.feed}</td>
+                {withKind && <td>{entry.kind.replace('_', ' ')}</td>}
+                <td>{excerpt(entry.value ?? '', 120)}</td>
+                {withMessage && <td>{excerpt(textOf(entry.reason), 300)}</td>}
+                <td>
+                  <When at={entry.since} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+};
 
 /** The number of an entry and what it was like: `12.3`. */
 const writeSeen = ({ id, revision }: SeenEntry): string => `${id}.${revision ?? ''}`;
