@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
+import { runProgram } from '../cli/run-program.ts';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -380,17 +381,22 @@ describe('a record with several places', { concurrent: true }, () => {
   });
 
   itInAll(
-    'when the setting changes, the keys change: creates are sent, and deletes of the former jobs are held',
+    'when the setting changes, the keys change: nothing is sent until a person has bound the certain pairs',
     async () => {
       await withMirror(
         async (mirror) => {
           const records = Array.from({ length: 8 }, (_, at) => recordOf(`${at}`, [BOSTON, CHICAGO]));
           expect(await sync(mirror, ...records)).toMatchObject({ created: 8 });
           await configure(mirror, 'use: first', 'use: each');
-          expect(await sync(mirror, ...records)).toMatchObject({ created: 16, gone: 8, held: 8, deleted: 0 });
-          const { db } = await mirror.app();
-          await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
-          await mirror.sync();
+          const before = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
+          const held = { created: 0, pending: 16, gone: 8, held: 8, deleted: 0, requests: 0 };
+          expect(await sync(mirror, ...records)).toMatchObject(held);
+          await mirror.stopEngine();
+          const bound = (await runProgram(mirror, 'feeds', 'rekey', 'acme', '--sure', '--json')).json();
+          expect(bound.filter((pair) => pair.bound)).toHaveLength(8);
+          expect(await sync(mirror, ...records)).toMatchObject({ created: 8, unchanged: 8, gone: 0, deleted: 0 });
+          const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
+          expect(ids).toEqual(expect.arrayContaining(before));
           expect(await jobsOf(mirror)).toHaveLength(16);
           expect(await sync(mirror, ...records)).toMatchObject({ unchanged: 16, requests: 0 });
         },

@@ -2,9 +2,15 @@
 import { hash } from 'node:crypto';
 import { plural } from '../../plan/plural.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
-import { type BulkDetail, type BulkKind, type BulkRow, createBulk } from '../../store/review/bulk-actions.ts';
+import {
+  type BulkDetail,
+  type BulkKind,
+  type BulkRow,
+  createBulk,
+  seenByBulk,
+} from '../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
-import { countSelected, type SelectedCount } from '../../store/review/selected-counts.ts';
+import { countSelected, type SeenEntry, type SelectedCount } from '../../store/review/selected-counts.ts';
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
 import { describeSelected } from './describe-selected.ts';
@@ -17,6 +23,8 @@ export interface BulkRequest {
   readonly expected?: number | readonly SelectedCount[] | undefined;
   /** The {@link markOf} of the entries that the person saw: with any others, nothing is done. */
   readonly mark?: string | undefined;
+  /** The entries one by one as the person saw them: with any others, nothing is done. */
+  readonly seen?: readonly SeenEntry[] | undefined;
   /** Makes a rule of it for entries that come later: they are in the selected group, and in the selected feed if one is. */
   readonly alsoNew?: boolean | undefined;
 }
@@ -30,12 +38,14 @@ class RefusedError extends Error {}
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
 export async function startBulk(db: Database, request: BulkRequest): Promise<BulkStart> {
-  const { expected, mark, alsoNew, ...asked } = request;
+  const { expected, mark, seen, alsoNew, ...asked } = request;
   await groupAll(db);
   try {
     return await db.transaction(async (tx): Promise<BulkStart> => {
       const made = await createBulk(tx, { ...asked, detail: forAction(request) });
-      const refusal = whyRefused(made.selected, expected, mark);
+      const refusal =
+        (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
+        whyRefused(made.selected, expected, mark);
       if (refusal !== undefined) throw new RefusedError(refusal);
       const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
       return { kind: 'started', bulk: made.bulk, ...rule };
@@ -44,6 +54,20 @@ export async function startBulk(db: Database, request: BulkRequest): Promise<Bul
     if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
     throw error;
   }
+}
+
+/** Some of the entries are resolved by now, or are not as the person saw them. */
+function whyOthers(seen: readonly SeenEntry[], now: readonly SeenEntry[]): string | undefined {
+  const revisions = new Map(now.map(({ id, revision }) => [id, revision]));
+  const gone = seen.filter(({ id }) => !revisions.has(id));
+  const changed = seen.filter(({ id, revision }) => revisions.has(id) && revisions.get(id) !== revision);
+  if (gone.length + changed.length === 0) return undefined;
+  const named = (entries: readonly SeenEntry[], what: string) =>
+    entries.length === 0
+      ? []
+      : [`${entries.length === 1 ? 'entry' : 'entries'} ${entries.map(({ id }) => id).join(', ')} ${what}`];
+  const parts = [...named(changed, 'changed'), ...named(gone, 'left this list')];
+  return `since you saw them, ${parts.join(', and ')}: check again. Nothing was done.`;
 }
 
 /** A rule knows nothing of a text, an age or a site: it would decide more than the person selected. */

@@ -5,7 +5,7 @@ import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
-import { COUNTED, SELECTED, type SelectedCount } from './selected-counts.ts';
+import { COUNTED, SELECTED, type SeenEntry, type SelectedCount } from './selected-counts.ts';
 
 export type BulkKind = BulkAction | 'edit';
 
@@ -166,6 +166,13 @@ export async function recordBatch(tx: Queryable, id: number, { done, remaining, 
     [id, done.length, remaining, skipped.length],
   );
 }
+
+/** The entries that it has not reached yet, as they were when it started. */
+export const seenByBulk = (db: Queryable, id: number): Promise<SeenEntry[]> =>
+  db.query<SeenEntry & Record<string, unknown>>(
+    'select entry as id, revision from bulk_entry where bulk = $1 and skipped is null',
+    [id],
+  );
 
 /** Some of the entries that were left alone, with the reason. */
 export const leftAlone = (

@@ -27,3 +27,22 @@ export const countSelected = (db: Queryable, query: EntryQuery): Promise<Selecte
     `with selected as materialized (${SELECTED}) ${COUNTED}`,
     valuesOf(query),
   );
+
+/** One entry as somebody saw it. */
+export interface SeenEntry {
+  readonly id: number;
+  /** Another number after each change; null: an entry without one. */
+  readonly revision: number | null;
+}
+
+/** Of these entries, those that exist, with the value that their message is about. */
+export const readSeen = (
+  db: Queryable,
+  ids: readonly number[],
+): Promise<(SeenEntry & { readonly value: string | null })[]> =>
+  db.query(
+    `select e.id, coalesce(c.revision, p.revision) as revision, e.value
+     from review_entry e left join change c on c.id = e.id left join record_problem p on p.id = e.id
+     where e.id = any($1::bigint[])`,
+    [ids],
+  );

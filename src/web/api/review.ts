@@ -13,7 +13,8 @@ import { operation } from './operation.ts';
 import { entryQuery, filterParameters } from './review-filter.ts';
 import { cursorSchema, limitSchema, NOTHING, numberSchema } from './scalars.ts';
 
-const placeSchema = z.strictObject({
+/** The place in the list of entries at which a page ended. */
+export const placeSchema = z.strictObject({
   kind: z.enum(ENTRY_KINDS),
   since: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
   id: z.int().min(0).max(1e15),

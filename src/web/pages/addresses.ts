@@ -14,6 +14,9 @@ export interface ReviewSelection {
   readonly site?: string | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
+  /** How long they have waited at least, or less than: `12h`, `3d`. */
+  readonly older_than?: string | undefined;
+  readonly newer_than?: string | undefined;
   readonly discarded?: 'true' | undefined;
   readonly cursor?: string | undefined;
 }
@@ -26,11 +29,19 @@ export const pageAddress = {
   review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
   /** The entries of a group, or of another selection. */
   entries: (selection: ReviewSelection) => `/review/entries${query({ ...selection })}`,
+  /** Asks before an action on a selection, or on some of its entries as they were shown. */
+  confirmAction: (action: string, selection: ReviewSelection, entries: readonly string[] = []) =>
+    `/review/confirm${query({ action, ...selection })}${entries.map((entry) => `&entry=${entry}`).join('')}`,
   /** One entry: the page of its posting, or of a record that could not be read. */
   entry: (id: number) => `/review/entry${query({ id })}`,
   bulkActions: () => '/review/actions',
   bulkAction: (id: number) => `/review/actions/${id}`,
+  stopBulkAction: (id: number) => `/review/actions/${id}/stop`,
+  continueBulkAction: (id: number) => `/review/actions/${id}/continue`,
   rules: () => '/review/rules',
+  endRule: (id: number) => `/review/rules/${id}/end`,
+  notes: () => '/review/notes',
+  removeNote: (id: number) => `/review/notes/${id}/remove`,
   /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
   pulls: (feed?: string) => `/pulls${query({ feed })}`,

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 45cdb2e84d9b080602cc99f2a68bfca9a6f13c81aa95405d757446b7ddb8eefd
+// The types of the API's client. SHA-256 of the document: d75e4db5ca539a3f0569d1159073c50049822360b44037b5626e3a154a459ffb
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -292,6 +292,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/review/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is done with new entries of groups: the rules in force first, then the newest
+         * @description Needs the scope `read`.
+         */
+        get: operations["listReviewRules"];
+        put?: never;
+        /**
+         * Decide new entries of a group without being asked: each of them once, and none that waits now
+         * @description Needs the scope `review`.
+         */
+        post: operations["addReviewRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/review/rules/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a rule; what it did stays
+         * @description Needs the scope `review`.
+         */
+        post: operations["endReviewRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/review/groups/{group}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a note to a group, for everybody who reviews
+         * @description Needs the scope `review`.
+         */
+        post: operations["noteReviewGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/review/notes/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a note of a group
+         * @description Needs the scope `review`.
+         */
+        post: operations["removeReviewNote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/review/{id}": {
         parameters: {
             query?: never;
@@ -537,6 +621,8 @@ export interface operations {
                             last_pull: ({
                                 pull: number;
                                 feed: string;
+                                /** @description The pull that this one undid; `null`: it read the feed. */
+                                undoes: number | null;
                                 /** @enum {string} */
                                 status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
                                 complete: boolean;
@@ -656,6 +742,8 @@ export interface operations {
                         last_pull: ({
                             pull: number;
                             feed: string;
+                            /** @description The pull that this one undid; `null`: it read the feed. */
+                            undoes: number | null;
                             /** @enum {string} */
                             status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
                             complete: boolean;
@@ -887,6 +975,8 @@ export interface operations {
                     "application/json": {
                         pull: number;
                         feed: string;
+                        /** @description The pull that this one undid; `null`: it read the feed. */
+                        undoes: number | null;
                         /** @enum {string} */
                         status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
                         complete: boolean;
@@ -1318,6 +1408,10 @@ export interface operations {
                 group?: string;
                 /** @description Part of a key, title, value or message, in any case. */
                 q?: string;
+                /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                older_than?: string;
+                /** @description They have waited for less. */
+                newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
@@ -1419,6 +1513,10 @@ export interface operations {
                 group?: string;
                 /** @description Part of a key, title, value or message, in any case. */
                 q?: string;
+                /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                older_than?: string;
+                /** @description They have waited for less. */
+                newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
@@ -1479,6 +1577,39 @@ export interface operations {
                             } & {
                                 [key: string]: unknown;
                             };
+                            notes: ({
+                                note: number;
+                                group: string;
+                                text: string;
+                                actor: string;
+                                /** Format: date-time */
+                                at: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description Those in force. */
+                            rules: ({
+                                rule: number;
+                                group: string;
+                                /** @enum {string} */
+                                kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                                field: string | null;
+                                message: string;
+                                /** @description `null`: new entries of all feeds. */
+                                feed: string | null;
+                                /** @enum {string} */
+                                action: "edit" | "retry" | "discard";
+                                reason: string | null;
+                                actor: string;
+                                /** Format: date-time */
+                                made_at: string;
+                                ended_at: string | null;
+                                ended_by: string | null;
+                                done: number;
+                                left_alone: number;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -1545,6 +1676,10 @@ export interface operations {
                 group?: string;
                 /** @description Part of a key, title, value or message, in any case. */
                 q?: string;
+                /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                older_than?: string;
+                /** @description They have waited for less. */
+                newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
                 action: "retry" | "approve" | "discard" | "reopen" | "edit";
@@ -1660,6 +1795,8 @@ export interface operations {
                                 [key: string]: unknown;
                             })[];
                             reason: string | null;
+                            /** @description The rule that selected the entries; `null`: a person did. */
+                            rule: number | null;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -1730,8 +1867,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @enum {string} */
-                    action: "retry" | "reopen";
+                    /** @constant */
+                    action: "retry";
                     /** @description What is acted on. Only entries that are as they were when the action started. */
                     filter: {
                         feed?: string;
@@ -1740,7 +1877,38 @@ export interface operations {
                         group?: string;
                         /** @description Part of a key, title, value or message, in any case. */
                         q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
                         kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    expected: number;
+                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    mark?: string;
+                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
+                    also_new?: boolean;
+                } | {
+                    /** @constant */
+                    action: "reopen";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        feed?: string;
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Part of a key, title, value or message, in any case. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
                     };
                     /** @description How many entries you saw: if it is another number now, nothing is done. */
                     expected: number;
@@ -1757,7 +1925,13 @@ export interface operations {
                         group?: string;
                         /** @description Part of a key, title, value or message, in any case. */
                         q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
                         kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
                     };
                     /** @description How many entries you saw: if it is another number now, nothing is done. */
                     expected: number;
@@ -1774,13 +1948,21 @@ export interface operations {
                         group?: string;
                         /** @description Part of a key, title, value or message, in any case. */
                         q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
                         kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
                     };
                     /** @description How many entries you saw: if it is another number now, nothing is done. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
                     reason?: string;
+                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
+                    also_new?: boolean;
                 } | {
                     /** @constant */
                     action: "edit";
@@ -1792,7 +1974,13 @@ export interface operations {
                         group?: string;
                         /** @description Part of a key, title, value or message, in any case. */
                         q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
                         kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
                     };
                     /** @description How many entries you saw: if it is another number now, nothing is done. */
                     expected: number;
@@ -1810,6 +1998,8 @@ export interface operations {
                             };
                         };
                     };
+                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
+                    also_new?: boolean;
                 };
             };
         };
@@ -1846,6 +2036,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description The rule that selected the entries; `null`: a person did. */
+                        rule: number | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -1975,6 +2167,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description The rule that selected the entries; `null`: a person did. */
+                        rule: number | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -2084,6 +2278,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description The rule that selected the entries; `null`: a person did. */
+                        rule: number | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -2229,6 +2425,661 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description The rule that selected the entries; `null`: a person did. */
+                        rule: number | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listReviewRules: {
+        parameters: {
+            query?: {
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: ({
+                            rule: number;
+                            group: string;
+                            /** @enum {string} */
+                            kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                            field: string | null;
+                            message: string;
+                            /** @description `null`: new entries of all feeds. */
+                            feed: string | null;
+                            /** @enum {string} */
+                            action: "edit" | "retry" | "discard";
+                            reason: string | null;
+                            actor: string;
+                            /** Format: date-time */
+                            made_at: string;
+                            ended_at: string | null;
+                            ended_by: string | null;
+                            done: number;
+                            left_alone: number;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addReviewRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    action: "retry";
+                    group: string;
+                    /** @description Only new entries of this feed. */
+                    feed?: string;
+                } | {
+                    /** @constant */
+                    action: "discard";
+                    group: string;
+                    /** @description Only new entries of this feed. */
+                    feed?: string;
+                    reason?: string;
+                } | {
+                    /** @constant */
+                    action: "edit";
+                    group: string;
+                    /** @description Only new entries of this feed. */
+                    feed?: string;
+                    edit: {
+                        set?: {
+                            [key: string]: string;
+                        };
+                        map?: {
+                            field: string;
+                            /** @description From the value that an entry has to its new one. */
+                            values: {
+                                [key: string]: string;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rule: number;
+                        group: string;
+                        /** @enum {string} */
+                        kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                        field: string | null;
+                        message: string;
+                        /** @description `null`: new entries of all feeds. */
+                        feed: string | null;
+                        /** @enum {string} */
+                        action: "edit" | "retry" | "discard";
+                        reason: string | null;
+                        actor: string;
+                        /** Format: date-time */
+                        made_at: string;
+                        ended_at: string | null;
+                        ended_by: string | null;
+                        done: number;
+                        left_alone: number;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endReviewRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rule: number;
+                        group: string;
+                        /** @enum {string} */
+                        kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                        field: string | null;
+                        message: string;
+                        /** @description `null`: new entries of all feeds. */
+                        feed: string | null;
+                        /** @enum {string} */
+                        action: "edit" | "retry" | "discard";
+                        reason: string | null;
+                        actor: string;
+                        /** Format: date-time */
+                        made_at: string;
+                        ended_at: string | null;
+                        ended_by: string | null;
+                        done: number;
+                        left_alone: number;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    noteReviewGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        note: number;
+                        group: string;
+                        text: string;
+                        actor: string;
+                        /** Format: date-time */
+                        at: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeReviewNote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        note: number;
+                        group: string;
+                        text: string;
+                        actor: string;
+                        /** Format: date-time */
+                        at: string;
                     } & {
                         [key: string]: unknown;
                     };

@@ -1,0 +1,168 @@
+// Actions on many entries: all of them, the newest first, and one with its progress and what it left alone.
+import { plural } from '../../../plan/plural.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import type { SkippedCount } from '../../../review/read-model/bulk.ts';
+import { describeDecision } from '../../../review/read-model/rule.ts';
+import type { BulkRow } from '../../../store/review/bulk-actions.ts';
+import { pageAddress } from '../addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { When } from '../when.tsx';
+
+const STATES = { open: 'running', stopped: 'stopped', done: 'done' } as const;
+
+export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly BulkRow[] }) => (
+  <Layout title="Actions on many entries" visit={visit} section="review">
+    <p>
+      <a href={visit.prefix + pageAddress.review()}>All groups</a>
+    </p>
+    {actions.length === 0 ? (
+      <p>There are none yet.</p>
+    ) : (
+      <section class="scroll" tabindex={0} aria-label="Actions, the newest first">
+        <table>
+          <caption class="hint">The newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                Action
+              </th>
+              <th scope="col">What</th>
+              <th scope="col">By</th>
+              <th scope="col">Started</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Entries
+              </th>
+              <th scope="col" class="number">
+                Done
+              </th>
+              <th scope="col" class="number">
+                Left alone
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {actions.map((bulk) => (
+              <tr>
+                <th scope="row" class="number">
+                  <a href={visit.prefix + pageAddress.bulkAction(bulk.id)}>{bulk.id}</a>
+                </th>
+                <td>{excerpt(describeDecision(bulk), 300)}</td>
+                <td>{bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}</td>
+                <td>
+                  <When at={bulk.startedAt} />
+                </td>
+                <td>{STATES[bulk.state]}</td>
+                <td class="number">{bulk.total}</td>
+                <td class="number">{bulk.done}</td>
+                <td class="number">{bulk.skipped}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    )}
+  </Layout>
+);
+
+export interface BulkProps {
+  readonly visit: Visit;
+  readonly bulk: BulkRow;
+  readonly reasons: readonly SkippedCount[];
+  readonly leftAlone: readonly { readonly entry: number; readonly feed: FeedName; readonly why: string }[];
+  /** Why it was not stopped or continued. */
+  readonly refused?: string | undefined;
+}
+
+export const BulkAction = ({ visit, bulk, reasons, leftAlone, refused }: BulkProps) => {
+  const { prefix } = visit;
+  const handled = bulk.done + bulk.skipped;
+  return (
+    <Layout title={`Action ${bulk.id}: ${excerpt(describeDecision(bulk))}`} visit={visit} section="review">
+      <p class="row">
+        <a href={prefix + pageAddress.review()}>All groups</a>
+        <a href={prefix + pageAddress.bulkActions()}>Actions on many entries</a>
+      </p>
+      {refused !== undefined && (
+        <p role="alert" class="notice bad">
+          {refused}
+        </p>
+      )}
+      <section id="progress" data-live={bulk.state === 'open' ? 'true' : undefined} aria-labelledby="progress-heading">
+        <h2 id="progress-heading">Progress</h2>
+        <p class={bulk.state === 'done' ? 'notice good' : 'notice'}>
+          <label for="handled">{`${STATES[bulk.state]}: ${handled} of ${plural(bulk.total, 'entry', 'entries')}`}</label>
+          <progress id="handled" value={String(handled)} max={String(Math.max(1, bulk.total))} />
+        </p>
+        <dl class="facts">
+          <dt>Done</dt>
+          <dd>{bulk.done}</dd>
+          {bulk.remaining > 0 && (
+            <>
+              <dt>Of them still rejected</dt>
+              <dd>
+                {bulk.remaining} <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
+              </dd>
+            </>
+          )}
+          <dt>Left alone</dt>
+          <dd>{bulk.skipped}</dd>
+          <dt>Still to do</dt>
+          <dd>{bulk.total - handled}</dd>
+          <dt>By</dt>
+          <dd>
+            {bulk.actor}
+            {bulk.rule !== null && (
+              <>
+                {', by '}
+                <a href={prefix + pageAddress.rules()}>{`rule ${bulk.rule}`}</a>
+              </>
+            )}
+          </dd>
+          <dt>Started</dt>
+          <dd>
+            <When at={bulk.startedAt} />
+          </dd>
+          <dt>Last progress</dt>
+          <dd>
+            <When at={bulk.touchedAt} />
+          </dd>
+        </dl>
+        {reasons.length > 0 && (
+          <>
+            <h2 id="why">Why entries were left alone</h2>
+            <ul>
+              {reasons.map(({ message, count }) => (
+                <li>{`${count}: ${excerpt(message, 300)}`}</li>
+              ))}
+            </ul>
+            <h3 id="left-alone">{leftAlone.length < bulk.skipped ? `${leftAlone.length} of them` : 'Which ones'}</h3>
+            <ul>
+              {leftAlone.map(({ entry, feed, why }) => (
+                <li>
+                  <a href={prefix + pageAddress.entry(entry)}>{`entry ${entry}`}</a>
+                  {` of feed ${feed}: ${excerpt(why, 200)}`}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </section>
+      {bulk.state !== 'done' && mayReview(visit) && (
+        <form
+          method="post"
+          action={
+            prefix +
+            (bulk.state === 'open' ? pageAddress.stopBulkAction(bulk.id) : pageAddress.continueBulkAction(bulk.id))
+          }
+        >
+          <Csrf visit={visit} />
+          <p>
+            <button type="submit">{bulk.state === 'open' ? 'Stop after the present batch' : 'Continue'}</button>
+          </p>
+        </form>
+      )}
+    </Layout>
+  );
+};

@@ -1,0 +1,117 @@
+// The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
+import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
+import { markOf, previewBulk, startBulk } from '../../../review/bulk/start-bulk.ts';
+import type { App } from '../../../runtime/app.ts';
+import type { BulkDetail, BulkKind } from '../../../store/review/bulk-actions.ts';
+import type { EntryQuery } from '../../../store/review/entry-query.ts';
+import { ENTRY_KINDS } from '../../../store/review/review-entries.ts';
+import { text } from '../../api/scalars.ts';
+import { pageAddress } from '../addresses.ts';
+import type { PageContext, PageVisit } from '../page.tsx';
+import type { Form } from '../read-form.ts';
+import { Confirm, type Confirmed } from './confirm.tsx';
+import { Entries } from './entries.tsx';
+import { editFrom, malformed, readAction, readCount, readSeenEntries, readTyped } from './read-decision.ts';
+import { readEntriesPage } from './read-entries.ts';
+import { readSelection, type Selection } from './selection.tsx';
+
+type Sent = PageVisit & { readonly form: Form };
+
+/** Kinds that the action can't apply to are not selected; entries that a person chose one by one are, and are left alone with a reason. */
+function queryFor(action: BulkKind, query: EntryQuery, ids: readonly number[]): EntryQuery {
+  if (ids.length > 0) return { ...query, ids };
+  return { ...query, kinds: KINDS_OF_ACTION[action].filter((kind) => (query.kinds ?? ENTRY_KINDS).includes(kind)) };
+}
+
+/** The form of a list of entries. */
+export async function decide({ app, control }: PageContext, sent: Sent) {
+  const { form, actor, visit } = sent;
+  const selection = await readSelection(app, (name) => form.one(name));
+  const action = readAction(form.one('action'));
+  const entries = form.all('entry');
+  const seen = readSeenEntries(entries);
+  if (action === 'discard' || action === 'approve') {
+    return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
+  }
+  const typed = readTyped(form);
+  const start = await startBulk(app.db, {
+    action,
+    actor,
+    ...boundTo(form, action, seen),
+    alsoNew: typed.alsoNew,
+    detail: {
+      query: queryFor(action, selection.query, idsOf(seen)),
+      unattended: true,
+      ...(action === 'edit' ? { edit: editFrom(typed) } : {}),
+    },
+  });
+  if (start.kind === 'started') {
+    control.bulk(start.bulk.id);
+    return sent.goTo(pageAddress.bulkAction(start.bulk.id));
+  }
+  const page = await readEntriesPage(app, selection);
+  return sent.c.html(<Entries visit={visit} {...page} refused={sentence(start.message)} typed={typed} />, 409);
+}
+
+const idsOf = (seen: ReturnType<typeof readSeenEntries>): number[] => seen.map(({ id }) => id);
+
+function boundTo(form: Form, action: BulkKind, seen: ReturnType<typeof readSeenEntries>) {
+  if (seen.length > 0) return { seen, expected: seen.length };
+  return { expected: readCount(form, `expected-${action}`), mark: form.one(`mark-${action}`) };
+}
+
+const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);
+
+/** The page that asks before entries are discarded or deletes approved. */
+export async function confirmPage({ app }: PageContext, asked: PageVisit) {
+  const action = confirmed(asked.query('action'));
+  const selection = await readSelection(app, asked.query);
+  const entries = asked.c.req.queries('entry') ?? [];
+  readSeenEntries(entries);
+  return <Confirm visit={asked.visit} {...(await readConfirm(app, action, selection, entries))} />;
+}
+
+async function readConfirm(app: App, action: Confirmed, { texts, query }: Selection, entries: readonly string[]) {
+  const ids = idsOf(readSeenEntries(entries));
+  const all = await previewBulk(app.db, action, ids.length > 0 ? { ...query, ids } : query);
+  const chosen = all.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
+  const others = all.filter(({ kind }) => !KINDS_OF_ACTION[action].includes(kind));
+  return { action, texts, chosen, others, mark: markOf(chosen), entries };
+}
+
+/** The form of that page. */
+export async function decideConfirmed({ app, control }: PageContext, sent: Sent) {
+  const { form, actor, visit } = sent;
+  const action = confirmed(sent.query('action'));
+  const selection = await readSelection(app, (name) => form.one(name));
+  const entries = form.all('entry');
+  const seen = readSeenEntries(entries);
+  const reason = (form.one('reason') ?? '').trim();
+  if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
+  const mark = form.one('mark');
+  if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
+  const detail: BulkDetail = {
+    query: queryFor(action, selection.query, idsOf(seen)),
+    unattended: true,
+    ...(reason === '' ? {} : { reason }),
+  };
+  const bound = seen.length > 0 ? { seen } : { mark, expected: readCount(form, 'expected') };
+  const start = await startBulk(app.db, {
+    action,
+    actor,
+    ...bound,
+    alsoNew: form.one('also_new') === 'true',
+    detail,
+  });
+  if (start.kind === 'started') {
+    control.bulk(start.bulk.id);
+    return sent.goTo(pageAddress.bulkAction(start.bulk.id));
+  }
+  const page = await readConfirm(app, action, selection, entries);
+  return sent.c.html(<Confirm visit={visit} {...page} refused={sentence(start.message)} reason={reason} />, 409);
+}
+
+function confirmed(action: string | undefined): Confirmed {
+  if (action === 'discard' || action === 'approve') return action;
+  throw malformed('action', 'must be discard or approve');
+}

@@ -1,0 +1,188 @@
+// What can be decided about many entries at once. Without checked entries an action is about all that the page counts; each button
+// says how many these are, and the form binds the action to exactly them.
+import { plural } from '../../../plan/plural.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import type { ListedGroup } from '../../../review/list-groups.ts';
+import type { BulkKind } from '../../../store/review/bulk-actions.ts';
+import { pageAddress, type ReviewSelection } from '../addresses.ts';
+import type { Visit } from '../layout.tsx';
+import { canHaveRule } from './selection.tsx';
+
+/** How many of the selected entries each action can apply to, with the mark of exactly these where it is known. */
+export interface Countable {
+  readonly total: number;
+  readonly of: Readonly<Record<BulkKind, { readonly count: number; readonly mark: string | undefined }>>;
+  readonly inDoubt: number;
+}
+
+/** What a person has typed. */
+export interface Typed {
+  readonly field: string;
+  readonly value: string;
+  readonly remove: boolean;
+  /** New values by old ones. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly table: string;
+  readonly alsoNew: boolean;
+}
+
+export interface DecisionProps {
+  readonly visit: Visit;
+  readonly texts: ReviewSelection;
+  readonly group: ListedGroup | undefined;
+  readonly counts: Countable;
+  readonly typed?: Typed | undefined;
+}
+
+export const DecisionForm = (props: DecisionProps) => {
+  const { visit, texts, counts } = props;
+  const { edit, retry, discard, approve, reopen } = counts.of;
+  return (
+    <section class="panel" aria-labelledby="decide-heading">
+      <h2 id="decide-heading">Decide</h2>
+      <p class="hint">
+        {counts.total === 1
+          ? 'This is about the entry below.'
+          : `This is about all ${counts.total} entries, or only about those that you choose below.`}
+      </p>
+      {Object.entries(counts.of).map(([action, { count, mark }]) =>
+        count === 0 ? null : (
+          <>
+            <input type="hidden" name={`expected-${action}`} value={String(count)} />
+            {mark !== undefined && <input type="hidden" name={`mark-${action}`} value={mark} />}
+          </>
+        ),
+      )}
+      {edit.count > 0 && <EditFields {...props} count={edit.count} />}
+      {canHaveRule(texts) && edit.count > 0 && (
+        <p>
+          <label>
+            <input type="checkbox" name="also_new" value="true" checked={props.typed?.alsoNew === true} /> Edit or send
+            again new entries of this group as well: makes a rule
+          </label>
+        </p>
+      )}
+      <p class="row">
+        {retry.count > 0 && <Act action="retry" words="Send again" count={retry.count} />}
+        {approve.count > 0 && <Act action="approve" words="Approve deletes:" count={approve.count} danger />}
+        {discard.count > 0 && <Act action="discard" words="Discard" count={discard.count} danger />}
+        {reopen.count > 0 && <Act action="reopen" words="Reopen" count={reopen.count} />}
+      </p>
+      {counts.inDoubt > 0 && texts.discarded !== 'true' && (
+        <p>
+          {`${plural(counts.inDoubt, 'entry', 'entries')} in doubt: the site may have done it, so nothing of the above applies. `}
+          <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Resolve doubts</a>
+        </p>
+      )}
+    </section>
+  );
+};
+
+interface ActProps {
+  readonly action: BulkKind;
+  readonly words: string;
+  readonly count: number;
+  readonly danger?: boolean;
+}
+
+/** Discarding and approving ask first, with what would happen. */
+const Act = ({ action, words, count, danger = false }: ActProps) => (
+  <button type="submit" name="action" value={action} class={danger ? 'danger' : undefined} data-words={words}>
+    {`${words} ${allOf(count)}${action === 'discard' || action === 'approve' ? '…' : ''}`}
+  </button>
+);
+
+const allOf = (count: number): string => (count === 1 ? '1' : `all ${count}`);
+
+/** A group knows only the beginning of a long value, and forms change line breaks. */
+const LONGEST_VALUE = 99;
+const isWhole = (value: string): boolean => value.length <= LONGEST_VALUE && !/[\r\n]/.test(value);
+
+const EditFields = ({ group, typed, count }: DecisionProps & { readonly count: number }) => {
+  const values = (group?.values ?? []).filter(({ of }) => isWhole(of));
+  const rest = (group?.valueCount ?? 0) - values.length;
+  return (
+    <>
+      <div class="row">
+        <p>
+          <label for="field">Field</label>
+          <input
+            id="field"
+            name="field"
+            value={typed?.field ?? group?.field ?? ''}
+            maxlength={100}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </p>
+        <p>
+          <label for="value">New value</label>
+          <input id="value" name="value" value={typed?.value ?? ''} maxlength={10_000} autocomplete="off" />
+        </p>
+        <p>
+          <button type="submit" name="action" value="edit" class="main" data-words="Set for">
+            {`Set for ${allOf(count)}`}
+          </button>
+        </p>
+        <p>
+          <label>
+            <input type="checkbox" name="remove" value="true" checked={typed?.remove === true} /> remove the field
+            instead
+          </label>
+        </p>
+      </div>
+      <p class="hint">An edit lasts until the source changes that field. What the site accepts then is sent.</p>
+      <details open={typed !== undefined && (typed.values.size > 0 || typed.table !== '')}>
+        <summary>Replace values by a table</summary>
+        {values.length > 0 && (
+          <table>
+            <caption class="hint">Values without a new one stay as they are.</caption>
+            <thead>
+              <tr>
+                <th scope="col">Value</th>
+                <th scope="col" class="number">
+                  Entries
+                </th>
+                <th scope="col">New value</th>
+              </tr>
+            </thead>
+            <tbody>
+              {values.map(({ of, count: n }, at) => (
+                <tr>
+                  <th scope="row" id={`old-${at}`}>
+                    {excerpt(of, 120)}
+                    <input type="hidden" name={`old-${at}`} value={of} />
+                  </th>
+                  <td class="number">{n}</td>
+                  <td>
+                    <input
+                      name={`new-${at}`}
+                      value={typed?.values.get(of) ?? ''}
+                      aria-label={`New value for ${excerpt(of, 120)}`}
+                      maxlength={10_000}
+                      autocomplete="off"
+                    />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <p>
+          <label for="table">
+            {rest > 0 ? `${plural(rest, 'more value')}, or any others: ` : 'Other values: '}
+            one line each, old value, comma, new value
+          </label>
+          <textarea id="table" name="table" rows={4} spellcheck={false}>
+            {typed?.table ?? ''}
+          </textarea>
+        </p>
+        <p>
+          <button type="submit" name="action" value="edit">
+            Replace values
+          </button>
+        </p>
+      </details>
+    </>
+  );
+};

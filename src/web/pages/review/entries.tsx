@@ -1,0 +1,188 @@
+// The entries of one group or another selection, with what can be decided about all of them or about those that are checked.
+import { textOf } from '../../../plan/message.ts';
+import { plural } from '../../../plan/plural.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import type { ListedGroup } from '../../../review/list-groups.ts';
+import { groupTitle, TREND_WORDS } from '../../../review/read-model/group.ts';
+import type { GroupNote } from '../../../store/review/group-notes.ts';
+import type { ReviewEntry } from '../../../store/review/review-entries.ts';
+import type { SeenEntry } from '../../../store/review/selected-counts.ts';
+import { pageAddress, type ReviewSelection } from '../addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { When } from '../when.tsx';
+import { type Countable, DecisionForm, type Typed } from './decision-form.tsx';
+import { FilterForm } from './filter-form.tsx';
+import { Notes } from './notes.tsx';
+import { RulesOfGroup } from './rules-of-group.tsx';
+import { SelectionFields } from './selection.tsx';
+
+export interface ShownEntry extends ReviewEntry, SeenEntry {
+  readonly value: string | null;
+}
+
+export interface EntriesProps {
+  readonly visit: Visit;
+  readonly texts: ReviewSelection;
+  readonly feeds: readonly string[];
+  readonly sites: readonly string[];
+  /** Absent without a group, and if the group has no entries in the selection. */
+  readonly group: ListedGroup | undefined;
+  readonly notes: readonly GroupNote[];
+  readonly counts: Countable;
+  readonly entries: readonly ShownEntry[];
+  readonly next: string | undefined;
+  /** Why the action that was just asked for was not done. */
+  readonly refused?: string | undefined;
+  /** What was typed for it. */
+  readonly typed?: Typed | undefined;
+}
+
+export const Entries = (props: EntriesProps) => {
+  const { visit, texts, feeds, sites, group, notes, counts, entries, refused } = props;
+  const { prefix } = visit;
+  const discarded = texts.discarded === 'true';
+  const title =
+    group !== undefined ? excerpt(groupTitle(group)) : discarded ? 'Discarded entries' : 'Entries that need a person';
+  const { group: _, cursor: __, ...aside } = texts;
+  return (
+    <Layout title={title} visit={visit} section="review">
+      <p>
+        <a href={prefix + pageAddress.review(aside)}>All groups</a>
+      </p>
+      {refused !== undefined && (
+        <p role="alert" class="notice bad text" id="refused">
+          {refused}
+        </p>
+      )}
+      {group !== undefined && <Facts group={group} discarded={discarded} />}
+      <FilterForm address={prefix + pageAddress.entries({})} texts={texts} feeds={feeds} sites={sites} />
+      {texts.group !== undefined && (
+        <>
+          <Notes visit={visit} texts={texts} notes={notes} />
+          <RulesOfGroup visit={visit} rules={group?.rules ?? []} texts={texts} />
+        </>
+      )}
+      {counts.total === 0 ? (
+        <p class="notice good">
+          {discarded ? 'No entry is discarded here.' : 'No entry waits here.'}
+          {!discarded && texts.group !== undefined && (
+            <>
+              {' '}
+              <a href={prefix + pageAddress.entries({ ...texts, discarded: 'true' })}>Show discarded entries</a>
+            </>
+          )}
+        </p>
+      ) : mayReview(visit) ? (
+        <form method="post" action={prefix + pageAddress.entries({})} id="decide">
+          <Csrf visit={visit} />
+          <SelectionFields texts={texts} />
+          <DecisionForm {...props} />
+          <List {...props} checkable />
+        </form>
+      ) : (
+        <List {...props} checkable={false} />
+      )}
+      <Pages prefix={prefix} texts={texts} next={props.next} shown={entries.length} />
+    </Layout>
+  );
+};
+
+const Facts = ({ group, discarded }: { group: ListedGroup; discarded: boolean }) => (
+  <p class="row">
+    <strong>{plural(group.count, 'entry', 'entries')}</strong>
+    {!discarded && <span class={`trend ${group.trend}`}>{TREND_WORDS[group.trend]}</span>}
+    <span>
+      since <When at={group.firstSeen} />
+    </span>
+    <span>
+      newest <When at={group.lastSeen} />
+    </span>
+    <span class="quiet">{`group ${group.id}`}</span>
+  </p>
+);
+
+const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { readonly checkable: boolean }) => {
+  const withKind = texts.kind === undefined && group === undefined;
+  // Of all entries of a group the same was said.
+  const withMessage = group === undefined || group.values.length === 0;
+  return (
+    <>
+      <h2 id="entries">Entries</h2>
+      <section class="scroll" tabindex={0} aria-labelledby="entries">
+        <table aria-labelledby="entries">
+          <thead>
+            <tr>
+              {checkable && <th scope="col">Choose</th>}
+              <th scope="col">Posting</th>
+              <th scope="col">Feed</th>
+              {withKind && <th scope="col">Kind</th>}
+              <th scope="col">Value</th>
+              {withMessage && <th scope="col">What was said</th>}
+              <th scope="col">Since</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <tr>
+                {checkable && (
+                  <td>
+                    <input
+                      type="checkbox"
+                      name="entry"
+                      value={writeSeen(entry)}
+                      aria-label={`Choose ${nameOf(entry)}`}
+                      autocomplete="off"
+                    />
+                  </td>
+                )}
+                <th scope="row">
+                  <a href={visit.prefix + addressOf(entry, texts.group)}>{nameOf(entry)}</a>
+                </th>
+                <td>{entry.feed}</td>
+                {withKind && <td>{entry.kind.replace('_', ' ')}</td>}
+                <td>{excerpt(entry.value ?? '', 120)}</td>
+                {withMessage && <td>{excerpt(textOf(entry.reason), 300)}</td>}
+                <td>
+                  <When at={entry.since} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+};
+
+/** The number of an entry and what it was like: `12.3`. */
+const writeSeen = ({ id, revision }: SeenEntry): string => `${id}.${revision ?? ''}`;
+
+const nameOf = ({ key, id }: ReviewEntry): string => (key === undefined ? `record ${id}` : excerpt(key, 120));
+
+const addressOf = ({ id, kind, feed, key }: ReviewEntry, group: string | undefined): string => {
+  if (kind === 'in_doubt') return pageAddress.doubt(id);
+  const isPosting = key !== undefined && kind !== 'unreadable' && kind !== 'duplicate';
+  return isPosting ? pageAddress.posting(feed, key, group) : pageAddress.entry(id);
+};
+
+interface PagesProps {
+  readonly prefix: string;
+  readonly texts: ReviewSelection;
+  readonly next: string | undefined;
+  readonly shown: number;
+}
+
+const Pages = ({ prefix, texts, next, shown }: PagesProps) =>
+  next === undefined && texts.cursor === undefined ? null : (
+    <nav aria-label="Pages of entries" class="row">
+      {texts.cursor !== undefined && (
+        <a href={prefix + pageAddress.entries({ ...texts, cursor: undefined })}>First page</a>
+      )}
+      {next !== undefined && (
+        <a href={prefix + pageAddress.entries({ ...texts, cursor: next })} rel="next">
+          Next page
+        </a>
+      )}
+      <span class="quiet">{`${shown} on this page`}</span>
+    </nav>
+  );

@@ -1,0 +1,67 @@
+// The form that narrows what a page of review shows: it asks for the same page again, so it also works in a bookmark.
+import { ENTRY_KINDS } from '../../../store/review/entry-kind.ts';
+import type { ReviewSelection } from '../addresses.ts';
+
+export interface FilterFormProps {
+  /** The page, with the prefix. */
+  readonly address: string;
+  readonly texts: ReviewSelection;
+  readonly feeds: readonly string[];
+  readonly sites: readonly string[];
+}
+
+const AGES = ['1h', '12h', '1d', '3d', '7d', '30d'];
+
+export const FilterForm = ({ address, texts, feeds, sites }: FilterFormProps) => (
+  <form method="get" action={address} class="row filter" aria-label="Filter">
+    {texts.group !== undefined && <input type="hidden" name="group" value={texts.group} />}
+    <Choice name="feed" label="Feed" of={feeds} chosen={texts.feed} none="all feeds" />
+    {(sites.length > 1 || texts.site !== undefined) && (
+      <Choice name="site" label="Site" of={sites} chosen={texts.site} none="all sites" />
+    )}
+    {texts.group === undefined && (
+      <Choice name="kind" label="Kind" of={ENTRY_KINDS} chosen={texts.kind} none="all kinds" />
+    )}
+    <Choice name="older_than" label="Waiting for at least" of={AGES} chosen={texts.older_than} none="any time" />
+    <Choice name="newer_than" label="Waiting for less than" of={AGES} chosen={texts.newer_than} none="any time" />
+    <p>
+      <label for="filter-q">Key, title, value or message</label>
+      <input id="filter-q" name="q" value={texts.q ?? ''} maxlength={200} />
+    </p>
+    <p>
+      <label for="filter-discarded">State</label>
+      <select id="filter-discarded" name="discarded">
+        <option value="">waiting</option>
+        <option value="true" selected={texts.discarded === 'true'}>
+          discarded
+        </option>
+      </select>
+    </p>
+    <p>
+      <button type="submit">Show</button>
+    </p>
+  </form>
+);
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly of: readonly string[];
+  readonly chosen: string | undefined;
+  /** What the empty choice is called. */
+  readonly none: string;
+}
+
+const Choice = ({ name, label, of, chosen, none }: ChoiceProps) => (
+  <p>
+    <label for={`filter-${name}`}>{label}</label>
+    <select id={`filter-${name}`} name={name}>
+      <option value="">{none}</option>
+      {[...new Set([...of, ...(chosen === undefined ? [] : [chosen])])].map((value) => (
+        <option value={value} selected={value === chosen}>
+          {value.replaceAll('_', ' ')}
+        </option>
+      ))}
+    </select>
+  </p>
+);

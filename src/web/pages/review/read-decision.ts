@@ -1,0 +1,78 @@
+// Reads from the form of a list of entries what a person decided.
+import { z } from 'zod';
+import { readValueTable } from '../../../review/value-table.ts';
+import type { BulkEdit, BulkKind } from '../../../store/review/bulk-actions.ts';
+import type { SeenEntry } from '../../../store/review/selected-counts.ts';
+import { fieldName } from '../../api/scalars.ts';
+import { ProblemError } from '../../problem.ts';
+import type { Form } from '../read-form.ts';
+import type { Typed } from './decision-form.tsx';
+
+const ACTIONS: readonly BulkKind[] = ['edit', 'retry', 'approve', 'discard', 'reopen'];
+
+export const malformed = (where: string, message: string): ProblemError =>
+  new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });
+
+export function readAction(text: string | undefined): BulkKind {
+  const action = ACTIONS.find((each) => each === text);
+  if (action === undefined) throw malformed('action', `must be one of ${ACTIONS.join(', ')}`);
+  return action;
+}
+
+/** More than a page lists. */
+const MOST_ENTRIES = 200;
+const SEEN = /^([1-9]\d{0,14})\.(\d{0,15})$/;
+
+/** The entries that were chosen one by one, as they were shown: `12.3`. */
+export function readSeenEntries(texts: readonly string[]): SeenEntry[] {
+  if (texts.length > MOST_ENTRIES) throw malformed('entry', `may be given at most ${MOST_ENTRIES} times`);
+  const seen = texts.map((text) => {
+    const [, id, revision] = SEEN.exec(text) ?? [];
+    if (id === undefined) throw malformed('entry', 'must be the number of an entry and its revision');
+    return { id: Number(id), revision: revision === '' ? null : Number(revision) };
+  });
+  if (new Set(seen.map(({ id }) => id)).size < seen.length) throw malformed('entry', 'is given twice');
+  return seen;
+}
+
+const countSchema = z.coerce.number().int().min(1).max(1e9);
+
+/** How many entries the page counted. */
+export function readCount(form: Form, name: string): number {
+  const count = countSchema.safeParse(form.one(name));
+  if (!count.success) throw malformed(name, 'must be the number of entries that were shown');
+  return count.data;
+}
+
+export function readTyped(form: Form): Typed {
+  const values = new Map<string, string>();
+  for (const at of form.namesAfter('old-')) {
+    const to = form.one(`new-${at}`) ?? '';
+    if (to !== '') values.set(form.one(`old-${at}`) ?? '', to);
+  }
+  return {
+    field: (form.one('field') ?? '').trim(),
+    value: form.one('value') ?? '',
+    remove: form.one('remove') === 'true',
+    values,
+    table: (form.one('table') ?? '').trim(),
+    alsoNew: form.one('also_new') === 'true',
+  };
+}
+
+/** Either one value for all entries, or a new value for some of the old ones. */
+export function editFrom({ field, value, remove, values, table }: Typed): BulkEdit {
+  if (!fieldName.safeParse(field).success) throw malformed('field', 'must be the name of a field of the site');
+  const replaces = values.size > 0 || table !== '';
+  if ([replaces, value !== '', remove].filter(Boolean).length > 1) {
+    throw malformed('value', 'type one value, or replace values by the table, or remove the field: only one of these');
+  }
+  if (!replaces) {
+    if (value === '' && !remove) throw malformed('value', 'is missing: type the new one');
+    return { set: { [field]: value } };
+  }
+  const read = table === '' ? undefined : readValueTable(table);
+  if (read?.kind === 'unusable') throw malformed('table', `can't be used: ${read.message}`);
+  const rows = new Map([...Object.entries(read?.values ?? {}), ...values]);
+  return { map: { field, values: Object.fromEntries(rows) } };
+}

@@ -1,0 +1,39 @@
+// The rules in force for new entries of one group.
+import { excerpt } from '../../../posting/xml-characters.ts';
+import { describeDecision } from '../../../review/read-model/rule.ts';
+import type { ListedRule } from '../../../store/review/rules.ts';
+import { pageAddress, type ReviewSelection } from '../addresses.ts';
+import { Csrf, mayReview, type Visit } from '../layout.tsx';
+import { SelectionFields } from './selection.tsx';
+
+export interface RulesOfGroupProps {
+  readonly visit: Visit;
+  readonly texts: ReviewSelection;
+  readonly rules: readonly ListedRule[];
+}
+
+export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
+  rules.length === 0 ? null : (
+    <section aria-labelledby="rules">
+      <h2 id="rules">For new entries of this group</h2>
+      <ul>
+        {rules.map((rule) => (
+          <li>
+            {`Rule ${rule.id} of ${rule.actor}${rule.feed === null ? '' : ` for feed ${rule.feed}`}: ${excerpt(describeDecision(rule), 300)} (${rule.done} done, ${rule.leftAlone} left alone)`}
+            {mayReview(visit) && <EndRule visit={visit} rule={rule} texts={texts} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+/** @param texts where the rule was shown, if it was with its group */
+export const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: ListedRule; texts?: ReviewSelection }) => (
+  <form method="post" action={visit.prefix + pageAddress.endRule(rule.id)}>
+    <Csrf visit={visit} />
+    {texts !== undefined && <SelectionFields texts={texts} />}
+    <button type="submit" aria-label={`End rule ${rule.id}`}>
+      End
+    </button>
+  </form>
+);

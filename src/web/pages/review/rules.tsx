@@ -1,0 +1,83 @@
+// All rules: what is done with new entries of groups without asking again, by whom and since when.
+import { excerpt } from '../../../posting/xml-characters.ts';
+import { describeDecision } from '../../../review/read-model/rule.ts';
+import type { ListedRule } from '../../../store/review/rules.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, mayReview, type Visit } from '../layout.tsx';
+import { When } from '../when.tsx';
+import { EndRule } from './rules-of-group.tsx';
+
+export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ListedRule[] }) => {
+  const { prefix } = visit;
+  return (
+    <Layout title="Rules" visit={visit} section="review">
+      <p>
+        <a href={prefix + pageAddress.review()}>All groups</a>
+      </p>
+      {rules.length === 0 ? (
+        <p>There are no rules. An action on a group can make one for its new entries.</p>
+      ) : (
+        <section class="scroll" tabindex={0} aria-label="Rules, those in force first">
+          <table>
+            <caption class="hint">Those in force first, then the newest</caption>
+            <thead>
+              <tr>
+                <th scope="col" class="number">
+                  Rule
+                </th>
+                <th scope="col">Group</th>
+                <th scope="col">Feed</th>
+                <th scope="col">Does</th>
+                <th scope="col">By</th>
+                <th scope="col">Since</th>
+                <th scope="col" class="number">
+                  Done
+                </th>
+                <th scope="col" class="number">
+                  Left alone
+                </th>
+                <th scope="col">State</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rules.map((rule) => (
+                <tr>
+                  <th scope="row" class="number">
+                    {rule.id}
+                  </th>
+                  <td>
+                    <a href={prefix + pageAddress.entries({ group: rule.group, feed: rule.feed ?? undefined })}>
+                      {excerpt(`${rule.field === null ? '' : `${rule.field}: `}${rule.message}`)}
+                    </a>
+                  </td>
+                  <td>{rule.feed ?? 'all'}</td>
+                  <td>{excerpt(describeDecision(rule), 300)}</td>
+                  <td>{rule.actor}</td>
+                  <td>
+                    <When at={rule.madeAt} />
+                  </td>
+                  <td class="number">{rule.done}</td>
+                  <td class="number">{rule.leftAlone}</td>
+                  <td>
+                    {rule.endedAt !== null ? (
+                      <>
+                        {'ended by '}
+                        {rule.endedBy ?? 'somebody'}
+                        {', '}
+                        <When at={rule.endedAt} />
+                      </>
+                    ) : mayReview(visit) ? (
+                      <EndRule visit={visit} rule={rule} />
+                    ) : (
+                      'in force'
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Layout>
+  );
+};

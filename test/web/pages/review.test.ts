@@ -1,0 +1,137 @@
+// The pages of review in a browser: from a group of rejected postings to all of them sent, and everything else that they offer.
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStage, type Stage } from '../../review/stage.ts';
+import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
+import { posting, postings, type TestPosting } from '../../support/indeed-feed.ts';
+import { PASSWORD, type Served, serve } from '../served.ts';
+
+const chromium = browserForTests();
+const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+const odd = (state: string, count: number, from = 0): TestPosting[] =>
+  Array.from({ length: count }, (_, at) => posting(`${state.toLowerCase()}${from + at}`, { state }));
+
+describe.skipIf(!chromium.available)(`The pages of review${chromium.note}`, () => {
+  let stage: Stage;
+  let served: Served;
+  let browser: Browser;
+  beforeAll(async () => {
+    stage = await openStage();
+    served = await serve(stage.mirror, { sends: true });
+    browser = await chromium.launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await served.close();
+    await stage.close();
+  });
+
+  interface Visitor {
+    readonly context: BrowserContext;
+    readonly page: Page;
+    readonly errors: readonly string[];
+    go(path: string): Promise<void>;
+  }
+
+  async function signIn(name: 'anna' | 'ben', options: Parameters<Browser['newContext']>[0] = {}): Promise<Visitor> {
+    const context = await browser.newContext(options);
+    const { page, errors } = await openPage(context);
+    await page.goto(served.url);
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return {
+      context,
+      page,
+      errors,
+      async go(path) {
+        await page.goto(served.url + path);
+      },
+    };
+  }
+
+  const sent = async () => (await stage.mirror.siteJobs()).size;
+  const groupOf = async (feature: string): Promise<string> => {
+    const { body } = await served.api('GET', `review/groups?q=${encodeURIComponent(feature)}`);
+    return body.items[0].group;
+  };
+
+  it('is calm when nothing needs a person', async () => {
+    const { context, page, go } = await signIn('ben');
+    await go('/review');
+    await page.getByText('Nothing needs a person.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const path of ['/review/entries', '/review/actions', '/review/rules']) {
+      await go(path);
+      expect(await accessibilityFaults(page), path).toEqual([]);
+    }
+    await context.close();
+  });
+
+  it('a rejected group of 312 is sent after at most 4 clicks and one typed value', async () => {
+    await stage.pull([...odd('Jalisco', 311), ...odd('Sonora', 1), ...postings(1)]);
+    const { context, page, errors, go } = await signIn('anna');
+    await go('/');
+    let clicks = 0;
+    const click = async (role: 'link' | 'button', name: RegExp | string) => {
+      clicks += 1;
+      await page.getByRole(role, { name }).first().click();
+    };
+    await click('link', 'Review');
+    await click('link', /not a valid U\.S\. state: Jalisco, Sonora/);
+    await page.getByLabel('New value', { exact: true }).fill('Texas');
+    await click('button', 'Set for all 312');
+    await page.getByText('done: 312 of 312 entries').waitFor({ timeout: 30_000 });
+    expect(clicks).toBeLessThanOrEqual(4);
+    await expect.poll(sent, { timeout: 30_000 }).toBe(313);
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('nothing of a feed or a person is run, and no page has an accessibility fault, in light and dark', async () => {
+    await stage.pull([
+      ...odd('Jalisco', 311),
+      ...odd('Sonora', 1),
+      ...postings(1),
+      posting(`h${HOSTILE}`, { state: `<![CDATA[${HOSTILE}]]>`, title: HOSTILE }),
+    ]);
+    const group = await groupOf('onerror');
+    const note = await served.api('POST', `review/groups/${group}/notes`, { text: HOSTILE });
+    expect(note.status).toBe(200);
+    const edit = { set: { 'location-state': HOSTILE } };
+    const rule = await served.api('POST', 'review/rules', { action: 'edit', group, edit });
+    expect(rule.status, rule.text).toBe(200);
+    const body = { action: 'edit', filter: { group }, expected: 1, edit };
+    const { bulk } = (await served.api('POST', 'review/actions', body)).body;
+    await expect.poll(async () => (await served.api('GET', `review/actions/${bulk}`)).body.state).toBe('done');
+    const later = await groupOf('onerror');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { context, page, errors, go } = await signIn('anna', {
+        colorScheme,
+        viewport: { width: 320, height: 800 },
+      });
+      const selection = `group=${later}&q=${encodeURIComponent(HOSTILE)}`;
+      for (const path of [
+        '/review',
+        `/review?q=${encodeURIComponent(HOSTILE)}`,
+        `/review/entries?group=${later}`,
+        `/review/entries?group=${group}`,
+        `/review/entries?${selection}`,
+        `/review/confirm?action=discard&${selection}`,
+        '/review/actions',
+        `/review/actions/${bulk}`,
+        '/review/rules',
+      ]) {
+        await go(path);
+        expect(await page.title(), path).not.toBe('run');
+        expect(await page.locator('img, main script').count(), path).toBe(0);
+        expect(await accessibilityFaults(page), path).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(320);
+      }
+      expect(errors).toEqual([]);
+      await context.close();
+    }
+    await served.api('POST', `review/rules/${rule.body.rule}/end`);
+  });
+});
