@@ -132,7 +132,7 @@ function throughTerminal({ mirror }: Stage): Medium {
   };
 }
 
-/** Everything that an action changes, apart from who did it, when, and by which process it is carried out. */
+/** Everything that an action changes, apart from who did it, when, and by which process it is run. */
 async function stateOf({ app: { db } }: Stage): Promise<unknown> {
   return {
     changes: await db.query(

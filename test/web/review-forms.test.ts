@@ -109,7 +109,7 @@ describe('an action on chosen entries', () => {
     const path = `/review/entries?group=${await groupOf()}`;
     const [mine, other] = [await anna.get(path), await anna.get(path)];
     await anna.press(mine, /^Set for/, { value: 'Texas', entry: boxesOf(mine) });
-    // Not yet carried out: the second action is accepted, and leaves the entry alone.
+    // Nothing has run yet: the second action is accepted, and leaves the entry alone.
     await anna.press(other, /^Set for/, { value: 'Ohio', entry: boxesOf(other) });
     await runAll();
     const actions = await stage.app.db.query('select done, skipped from bulk_action order by done');
