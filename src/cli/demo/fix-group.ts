@@ -33,7 +33,7 @@ export async function fixGroup(
   const offered = html.match(/Set for all (\d+)/)?.[1];
   if (Number(offered) !== FIXABLE.keys.length)
     throw new Error(`${page} offers to edit ${offered ?? 'no'} entries, not ${FIXABLE.keys.length}`);
-  const body = new URLSearchParams(hiddenFields(html));
+  const body = new URLSearchParams(hiddenFields(decisionForm(html)));
   for (const [name, value] of Object.entries({ field: FIXABLE.field, value: FIXABLE.value, action: 'edit' }))
     body.append(name, value);
   const answer = await fetch(`${url}/review/entries`, { method: 'POST', headers: { Origin: url }, body, signal });
@@ -73,6 +73,9 @@ async function readPage(url: string, signal: AbortSignal): Promise<string> {
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   return response.text();
 }
+
+/** The form of decisions, beside those of notes and rules. */
+const decisionForm = (html: string): string => /<form[^>]* id="decide".*?<\/form>/s.exec(html)?.[0] ?? '';
 
 const hiddenFields = (html: string): [string, string][] =>
   [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [

@@ -87,7 +87,7 @@ const configurationFor = (siteUrl: string): string => `# Written by \`jobmirror 
 database: embedded
 data_dir: .                   # this folder
 web:
-  listen: { port: 0 }         # any free port
+  listen: 127.0.0.1:0       # any free port
 sites:
   board:
     base_url: ${siteUrl}
