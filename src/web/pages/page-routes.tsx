@@ -4,12 +4,14 @@ import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { assetRoutes } from './assets.ts';
+import { feedPages } from './feeds/feed-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
+import { pullPages } from './pulls/pull-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages];
+const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages, feedPages, pullPages];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
