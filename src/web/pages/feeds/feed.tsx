@@ -16,7 +16,7 @@ import { AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { PullTable } from '../pulls/pull-table.tsx';
 import { When } from '../when.tsx';
-import { FeedCounts } from './feed-counts.tsx';
+import { FeedNumbers } from './feed-numbers.tsx';
 import { PullButton } from './pull-button.tsx';
 
 export interface FeedPageProps {
@@ -40,7 +40,7 @@ export const FeedPage = (props: FeedPageProps) => {
         {!feed.configured && <p class="notice">This feed is {absence(feed)}.</p>}
         {stopped !== undefined && <Stopped visit={visit} stopped={stopped} />}
         {stopped === undefined && <AttentionList prefix={prefix} attention={attention} />}
-        <FeedCounts prefix={prefix} feed={feed} />
+        <FeedNumbers prefix={prefix} feed={feed} />
         <PullButton visit={visit} feed={feed} stopped={stopped !== undefined} />
         {[feed.rekey, feed.search].map((note) => note !== undefined && <p class="notice">{tell(note, write)}</p>)}
         {feed.warnings.map((warning) => (

@@ -10,9 +10,7 @@ export const PullButton = ({ visit, feed, stopped }: { visit: Visit; feed: Marke
     <form method="post" action={visit.prefix + pageAddress.startPull()}>
       <Csrf visit={visit} />
       <input type="hidden" name="feed" value={feed.feed} />
-      <button type="submit" aria-label={`Pull ${feed.feed} now`}>
-        Pull now
-      </button>
+      <button type="submit">{`Pull ${feed.feed} now`}</button>
     </form>
   );
 };

@@ -4,7 +4,7 @@ import type { MarkedFeed } from '../../../review/read-model/feed.ts';
 import type { AttentiveStatus } from '../../../runtime/attention.ts';
 import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
 import { pageAddress } from '../addresses.ts';
-import { FeedCounts } from '../feeds/feed-counts.tsx';
+import { FeedNumbers } from '../feeds/feed-numbers.tsx';
 import { PullButton } from '../feeds/pull-button.tsx';
 import { Layout, type Visit } from '../layout.tsx';
 import { PullStatusLabel } from '../pull-status.tsx';
@@ -84,7 +84,7 @@ const FeedCard = ({ visit, feed, pulls, stopped }: FeedCardProps) => {
         {!feed.configured && <span class="status warn">{absence(feed)}</span>}
         {stopped && <span class="status warn">stopped</span>}
       </div>
-      <FeedCounts prefix={prefix} feed={feed} />
+      <FeedNumbers prefix={prefix} feed={feed} />
       <Sparkline pulls={pulls} />
       <dl class="facts">
         <dt>Last pull</dt>

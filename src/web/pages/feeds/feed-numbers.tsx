@@ -31,7 +31,7 @@ function countsOf(feed: MarkedFeed): Count[] {
 }
 
 /** Live jobs and what is to be sent always, the others if there are any. */
-export const FeedCounts = ({ prefix, feed }: { prefix: string; feed: MarkedFeed }) => (
+export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: MarkedFeed }) => (
   <ul class="counts">
     {countsOf(feed)
       .filter(({ n }, at) => at < 2 || n > 0)
