@@ -124,7 +124,7 @@ describe('a lost database', () => {
 });
 
 describe('an outdated database', () => {
-  it('replaces jobs that are gone, marks what differs, maps what it does not know, and settles what waits in doubt', async () => {
+  it('replaces jobs that are gone, marks what differs, maps what it does not know, and resolves what waits in doubt', async () => {
     const list = postings(6);
     await openMirrored(list);
     // What happened after the backup: p1 was made again, p2 deleted, p3 changed, p4 created.
