@@ -46,7 +46,7 @@ export const pageAddress = {
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
   pulls: (feed?: string) => `/pulls${query({ feed })}`,
   pull: (id: number) => `/pulls/${id}`,
-  held: (feed?: string) => `/held${query({ feed })}`,
+  held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
   doubts: (feed?: string) => `/doubts${query({ feed })}`,
   doubt: (id: number) => `/doubts/${id}`,
   jobs: (search: { readonly feed?: string; readonly q?: string; readonly cursor?: string } = {}) =>

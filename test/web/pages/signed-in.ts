@@ -1,0 +1,44 @@
+// Signs in to the pages of a test in a browser of its own.
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
+import { openPage } from '../../support/browser.ts';
+import { PASSWORD, type Served } from '../served.ts';
+
+export interface SignedIn {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly errors: readonly string[];
+  go(path: string): Promise<Response | null>;
+}
+
+/** A reviewer is `anna`, a viewer `ben`. */
+export async function signIn(
+  browser: Browser,
+  served: Served,
+  name: 'anna' | 'ben',
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<SignedIn> {
+  const context = await browser.newContext(options);
+  const { page, errors } = await openPage(context);
+  await page.goto(served.url);
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return { context, page, errors, go: (path) => page.goto(served.url + path) };
+}
+
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  const labels = [...(element.labels ?? [])].map((label) => label.textContent);
+  return [element.getAttribute('aria-label'), element.textContent, ...labels];
+})()`;
+
+/** Presses Tab, or Tab with Shift, until the element with this text or label has the focus. */
+export async function tabTo(page: Page, words: string, press: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  for (let presses = 0; presses < 100; presses++) {
+    await page.keyboard.press(press);
+    const focused = (await page.evaluate(FOCUSED)) as (string | null)[];
+    if (focused.some((text) => text?.trim() === words)) return;
+  }
+  throw new Error(`the keyboard does not reach "${words}"`);
+}
