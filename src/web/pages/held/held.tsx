@@ -102,6 +102,7 @@ const TITLES = {
   guard: 'Held by the delete guard',
   unreadable: 'Held because records could not be read',
   rekey: 'Held because the keys of the feed seem to have changed',
+  restored: 'Held because the database was restored from a backup',
 } as const;
 
 const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
@@ -125,6 +126,9 @@ const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) =
         </a>
         {' and have them fixed at the source: then the next pull checks these deletes again.'}
       </p>
+    )}
+    {hold === 'restored' && (
+      <p>The next complete pull of the feed decides again: start one, rather than approve them.</p>
     )}
     {hold === 'rekey' && (
       <p>
@@ -181,7 +185,12 @@ const Deletes = ({ visit, feed, deletes, reasons, checkable }: HeldProps & { rea
   </section>
 );
 
-const HOLD_WORDS = { guard: 'delete guard', unreadable: 'unreadable records', rekey: 'changed keys' } as const;
+const HOLD_WORDS = {
+  guard: 'delete guard',
+  unreadable: 'unreadable records',
+  rekey: 'changed keys',
+  restored: 'restored database',
+} as const;
 
 /** Only web addresses become links: they come from the site. */
 const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
@@ -191,7 +200,7 @@ const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
       {siteJobId}
     </a>
   ) : (
-    <>{siteJobId}</>
+    <span>{siteJobId}</span>
   );
 };
 
