@@ -47,8 +47,12 @@ export const pageAddress = {
   pulls: (feed?: string) => `/pulls${query({ feed })}`,
   pull: (id: number) => `/pulls/${id}`,
   held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
-  doubts: (feed?: string) => `/doubts${query({ feed })}`,
+  /** @param resolved the entry that was just resolved */
+  doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
+    `/doubts${query({ feed, cursor, resolved })}`,
   doubt: (id: number) => `/doubts/${id}`,
+  /** Reads candidates from the site. @param job an ID that the visitor typed */
+  doubtCandidates: (id: number, job?: string) => `/doubts/${id}${query({ ask: 'site', job })}`,
   jobs: (search: { readonly feed?: string; readonly q?: string; readonly cursor?: string } = {}) =>
     `/jobs${query({ ...search })}`,
   sites: () => '/sites',

@@ -4,13 +4,21 @@ import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { assetRoutes } from './assets.ts';
+import { doubtPages } from './doubts/doubt-pages.tsx';
 import { heldPages } from './held/held-pages.tsx';
+import { jobPages } from './jobs/job-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, heldPages, reviewPages];
+const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
+  overviewPages,
+  heldPages,
+  doubtPages,
+  jobPages,
+  reviewPages,
+];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
