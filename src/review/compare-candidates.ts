@@ -34,7 +34,7 @@ export interface ShownCandidate {
   readonly owned: boolean;
 }
 
-export type Candidate =
+export type DoubtCandidate =
   | ShownCandidate
   /** The site says that it has no such job. */
   | { readonly kind: 'absent'; readonly siteJobId: SiteJobId }
@@ -46,7 +46,7 @@ export async function compareCandidates(
   doubt: Doubt,
   ids: readonly SiteJobId[],
   { client, rateLimiter, referenceField }: CandidateSite,
-): Promise<Candidate[]> {
+): Promise<DoubtCandidate[]> {
   const signal = AbortSignal.timeout(MOST_MS);
   const { site, accepted } = doubt.attempt;
   const options = { referenceField, learnt: await learntRewrites(db, site) };
@@ -56,7 +56,7 @@ export async function compareCandidates(
     notAfter: END_OF_TIME,
   };
   const owned = await ownedJobIds(db, site, ids);
-  const candidates: Candidate[] = [];
+  const candidates: DoubtCandidate[] = [];
   for (const id of ids) {
     try {
       await rateLimiter.take(signal);

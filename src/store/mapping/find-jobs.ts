@@ -4,7 +4,7 @@ import type { ChangeState } from '../change/life-cycle.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A posting with what is on the site, and what is still to be sent. */
-export interface FoundJob {
+export interface JobOfPosting {
   readonly feed: FeedName;
   readonly key: PostingKey;
   readonly site: SiteName;
@@ -31,8 +31,8 @@ const JOINS = `left join document d on d.feed = p.feed and d.key = p.key
 const MOST_EXACT = 20;
 
 /** Postings of exactly this key, and the postings whose job has this ID. */
-export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefined): Promise<FoundJob[]> =>
-  db.query<FoundJob & Record<string, unknown>>(
+export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefined): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
     `select ${COLUMNS} from (
        select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
          where m.feed = any(array(select feed from feed_state)) and m.key = $1
@@ -51,8 +51,8 @@ export const jobsAfter = (
   feed: FeedName | undefined,
   after: JobPlace | undefined,
   limit: number,
-): Promise<FoundJob[]> =>
-  db.query<FoundJob & Record<string, unknown>>(
+): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
     // The inner limit keeps the joins to the rows of the page.
     `select ${COLUMNS} from (
        select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
@@ -62,8 +62,8 @@ export const jobsAfter = (
   );
 
 /** Postings with a job, from this key on: the key itself, and those that begin with it, are the first. */
-export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<FoundJob[]> =>
-  db.query<FoundJob & Record<string, unknown>>(
+export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
     `select ${COLUMNS} from (
        select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
        where m.feed = $1 and m.key >= $2 order by m.key limit $3) p ${JOINS} order by p.key`,

@@ -2,7 +2,7 @@
 import { fieldOf } from '../../../plan/same-value.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
-import type { Candidate, ShownCandidate } from '../../../review/compare-candidates.ts';
+import type { DoubtCandidate, ShownCandidate } from '../../../review/compare-candidates.ts';
 import type { OpenChangeRow } from '../../../store/backlog/open-change.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
@@ -17,7 +17,7 @@ export interface DoubtProps {
   readonly candidateIds: readonly SiteJobId[];
   readonly referenceField: string | undefined;
   /** `undefined`: the site was not asked. */
-  readonly candidates?: readonly Candidate[] | undefined;
+  readonly candidates?: readonly DoubtCandidate[] | undefined;
   /** The ID that the visitor typed. */
   readonly typed?: SiteJobId | undefined;
   readonly refused?: { readonly message: string; readonly mayInsist: boolean } | undefined;

@@ -1,6 +1,6 @@
 // Finds jobs by posting key or job ID, and lists the postings with jobs.
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { FoundJob } from '../../../store/mapping/find-jobs.ts';
+import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 
@@ -11,8 +11,8 @@ export interface JobsProps {
   readonly feed: FeedName | undefined;
   readonly q: string | undefined;
   /** What the key or ID names exactly; `undefined`: none was given. */
-  readonly named: readonly FoundJob[] | undefined;
-  readonly listed: readonly FoundJob[];
+  readonly named: readonly JobOfPosting[] | undefined;
+  readonly listed: readonly JobOfPosting[];
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
@@ -94,7 +94,7 @@ const STATES = {
 const MOST_CHARACTERS = 120;
 const excerpt = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 
-const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly FoundJob[]; heading: string }) => (
+const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly JobOfPosting[]; heading: string }) => (
   <section class="scroll" tabindex={0} aria-labelledby={heading}>
     <table aria-labelledby={heading}>
       <thead>
