@@ -7,7 +7,7 @@ import { openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
 import { posting } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
-import { signIn, tabTo } from './signed-in.ts';
+import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -48,13 +48,13 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
   }
 
   it('is calm when nothing is in doubt', async () => {
-    const { context, page, go } = await signIn(browser, served, 'ben');
+    const { context, page, go } = await signInAs(served, browser, 'ben');
     await go('/doubts');
     await page.getByText('No create is in doubt.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    expect((await go('/doubts/999999'))?.status()).toBe(404);
-    expect((await go('/doubts/x'))?.status()).toBe(400);
-    expect((await go('/doubts?feed=nowhere'))?.status()).toBe(404);
+    expect(await go('/doubts/999999')).toBe(404);
+    expect(await go('/doubts/x')).toBe(400);
+    expect(await go('/doubts?feed=nowhere')).toBe(404);
     await context.close();
   });
 
@@ -67,7 +67,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
       entry,
       JSON.stringify({ note: `jobs on the site that it may have made: ${id}, 4711`, candidates: [id, '4711'] }),
     ]);
-    const { context, page, errors, go } = await signIn(browser, served, 'anna');
+    const { context, page, errors, go } = await signInAs(served, browser, 'anna');
     await go('/doubts');
     await page.getByRole('link', { name: 'p1', exact: true }).click();
     await page.getByRole('link', { name: 'Read them from the site' }).click();
@@ -92,7 +92,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
   });
 
   it('sends again what the site has not made, without scripts', async () => {
-    const { context, page, go } = await signIn(browser, served, 'anna', { javaScriptEnabled: false });
+    const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
     await go(`/doubts/${await stage.entry('p2')}`);
     await page.getByLabel('I have looked on the site').check();
     await page.getByRole('button', { name: 'None: send it again' }).click();
@@ -102,7 +102,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
   });
 
   it('refuses a job that is not there, that is another one, or that another posting has', async () => {
-    const { context, page, go } = await signIn(browser, served, 'anna');
+    const { context, page, go } = await signInAs(served, browser, 'anna');
     const [{ id: owned }] = (await stage.app.db.query(`select site_job_id as id from mapping`)) as [{ id: string }];
     const entry = await stage.entry('p3');
     const decide = async (job: string) => {
@@ -122,7 +122,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     const sites = served.app.config.sites as Map<SiteName, SiteConfig>;
     const board = sites.get(siteName('board')) as SiteConfig;
     sites.set(board.name, { ...board, options: { ...board.options, baseUrl: new URL('http://127.0.0.1:9') } });
-    const { context, page, go } = await signIn(browser, served, 'anna');
+    const { context, page, go } = await signInAs(served, browser, 'anna');
     await go(`/doubts/${await stage.entry('p3')}?ask=site&job=12`);
     await page.getByText('Job 12 could not be checked, so it may exist or not').waitFor();
     expect(await page.getByText('says that it has no job').count()).toBe(0);
@@ -132,7 +132,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
 
   it('decides only on the version that was shown, and nothing for viewers', async () => {
     const entry = await stage.entry('p4');
-    const { context, page, go } = await signIn(browser, served, 'anna');
+    const { context, page, go } = await signInAs(served, browser, 'anna');
     await go(`/doubts/${entry}`);
     // Somebody else has sent it again meanwhile, and that is in doubt, too.
     const { body } = await served.api('GET', `review/${entry}`);
@@ -142,11 +142,11 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     await page.getByRole('button', { name: 'None: send it again' }).click();
     await page.getByText(/it has changed since you saw it/).waitFor();
     expect(await state('p4')).toBe('in_doubt');
-    const ben = await signIn(browser, served, 'ben');
+    const ben = await signInAs(served, browser, 'ben');
     await ben.go(`/doubts/${entry}`);
     await ben.page.getByRole('heading', { name: 'Did the site make the job of p4?' }).waitFor();
     expect(await ben.page.locator('main form').count()).toBe(0);
-    expect((await ben.go(`/doubts/${entry}?ask=site&job=1`))?.status()).toBe(403);
+    expect(await ben.go(`/doubts/${entry}?ask=site&job=1`)).toBe(403);
     await ben.go('/');
     const csrf = await ben.page.locator('input[name=csrf]').first().inputValue();
     const post = async (who: typeof context, form: Record<string, string>) =>

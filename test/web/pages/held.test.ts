@@ -5,7 +5,7 @@ import { openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
 import { posting, postings } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
-import { signIn, tabTo } from './signed-in.ts';
+import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -40,12 +40,12 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   };
 
   it('is calm when nothing is held, and knows its feeds', async () => {
-    const { context, page, go } = await signIn(browser, served, 'ben');
+    const { context, page, go } = await signInAs(served, browser, 'ben');
     await go('/held');
     await page.getByText('No delete is held.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    expect((await go('/held?feed=nowhere'))?.status()).toBe(404);
-    expect((await go('/held?feed=acme&cursor=x'))?.status()).toBe(400);
+    expect(await go('/held?feed=nowhere')).toBe(404);
+    expect(await go('/held?feed=acme&cursor=x')).toBe(400);
     await context.close();
   });
 
@@ -53,7 +53,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await stage.pull([...postings(60), posting('odd', { title: HOSTILE }), posting(HOSTILE)]);
     await stage.acceptAll();
     await stage.pull(kept);
-    const { context, page, errors, go } = await signIn(browser, served, 'anna');
+    const { context, page, errors, go } = await signInAs(served, browser, 'anna');
     await go('/held');
     await page.getByRole('link', { name: 'acme' }).click();
     await page.getByText('60 jobs would be deleted').waitFor();
@@ -79,7 +79,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   });
 
   it('a viewer sees no form, and a forged one is refused', async () => {
-    const { context, page, go } = await signIn(browser, served, 'ben');
+    const { context, page, go } = await signInAs(served, browser, 'ben');
     await go('/held?feed=acme');
     await page.getByText('60 jobs would be deleted').waitFor();
     expect(await page.locator('main form').count()).toBe(0);
@@ -93,7 +93,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   });
 
   it('keeps and deletes what was chosen, with the keyboard and without scripts', async () => {
-    const { context, page, go } = await signIn(browser, served, 'anna', { javaScriptEnabled: false });
+    const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
     await go('/held?feed=acme');
     const [one = '', two = '', three = ''] = await shownKeys(page);
     for (const key of [one, two]) await page.getByRole('checkbox', { name: `Choose ${key}`, exact: true }).check();
@@ -103,7 +103,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     expect(await states()).toMatchObject({ [one]: 'discarded', [three]: 'held' });
     await context.close();
 
-    const other = await signIn(browser, served, 'anna');
+    const other = await signInAs(served, browser, 'anna');
     await other.go('/held?feed=acme');
     await tabTo(other.page, `Choose ${three}`);
     await other.page.keyboard.press('Space');
@@ -119,7 +119,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   });
 
   it('approves nothing if others are held than were shown', async () => {
-    const { context, page, go } = await signIn(browser, served, 'anna');
+    const { context, page, go } = await signInAs(served, browser, 'anna');
     await go('/held?feed=acme');
     const [one = ''] = await shownKeys(page);
     await page.getByRole('checkbox', { name: `Choose ${one}`, exact: true }).check();
@@ -144,7 +144,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   });
 
   it('refuses malformed forms', async () => {
-    const { context, page, go } = await signIn(browser, served, 'anna');
+    const { context, page, go } = await signInAs(served, browser, 'anna');
     await go('/held');
     const csrf = await page.locator('input[name=csrf]').first().inputValue();
     const post = async (form: Record<string, string>) => {

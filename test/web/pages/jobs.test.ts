@@ -5,7 +5,7 @@ import { openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
 import { posting, postings } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
-import { signIn, tabTo } from './signed-in.ts';
+import { signInAs, tabTo } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -26,7 +26,7 @@ describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
   });
 
   it('says that there is none yet', async () => {
-    const { context, page, go } = await signIn(browser, served, 'ben');
+    const { context, page, go } = await signInAs(served, browser, 'ben');
     await go('/jobs');
     await page.getByText('None.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -37,9 +37,9 @@ describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
     await stage.pull([...postings(60), posting(HOSTILE, { title: HOSTILE })]);
     await stage.acceptAll();
     await stage.pull([...postings(61), posting(HOSTILE, { title: HOSTILE })]);
-    const { context, page, errors, go } = await signIn(browser, served, 'ben', { javaScriptEnabled: false });
+    const { context, page, errors, go } = await signInAs(served, browser, 'ben', { javaScriptEnabled: false });
     await go('/');
-    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.getByRole('link', { name: 'Next page' }).click();
     expect(await page.getByRole('row').count()).toBe(12);
     await page.getByLabel('Key of a posting').fill('job-p7');
@@ -53,7 +53,7 @@ describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
     await page.getByText('No posting has exactly this key').waitFor();
     await context.close();
 
-    const other = await signIn(browser, served, 'anna');
+    const other = await signInAs(served, browser, 'anna');
     await other.go('/jobs?feed=acme&q=p5');
     // The key itself, and those that begin with it.
     const keys = await other.page.getByRole('rowheader').allTextContents();
@@ -75,10 +75,10 @@ describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
   });
 
   it('refuses malformed queries', async () => {
-    const { context, go } = await signIn(browser, served, 'ben');
-    expect((await go('/jobs?feed=nowhere'))?.status()).toBe(404);
-    expect((await go('/jobs?cursor=x'))?.status()).toBe(400);
-    expect((await go(`/jobs?q=${'x'.repeat(5_000)}`))?.status()).toBe(400);
+    const { context, go } = await signInAs(served, browser, 'ben');
+    expect(await go('/jobs?feed=nowhere')).toBe(404);
+    expect(await go('/jobs?cursor=x')).toBe(400);
+    expect(await go(`/jobs?q=${'x'.repeat(5_000)}`)).toBe(400);
     await context.close();
   });
 });

@@ -1,22 +1,23 @@
-// Signs in to the pages of a test in a browser of its own.
-import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
+// Signs a user of a served installation in, in a browser of a test.
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openPage } from '../../support/browser.ts';
 import { PASSWORD, type Served } from '../served.ts';
 
-export interface SignedIn {
+export interface SignedInPage {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly errors: readonly string[];
-  go(path: string): Promise<Response | null>;
+  /** Opens a page of ours. Returns the status of the answer. */
+  go(path: string): Promise<number | undefined>;
 }
 
-/** A reviewer is `anna`, a viewer `ben`. */
-export async function signIn(
-  browser: Browser,
+/** @param name `anna` may review, `ben` only reads */
+export async function signInAs(
   served: Served,
+  browser: Browser,
   name: 'anna' | 'ben',
   options: Parameters<Browser['newContext']>[0] = {},
-): Promise<SignedIn> {
+): Promise<SignedInPage> {
   const context = await browser.newContext(options);
   const { page, errors } = await openPage(context);
   await page.goto(served.url);
@@ -24,7 +25,7 @@ export async function signIn(
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  return { context, page, errors, go: (path) => page.goto(served.url + path) };
+  return { context, page, errors, go: async (path) => (await page.goto(served.url + path))?.status() };
 }
 
 const FOCUSED = `(() => {
