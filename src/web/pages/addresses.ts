@@ -25,6 +25,8 @@ export interface ReviewSelection {
 export const pageAddress = {
   overview: () => '/',
   feed: (feed: string) => `/feed${query({ feed })}`,
+  startPull: () => '/feed/pull',
+  resumeFeed: () => '/feed/resume',
   /** Groups of entries. */
   review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
   /** The entries of a group, or of another selection. */
@@ -44,15 +46,28 @@ export const pageAddress = {
   removeNote: (id: number) => `/review/notes/${id}/remove`,
   /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
-  pulls: (feed?: string) => `/pulls${query({ feed })}`,
-  pull: (id: number) => `/pulls/${id}`,
-  held: (feed?: string) => `/held${query({ feed })}`,
-  doubts: (feed?: string) => `/doubts${query({ feed })}`,
+  pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
+  /** @param shown which of its effects, after which key */
+  pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>
+    `/pulls/${id}${query({ ...shown })}`,
+  held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
+  /** @param resolved the entry that was just resolved */
+  doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
+    `/doubts${query({ feed, cursor, resolved })}`,
   doubt: (id: number) => `/doubts/${id}`,
+  /** Reads candidates from the site. @param job an ID that the visitor typed */
+  doubtCandidates: (id: number, job?: string) => `/doubts/${id}${query({ ask: 'site', job })}`,
   jobs: (search: { readonly feed?: string; readonly q?: string; readonly cursor?: string } = {}) =>
     `/jobs${query({ ...search })}`,
   sites: () => '/sites',
   site: (site: string) => `/sites/${encodeURIComponent(site)}`,
+  resumeSite: (site: string) => `/sites/${encodeURIComponent(site)}/resume`,
   queues: () => '/queues',
-  activity: (cursor?: string) => `/activity${query({ cursor })}`,
+  activity: (
+    selection: {
+      readonly feed?: string | undefined;
+      readonly actor?: string | undefined;
+      readonly before?: number | undefined;
+    } = {},
+  ) => `/activity${query({ ...selection })}`,
 } as const;

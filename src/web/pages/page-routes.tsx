@@ -3,13 +3,32 @@ import { Hono } from 'hono';
 import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
+import { activityPages } from './activity/activity-pages.tsx';
 import { assetRoutes } from './assets.ts';
+import { doubtPages } from './doubts/doubt-pages.tsx';
+import { feedPages } from './feeds/feed-pages.tsx';
+import { heldPages } from './held/held-pages.tsx';
+import { jobPages } from './jobs/job-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
+import { pullPages } from './pulls/pull-pages.tsx';
+import { queuePages } from './queues/queue-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
+import { sitePages } from './sites/site-pages.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages];
+const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
+  overviewPages,
+  heldPages,
+  doubtPages,
+  jobPages,
+  reviewPages,
+  feedPages,
+  pullPages,
+  sitePages,
+  queuePages,
+  activityPages,
+];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
