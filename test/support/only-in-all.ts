@@ -1,5 +1,5 @@
 // The test files that only `npm run test:all` runs: each takes long, and another one covers the laws and rules it is about.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 
 const COVERED_BY: Readonly<Record<string, string>> = {
   // Laws, with more processes, sites and connections.
@@ -75,11 +75,21 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/sandbox/pages.test.ts': 'test/sandbox/sandbox.test.ts',
 };
 
+/** Each test file here starts Chromium; these of them show that signing in and pages with forms work in a browser. */
+const BROWSER_TESTS = 'test/web/pages';
+const BROWSER_TESTS_IN_PART = [`${BROWSER_TESTS}/overview.test.ts`, `${BROWSER_TESTS}/review.test.ts`];
+
+/** What the other pages show and what their forms do is to be tested over HTTP, by the other files in `test/web`. */
+const otherBrowserTests = (): string[] =>
+  readdirSync(BROWSER_TESTS, { recursive: true, encoding: 'utf8' })
+    .map((file) => `${BROWSER_TESTS}/${file}`)
+    .filter((file) => file.endsWith('.test.ts') && !BROWSER_TESTS_IN_PART.includes(file));
+
 /** The files to leave out of a partial run, unless the command line names the file or its folder. */
 export function leftOut(commandLine: readonly string[]): string[] {
   const named = commandLine.filter((word) => word.startsWith('test/'));
-  const files = Object.keys(COVERED_BY);
-  const gone = [...files, ...Object.values(COVERED_BY)].filter((file) => !existsSync(file));
+  const files = [...Object.keys(COVERED_BY), ...otherBrowserTests()];
+  const gone = [...files, ...Object.values(COVERED_BY), ...BROWSER_TESTS_IN_PART].filter((file) => !existsSync(file));
   if (gone.length > 0) throw new Error(`test/support/only-in-all.ts names files that do not exist: ${gone.join(', ')}`);
   return files.filter((file) => !named.some((word) => file.startsWith(word)));
 }
