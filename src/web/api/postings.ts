@@ -1,12 +1,13 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
 import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { auditAction } from '../../store/review/audit.ts';
-import { type PostingStory, readStory } from '../../store/review/posting-history.ts';
+import type { PostingStory } from '../../store/review/posting-history.ts';
 import { ProblemError } from '../problem.ts';
 import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -52,12 +53,9 @@ export const showPosting = operation({
   async run({ params }, { app }) {
     const feed = await requireFeed(app, params.feed);
     const key = postingKey(params.key.trim());
-    const story = await readStory(app.db, feed, key);
-    const { postings } = await postingPage(app.db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
-    const state = postings.find((posting) => posting.key === key)?.state ?? null;
-    if (state === null && story.unreadable.length === 0 && story.duplicates.length === 0) {
-      throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
-    }
+    const found = await findPosting(app.db, feed, key);
+    if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+    const { story, state } = found;
     const posting = postingJson(story, app.writeAction);
     return {
       body: {

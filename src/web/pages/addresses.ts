@@ -34,6 +34,8 @@ export const pageAddress = {
     `/review/confirm${query({ action, ...selection })}${entries.map((entry) => `&entry=${entry}`).join('')}`,
   /** One entry: the page of its posting, or of a record that could not be read. */
   entry: (id: number) => `/review/entry${query({ id })}`,
+  decideEntry: (id: number) => `/review/entry/${id}/decide`,
+  editEntry: (id: number) => `/review/entry/${id}/edit`,
   bulkActions: () => '/review/actions',
   bulkAction: (id: number) => `/review/actions/${id}`,
   stopBulkAction: (id: number) => `/review/actions/${id}/stop`,

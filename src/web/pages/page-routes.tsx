@@ -6,10 +6,11 @@ import type { WebEnv } from '../web-env.ts';
 import { assetRoutes } from './assets.ts';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
+import { postingPages } from './posting/posting-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages];
+const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages, postingPages];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
