@@ -4,7 +4,7 @@ import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
-import { endSearch, feedsToCheck, noteFailedSearch, noteSearch } from '../store/site/site-search.ts';
+import { endSearch, feedsToCheck, noteFailedSearch, noteSearch, restoredFeeds } from '../store/site/site-search.ts';
 import { countNameless, forgetUnread, forgetUnreferenced } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
@@ -29,6 +29,13 @@ export const UNSEARCHED = messageOf(
   ],
 );
 
+const unsearchedAfterRestore = (feed: FeedName) =>
+  messageOf(
+    'no new jobs are created: the database was restored from a backup, and list_path or reference_field is not set, so jobmirror ' +
+      'cannot see which jobs it made since',
+    [{ words: 'set both; or if it made none, run', action: { kind: 'declare_feed_new', feed } }],
+  );
+
 /** Reads the list once for all feeds of the site that wait for it. Returns whether creates became free to be sent. */
 export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
   const { db, site, policy, log } = siteContext;
@@ -40,11 +47,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
   if (feeds.length === 0) return signs.length > 0;
-  if (!canSearch) {
-    for (const feed of feeds) await endSearch(db, feed, site, undefined, UNSEARCHED);
-    log.warn({ site, feeds }, tell(UNSEARCHED, siteContext.writeAction));
-    return true;
-  }
+  if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
   const unread = await readList(siteContext, feeds, referenceField, signal);
   if (signal.aborted) return false;
@@ -59,6 +62,19 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
     crossStep('site-searched');
   }
   return true;
+}
+
+/** After a restore, jobmirror has made jobs that its database does not know: then a person decides. Returns as {@link checkSite}. */
+async function endUnsearched(
+  { db, site, log, writeAction }: SiteContext,
+  feeds: readonly FeedName[],
+): Promise<boolean> {
+  const restored = await restoredFeeds(db, feeds);
+  for (const feed of restored) await noteFailedSearch(db, feed, unsearchedAfterRestore(feed));
+  const others = feeds.filter((feed) => !restored.has(feed));
+  for (const feed of others) await endSearch(db, feed, site, undefined, UNSEARCHED);
+  if (others.length > 0) log.warn({ site, feeds: others }, tell(UNSEARCHED, writeAction));
+  return others.length > 0;
 }
 
 /** Stores the jobs that no posting owns. Returns why the list could not be read completely; `undefined`: it was. */

@@ -1,18 +1,14 @@
 // Assembles the command line: the command that the arguments name is loaded, the others are known by name.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Help } from 'commander';
-import { packageRoot } from '../config/package-root.ts';
 import { COMMANDS } from './command-list.ts';
 import { COMPLETE } from './completion/scripts.ts';
-
-const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+import { programVersion } from './program-version.ts';
 
 /** The program with the command that `args` name, without the words before it. */
 export async function buildProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('jobmirror')
     .description('mirrors external job feeds into a job site')
-    .version(version)
+    .version(programVersion)
     .showHelpAfterError('(see --help)')
     .exitOverride();
   const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));

@@ -126,6 +126,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/alerts.ts')).alertsCommand(),
   },
   {
+    name: 'backup',
+    term: 'backup [options] <file>',
+    description: 'write the whole database into a file, while jobmirror runs',
+    load: async () => (await import('./commands/backup.ts')).backupCommand(),
+  },
+  {
+    name: 'restore',
+    term: 'restore [options] <file>',
+    description: 'put a backup into an empty database, or replace what it has',
+    load: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  },
+  {
     name: 'users',
     term: 'users',
     description: 'hash the passwords of those who may use the pages of `start`',

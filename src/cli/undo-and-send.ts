@@ -74,7 +74,7 @@ const changesNothing = ({ restored, deletes, withdrawn }: UndoFindings): boolean
 
 /** What the undo does, and what a person has to know before it. */
 function describeUndo({ pull, findings }: Planned, write: WriteCommand): string {
-  const { restored, createdAgain, deletes, withdrawn, leftOut, holdReason } = findings;
+  const { restored, createdAgain, createsWait, deletes, withdrawn, leftOut, holdReason } = findings;
   const { id, feed } = pull;
   if (changesNothing(findings)) {
     const why = leftOut === 0 ? 'the site is as it was before' : `${plural(leftOut, 'posting')} changed since`;
@@ -85,6 +85,9 @@ function describeUndo({ pull, findings }: Planned, write: WriteCommand): string 
     `Undoing pull ${id} of feed ${feed}, of ${formatTime(pull.startedAt)}: ${createdAgain} to create again, ` +
       `${restored - createdAgain} to set back, ${deletes} to delete, ${plural(withdrawn, 'unsent change')} to withdraw${left}.`,
     ...(createdAgain === 0 ? [] : ['  Jobs that are created again get new job IDs.']),
+    ...(createdAgain === 0 || !createsWait
+      ? []
+      : [`  They wait until the changed keys of the feed are decided about: ${write(['feeds', 'rekey', feed])}`]),
     ...(holdReason === undefined ? [] : [`  The deletes are held: ${say(holdReason, write)}`]),
     `  Feed ${feed} is not pulled afterwards, because its source would bring this back, until: ${write(['feeds', 'resume', feed])}`,
   ].join('\n');

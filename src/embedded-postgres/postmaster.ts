@@ -113,7 +113,7 @@ function refuseOtherVersion(data: string, binaries: Binaries): void {
   if (cluster === ours) return;
   throw new EmbeddedPostgresError(
     `The database in ${data} was created by Postgres ${cluster}, but this jobmirror includes Postgres ${ours}.`,
-    `Use the jobmirror version that created it, or copy the data with pg_dump of Postgres ${ours} and set another data_dir.\n${USE_OWN_POSTGRES}`,
+    `Back it up with the jobmirror version that created it (its command backup), set another data_dir, and restore the backup there with this version.\n${USE_OWN_POSTGRES}`,
   );
 }
 

@@ -9,6 +9,7 @@ import { plannedChanges } from '../store/backlog/planned-changes.ts';
 import { undoSubjects } from '../store/backlog/undo-subjects.ts';
 import { deleteLoad } from '../store/change/delete-load.ts';
 import { mergeChanges } from '../store/change/merge-planned.ts';
+import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
 import {
   collectLeftOut,
   collectUndone,
@@ -32,6 +33,8 @@ export interface UndoFindings {
   readonly restored: number;
   /** Those of them that have no job now: they get new job IDs. */
   readonly createdAgain: number;
+  /** Creates wait until a person has decided about the changed keys of the feed. */
+  readonly createsWait: boolean;
   /** Jobs that the pull created, or may have created. */
   readonly deletes: number;
   /** Changes that were not sent, and are not any more. */
@@ -53,11 +56,13 @@ export async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undon
   const reason = await holdDeletes(setup, pullTx, deletes);
   if (deletes > 0) await deleteUndone(pullTx, reason);
   await mergeChanges(pullTx);
+  const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
   if (setup.referenceField !== undefined) {
     await doubtCreatesWithJobs(session, setup.feed, setup.site, setup.referenceField);
   }
-  return { ...counts, withdrawn, deletes, holdReason: reason === undefined ? undefined : messageOfReason(reason) };
+  const holdReason = reason === undefined ? undefined : messageOfReason(reason);
+  return { ...counts, withdrawn, deletes, createsWait, holdReason };
 }
 
 /** The guard counts the deletes of an undo like those of a pull. */

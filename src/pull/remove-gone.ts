@@ -87,7 +87,10 @@ export async function removeGone(
   else await dropUnsent(pullTx);
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
-  if (unreadable.withoutKey === 0) await releaseHolds(pullTx, 'unreadable');
+  if (unreadable.withoutKey === 0) {
+    await releaseHolds(pullTx, 'unreadable');
+    await releaseHolds(pullTx, 'restored');
+  }
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
   const rekey = await recogniseRekey(setup, pullTx, true);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));

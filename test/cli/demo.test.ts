@@ -27,6 +27,7 @@ it('with --once, proves its result in plain lines and removes everything', { tim
     'proven: 5 postings left the feed, and the site answers 404 for their jobs',
     'proven: the site has 61 jobs: these 61 and no other',
     'proven: the pull of the unchanged feed sent the site no request',
+    'proven: SL-0904, SL-0906, SL-0907 are live, each as one job with that state',
   ]);
   expect(lines.filter((line) => line.startsWith('    corrandale: '))).toEqual([
     expect.stringContaining(': 60 seen, 60 created; 60 requests in'),
@@ -48,6 +49,8 @@ it('without --once, keeps its site open until a signal, then exits with status 0
   const [, url = ''] = await demo.printed(/The site: +(\S+)/);
   await demo.printed(/Ctrl-C ends the demo/);
   expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
+  const [, pages = ''] = await demo.printed(/The pages: +(\S+)/);
+  expect(await (await fetch(pages)).text()).toContain('is not a valid U.S. state: Jalisco');
   // The printed commands work as typed, with paths quoted where needed.
   const commands = [...demo.out().matchAll(/^ +(node .*)$/gm)].map(([, command = '']) => command);
   expect(commands.map((command) => /main\.js'? (\w+(?: \w+)?)/.exec(command)?.[1])).toEqual([

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { migrate } from '../../src/store/postgres/migrate.ts';
+import { migrate, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -26,27 +26,9 @@ afterEach(async () => {
 it('migrates an empty database once, even with several processes at a time', async () => {
   await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
   await migrate(database.url);
-  expect(await db.query('select name from migration')).toEqual([
-    { name: '0001_schema.sql' },
-    { name: '0002_messages.sql' },
-    { name: '0003_source_version.sql' },
-    { name: '0004_skipped.sql' },
-    { name: '0005_record_number.sql' },
-    { name: '0006_feed_warnings.sql' },
-    { name: '0007_detail.sql' },
-    { name: '0008_detail_record.sql' },
-    { name: '0009_hold_reason.sql' },
-    { name: '0010_unlisted_detail.sql' },
-    { name: '0011_failed_detail.sql' },
-    { name: '0012_counted_states.sql' },
-    { name: '0013_review_entry.sql' },
-    { name: '0014_alerts.sql' },
-    { name: '0015_bulk_action.sql' },
-    { name: '0016_posting_events.sql' },
-    { name: '0017_unplanned_detail.sql' },
-    { name: '0018_web.sql' },
-    { name: '0020_undo.sql' },
-  ]);
+  const names = [...(await readMigrations()).keys()];
+  expect(names[0]).toBe('0001_schema.sql');
+  expect(await db.query('select name from migration')).toEqual(names.map((name) => ({ name })));
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });
   await db.query(`insert into document (feed, key, fields) values ('acme', 'a', $1)`, [fields]);

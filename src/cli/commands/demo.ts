@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
+import { FIXABLE } from '../demo/fix-group.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
 import { type DemoPage, openPage } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
@@ -29,9 +30,9 @@ export function demoCommand(): Command {
 async function play(folder: string, page: DemoPage, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
   let stage: Stage | undefined;
   try {
-    stage = await openStage(folder);
+    stage = await openStage(folder, stopping.signal);
     page.say(`the site    ${stage.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
-    const ending = await tellStory(stage, page, stopping.signal);
+    const ending = await tellStory(stage, page, { signal: stopping.signal, fixes: once });
     if (!once) {
       inviteToBrowse(page, stage, ending);
       await stopping.stopped;
@@ -62,7 +63,11 @@ function introduce(page: DemoPage, folder: string): void {
 /** The posting of the bundled feed that has no title, and a title for it. */
 const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
-function inviteToBrowse(page: DemoPage, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
+function inviteToBrowse(
+  page: DemoPage,
+  { sandbox, password, configPath, setup, pages }: Stage,
+  { review }: Ending,
+): void {
   const write = commandWriter(pathFromHere(configPath));
   const id = String(review.find(({ key }) => key === MENDABLE.key)?.id);
   page.heading('Look around');
@@ -71,7 +76,11 @@ function inviteToBrowse(page: DemoPage, { sandbox, password, configPath, setup }
       `The site:  ${page.paint('cyan', sandbox.url)}`,
       `           log in as ${DEMO_ACCOUNT} with the password ${password}`,
       '',
-      'What waits for review, in another terminal:',
+      `The pages: ${page.paint('cyan', `${pages}/review`)}`,
+      `           ${FIXABLE.keys.length} postings wait in one group, as their state ${FIXABLE.title}: open it, type a`,
+      `           state such as ${FIXABLE.value} as the new value, and choose "Set for all ${FIXABLE.keys.length}"`,
+      '',
+      'The same in another terminal:',
       `  ${write(['review', 'list'])}`,
       `  ${write(['review', 'show', id])}`,
       `Give ${MENDABLE.key} its missing title, which sends it, and see what happened to it:`,

@@ -81,14 +81,25 @@ async function compareLive(
   const differences: string[] = [];
   let same = 0;
   for (const [key, fields] of expected.live) {
-    const [id, ...others] = listed.get(key) ?? [];
-    if (others.length > 0) differences.push(`${key} is on the site ${others.length + 1} times`);
-    const siteJob = id === undefined ? undefined : await client.show(id, signal);
-    const found = siteJob === undefined ? [`${key} is not on the site`] : compareFields(key, fields, siteJob.fields);
+    const found = await compareSiteJob(client, { key, fields }, listed, signal);
     differences.push(...found);
     if (found.length === 0) same += 1;
   }
   return { same, differences };
+}
+
+/** Reads the posting's job. @returns every difference; none: it is on the site once, with exactly these fields */
+export async function compareSiteJob(
+  client: SiteClient,
+  { key, fields }: { readonly key: PostingKey; readonly fields: Fields },
+  listed: ListedJobs,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const [id, ...others] = listed.get(key) ?? [];
+  const several = others.length === 0 ? [] : [`${key} is on the site ${others.length + 1} times`];
+  const siteJob = id === undefined ? undefined : await client.show(id, signal);
+  if (siteJob === undefined) return [...several, `${key} is not on the site`];
+  return [...several, ...compareFields(key, fields, siteJob.fields)];
 }
 
 function compareFields(key: PostingKey, desired: Fields, found: Fields): string[] {

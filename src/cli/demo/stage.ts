@@ -11,6 +11,7 @@ import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { feedSetups } from '../../runtime/feed-setups.ts';
 import { STOP_WITHIN_MS } from '../../runtime/stop-signal.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { serveWeb } from '../serve-web.ts';
 
 export const DEMO_ACCOUNT = 'demo@example.com';
 
@@ -28,6 +29,8 @@ export interface Stage {
   readonly engine: Engine;
   readonly setup: FeedSetup;
   readonly site: SiteConfig;
+  /** Where the pages are: `http://host:port`. */
+  readonly pages: string;
   /** Makes the source serve this version of the feed. */
   publish(version: FeedVersion): void;
   close(): Promise<void>;
@@ -36,8 +39,8 @@ export interface Stage {
 /** The data is deleted afterwards, so it need not survive a power cut. */
 const POSTGRES_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Opens the stage in `folder`. If a part fails to open, the parts opened before are closed. */
-export async function openStage(folder: string): Promise<Stage> {
+/** Opens the stage in `folder`. `signal` ends pulls that were started on the pages. If a part fails to open, the parts opened before are closed. */
+export async function openStage(folder: string, signal: AbortSignal): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let end = closers.pop(); end !== undefined; end = closers.pop()) await end();
@@ -57,16 +60,20 @@ export async function openStage(folder: string): Promise<Stage> {
     const configPath = join(folder, 'jobmirror.yaml');
     writeFileSync(configPath, configurationFor(sandbox.url));
 
-    // From here on, everything is exactly what `jobmirror sync` does.
+    // From here on, everything is exactly what `jobmirror sync` does, and `jobmirror start` for the pages.
     const config = await loadConfig({ path: configPath, env: process.env, cwd: folder });
     const app = await openAppFor(config, { quiet: true });
     closers.push(() => app.close());
     const engine = await startEngine(app, undefined);
     closers.push(() => engine.stop(STOP_WITHIN_MS));
-    const [setup] = feedSetups(config, []);
+    const web = await serveWeb(app);
+    closers.push(() => web.stop(STOP_WITHIN_MS));
+    const setups = feedSetups(config, []);
+    web.begin(engine, setups, signal);
+    const [setup] = setups;
     const [site] = config.sites.values();
     if (setup === undefined || site === undefined) throw new Error('the demo configuration has no feed or no site');
-    return { sandbox, password, configPath, feedPath, app, engine, setup, site, publish, close };
+    return { sandbox, password, configPath, feedPath, app, engine, setup, site, pages: web.url, publish, close };
   } catch (error) {
     await close();
     throw error;
@@ -79,6 +86,8 @@ const REQUESTS_PER_SECOND = 40;
 const configurationFor = (siteUrl: string): string => `# Written by \`jobmirror demo\`, and removed when it ends.
 database: embedded
 data_dir: .                   # this folder
+web:
+  listen: 127.0.0.1:0       # any free port
 sites:
   board:
     base_url: ${siteUrl}

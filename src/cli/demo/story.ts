@@ -14,6 +14,7 @@ import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
 import { describeCounts, describePull } from '../output/describe-pull.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
+import { FIXABLE, fixGroup } from './fix-group.ts';
 import type { DemoPage } from './page.ts';
 import { type DemoEvidence, type ListedJobs, proveSite, readSiteJobs } from './proof.ts';
 import type { Stage } from './stage.ts';
@@ -32,8 +33,12 @@ export interface Ending {
   readonly review: readonly ReviewEntry[];
 }
 
-/** Runs the whole story. */
-export async function tellStory(stage: Stage, page: DemoPage, signal: AbortSignal): Promise<Ending> {
+/** Runs the whole story. @param fixes whether to fix the rejected group as well, instead of leaving it to whoever watches */
+export async function tellStory(
+  stage: Stage,
+  page: DemoPage,
+  { signal, fixes }: { readonly signal: AbortSignal; readonly fixes: boolean },
+): Promise<Ending> {
   const client = createSiteClient(stage.site.options);
   try {
     const telling = { stage, page, client, signal };
@@ -41,7 +46,7 @@ export async function tellStory(stage: Stage, page: DemoPage, signal: AbortSigna
     const review = await tellSecondPull(telling);
     const surplusRequests = await tellThirdPull(telling);
     const proven = await tellProof(telling, first, { review, surplusRequests });
-    return { proven, review };
+    return { proven: proven && (!fixes || (await tellFix(telling))), review };
   } finally {
     await client.close();
   }
@@ -116,6 +121,16 @@ async function tellProof(
   }
   for (const line of proof.differences) page.say(`${page.paint('red', 'not as it should be:')} ${line}`);
   return false;
+}
+
+async function tellFix({ stage, page, client, signal }: Telling): Promise<boolean> {
+  page.heading('The review pages: one decision fixes a rejected group');
+  page.say(`The page of the group gets ${FIXABLE.field} = ${FIXABLE.value} for all of its postings.`);
+  const differences = await fixGroup(stage.pages, await readVersion(stage.setup, signal), client, signal);
+  for (const line of differences) page.say(`${page.paint('red', 'not as it should be:')} ${line}`);
+  if (differences.length > 0) return false;
+  page.say(`${page.paint('green', 'proven:')} ${FIXABLE.keys.join(', ')} are live, each as one job with that state`);
+  return true;
 }
 
 async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[]> {

@@ -14,6 +14,9 @@ import { completeWithoutRequest } from './complete-without-request.ts';
 import { giveBackClaims } from './lost-claims.ts';
 import { putOffUntilLanded } from './uncertain-writes.ts';
 
+/** How long jobs are shown before they are changed or deleted if their mappings are from a backup: their IDs may be others' by now. */
+const RESTORED_DAYS = 30;
+
 export type Claim =
   /** Send this request. */
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
@@ -124,7 +127,8 @@ async function readDue(
        (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
        m.feed is not null and (exists (select from ended_claim e
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
-         or exists (select from change o where o.site = c.site and o.state = 'in_doubt')) as id_may_be_reused
+         or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
+         or coalesce(m.mapped_at <= f.restored_at and f.restored_at > now() - interval '${RESTORED_DAYS} days', false)) as id_may_be_reused
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key

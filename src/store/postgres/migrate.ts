@@ -23,17 +23,26 @@ const TRY_EVERY_MS = 200;
  * Throws if the database was migrated by a newer version than this one.
  */
 export async function migrate(databaseUrl: string, migrations = folder): Promise<void> {
-  const files = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
+  const files = await listMigrations(migrations);
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
     // If nothing is missing, reading is enough, which also works on a read-only server.
     if (await isUpToDate(database, files)) return;
-    const texts = new Map<string, string>();
-    for (const name of files) texts.set(name, await readFile(join(migrations, name), 'utf8'));
-    await applyMissing(database, texts);
+    await applyMissing(database, await readMigrations(migrations, files));
   } finally {
     await database.close();
   }
+}
+
+const listMigrations = async (migrations: string): Promise<string[]> =>
+  (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
+
+/** The texts of this version's migrations by name, in their order. */
+export async function readMigrations(migrations = folder, files?: readonly string[]): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const name of files ?? (await listMigrations(migrations)))
+    texts.set(name, await readFile(join(migrations, name), 'utf8'));
+  return texts;
 }
 
 /** Tries until no running process uses any of the tables. */
@@ -51,10 +60,7 @@ async function applyMissing(database: Database, texts: ReadonlyMap<string, strin
 }
 
 async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, busy: string | undefined): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
-  await tx.query(
-    'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
-  );
+  await openMigrations(tx);
   const applied = new Set((await tx.query<{ name: string }>('select name from migration')).map((row) => row.name));
   const unknown = [...applied].filter((name) => !texts.has(name));
   if (unknown.includes(DEVELOPMENT_SCHEMA)) throw new Error(FROM_DEVELOPMENT);
@@ -65,8 +71,20 @@ async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, bu
   }
   const tables = [...texts].flatMap(([name, text]) => (applied.has(name) ? tablesOf(text) : []));
   await takeTables(tx, tables, busy);
+  await applyMigrations(tx, new Map([...texts].filter(([name]) => !applied.has(name))));
+}
+
+/** Creates the table of applied migrations, if it does not exist. Until the transaction ends, nobody else migrates. */
+export async function openMigrations(tx: Queryable): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  await tx.query(
+    'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
+  );
+}
+
+/** Applies these migrations, in their order. The table `migration` exists, and nobody else uses the others. */
+export async function applyMigrations(tx: Queryable, texts: ReadonlyMap<string, string>): Promise<void> {
   for (const [name, text] of texts) {
-    if (applied.has(name)) continue;
     await tx.query(text);
     await tx.query('insert into migration (name) values ($1)', [name]);
   }

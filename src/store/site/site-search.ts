@@ -18,6 +18,15 @@ export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: numbe
   return rows.map(({ feed }) => feed);
 }
 
+/** Those of the feeds whose database was restored from a backup. */
+export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlySet<FeedName>> {
+  const rows = await db.query<{ feed: FeedName }>(
+    'select feed from feed_state where feed = any($1::text[]) and restored_at is not null',
+    [feeds],
+  );
+  return new Set(rows.map(({ feed }) => feed));
+}
+
 /** Records the progress of the search. */
 export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note: string): Promise<void> {
   await db.query(

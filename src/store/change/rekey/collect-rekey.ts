@@ -5,6 +5,7 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import type { Session } from '../../postgres/database.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { releaseHolds } from '../protect-unreadable.ts';
 
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null
@@ -131,4 +132,22 @@ export async function endRekey(session: Pick<Session, 'query'>, feed: FeedName):
      delete from rekey_posting where feed = $1`,
     [feed],
   );
+}
+
+/**
+ * Once an undo has withdrawn the new postings, there is nothing to compare: neither creates nor deletes wait any more, and the next
+ * pull asks again. Returns whether they still wait.
+ */
+export async function endRekeyWithoutNew(pullTx: PullTransaction): Promise<boolean> {
+  const { session, subject } = pullTx;
+  const [row] = await session.query<{ any: boolean }>(
+    `select exists (select from rekey_posting r join change c on c.feed = r.feed and c.key = r.key
+       where r.feed = $1 and r.is_new and ${NEW_POSTING}) as any
+     from feed_state where feed = $1 and rekey_since is not null`,
+    [subject.feed],
+  );
+  if (row === undefined || row.any) return row !== undefined;
+  await endRekey(session, subject.feed);
+  await releaseHolds(pullTx, 'rekey');
+  return false;
 }

@@ -85,7 +85,7 @@ async function removeRefused(session: Queryable, feed: FeedName): Promise<Refuse
 }
 
 /** Tables with what belongs to a job, whatever the key of its posting is. */
-const MOVED = ['document', 'uncertain_write', 'override', 'refuted_job', 'ended_claim'] as const;
+const MOVED = ['document', 'uncertain_write', 'override', 'refuted_job', 'ended_claim', 'former_document'] as const;
 
 async function moveJobs(session: Queryable, feed: FeedName, actor: string): Promise<void> {
   const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
@@ -116,6 +116,12 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
   await session.query(
     `delete from refuted_job o using rekeyed w, refuted_job n where o.feed = $1 and o.key = w.old_key
        and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
+    [feed],
+  );
+  // What the new key had of another job belongs to no posting any more, if the same pull changed the job that the key gets now.
+  await session.query(
+    `delete from former_document n using rekeyed w where n.feed = $1 and n.key = w.key
+       and exists (select from former_document o where o.feed = $1 and o.key = w.old_key and o.pull = n.pull)`,
     [feed],
   );
   for (const table of MOVED) {

@@ -75,7 +75,7 @@ export interface BulkProps {
   readonly refused?: string | undefined;
 }
 
-export const BulkAction = ({ visit, bulk, reasons, leftAlone, refused }: BulkProps) => {
+export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkProps) => {
   const { prefix } = visit;
   const handled = bulk.done + bulk.skipped;
   return (

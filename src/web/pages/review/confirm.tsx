@@ -25,17 +25,17 @@ export interface ConfirmProps {
 }
 
 const WORDS = {
-  discard: { title: 'Discard', doIt: 'Discard', noun: 'entry', nouns: 'entries' },
-  approve: { title: 'Approve', doIt: 'Delete', noun: 'job', nouns: 'jobs' },
+  discard: { doIt: 'Discard', noun: 'entry', nouns: 'entries' },
+  approve: { doIt: 'Delete', noun: 'job', nouns: 'jobs' },
 } as const;
 
 export const Confirm = (props: ConfirmProps) => {
   const { visit, action, texts, chosen, others, mark, entries, refused, reason = '' } = props;
-  const { title, doIt, noun, nouns } = WORDS[action];
+  const { doIt, noun, nouns } = WORDS[action];
   const total = sumOf(chosen);
   const back = visit.prefix + pageAddress.entries(texts);
   return (
-    <Layout title={`${title} ${plural(total, noun, nouns)}?`} visit={visit} section="review">
+    <Layout title={`${doIt} ${plural(total, noun, nouns)}?`} visit={visit} section="review">
       {refused !== undefined && (
         <p role="alert" class="notice bad text">
           {refused}

@@ -13,7 +13,7 @@ import { Confirm, type Confirmed } from './confirm.tsx';
 import { Entries } from './entries.tsx';
 import { editFrom, malformed, readAction, readCount, readSeenEntries, readTyped } from './read-decision.ts';
 import { readEntriesPage } from './read-entries.ts';
-import { readSelection, type Selection } from './selection.tsx';
+import { type ReadSelection, readSelection } from './selection.tsx';
 
 type Sent = PageVisit & { readonly form: Form };
 
@@ -71,7 +71,7 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
   return <Confirm visit={asked.visit} {...(await readConfirm(app, action, selection, entries))} />;
 }
 
-async function readConfirm(app: App, action: Confirmed, { texts, query }: Selection, entries: readonly string[]) {
+async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
   const ids = idsOf(readSeenEntries(entries));
   const all = await previewBulk(app.db, action, ids.length > 0 ? { ...query, ids } : query);
   const chosen = all.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));

@@ -14,7 +14,7 @@ import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { placeSchema } from '../../api/review.ts';
 import type { Countable } from './decision-form.tsx';
 import type { EntriesProps } from './entries.tsx';
-import type { Selection } from './selection.tsx';
+import type { ReadSelection } from './selection.tsx';
 
 const SHOWN = 50;
 const SHOWN_VALUES = 20;
@@ -23,7 +23,7 @@ const MOST_MARKED = 5_000;
 
 type Read = Pick<EntriesProps, 'texts' | 'feeds' | 'sites' | 'group' | 'notes' | 'counts' | 'entries' | 'next'>;
 
-export async function readEntriesPage(app: App, { texts, query }: Selection): Promise<Read> {
+export async function readEntriesPage(app: App, { texts, query }: ReadSelection): Promise<Read> {
   const { db, config } = app;
   await groupAll(db);
   const id = texts.group;

@@ -16,7 +16,7 @@ import { pageAddress } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
-import { BulkAction, BulkActions } from './bulk-actions.tsx';
+import { BulkActions, BulkProgress } from './bulk-actions.tsx';
 import { confirmPage, decide, decideConfirmed } from './decide.tsx';
 import { Entries } from './entries.tsx';
 import { Groups } from './groups.tsx';
@@ -129,7 +129,7 @@ async function bulkPage({ db }: App, visit: Visit, id: number, refused?: string)
   if (bulk === undefined) throw notFound(`there is no action ${id} on many entries`);
   const reasons = await skippedOfBulk(db, id);
   const left = bulk.skipped === 0 ? [] : await leftAlone(db, id, SHOWN_LEFT_ALONE);
-  return <BulkAction visit={visit} bulk={bulk} reasons={reasons} leftAlone={left} refused={refused} />;
+  return <BulkProgress visit={visit} bulk={bulk} reasons={reasons} leftAlone={left} refused={refused} />;
 }
 
 /** The number in the address. */

@@ -10,7 +10,7 @@ import type { ReviewSelection } from '../addresses.ts';
 const schema = z.object({ ...filterParameters, cursor: cursorSchema });
 const NAMES = Object.keys(schema.shape) as (keyof z.input<typeof schema>)[];
 
-export interface Selection {
+export interface ReadSelection {
   /** As in addresses. */
   readonly texts: ReviewSelection;
   readonly query: EntryQuery & { readonly discarded: boolean };
@@ -20,7 +20,7 @@ export interface Selection {
  * @param textOf the text of a parameter or field
  * @throws {ProblemError} if one is malformed, or names an unknown feed or site
  */
-export async function readSelection(app: App, textOf: (name: string) => string | undefined): Promise<Selection> {
+export async function readSelection(app: App, textOf: (name: string) => string | undefined): Promise<ReadSelection> {
   const given = Object.fromEntries(
     NAMES.flatMap((name) => {
       const value = textOf(name);

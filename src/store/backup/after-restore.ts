@@ -1,0 +1,57 @@
+// Makes a restored database safe: it is older than the sites, and what was sent since the backup is not known.
+import { holdRestoredDeletes } from '../change/hold-restored.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { auditAction } from '../review/audit.ts';
+
+/** What was set aside. */
+export interface SetAside {
+  readonly feeds: number;
+  /** Deletes that wait for the next complete pull of their feed. */
+  readonly heldDeletes: number;
+  /** Creates that wait until their site was searched for jobs of their feed. */
+  readonly waitingCreates: number;
+  /** Jobs without a posting that would have been deleted. */
+  readonly orphans: number;
+  /** Messages of alerts that were to be sent, and may have been. */
+  readonly messages: number;
+  /** Actions on many review entries that were not finished. */
+  readonly bulkActions: number;
+}
+
+/**
+ * Within the transaction of the restore, with the newest tables.
+ * - No stamp: every site is searched for jobs of its feeds before anything is created (`noticeRestore`).
+ * - No version of a source: the next pull of each feed reads it, changed or not.
+ * - No schedule: the run that a process had taken is nobody's any more, and a process that starts sets the next one anew.
+ */
+export async function makeSafe(
+  tx: Queryable,
+  by: { readonly actor: string; readonly madeAt: string },
+): Promise<SetAside> {
+  await tx.query('delete from data_stamp');
+  const feeds = await count(
+    tx,
+    `update feed_state set source_version = null, site_checked_at = null, site_check_note = null, site_check_failed_at = null,
+       site_declared = false, restored_at = now() returning 1`,
+  );
+  await tx.query('delete from feed_schedule');
+  const heldDeletes = await holdRestoredDeletes(tx);
+  const creates = `select 1 from change where state = 'ready' and operation = 'create'`;
+  const waitingCreates = await count(tx, creates);
+  const orphans = await count(tx, 'delete from orphan_site_job returning 1');
+  const messages = await count(
+    tx,
+    `update alert_message set state = 'dead', claimed_until = null,
+       last_error = 'not sent: the database was restored from a backup, and it may have been sent since' where state = 'pending' returning 1`,
+  );
+  const bulkActions = await count(tx, `update bulk_action set state = 'stopped' where state = 'open' returning 1`);
+  const setAside = { feeds, heldDeletes, waitingCreates, orphans, messages, bulkActions };
+  const action = `restore the database from a backup of ${by.madeAt}`;
+  await auditAction(tx, { actor: by.actor, action, detail: setAside });
+  return setAside;
+}
+
+async function count(tx: Queryable, statement: string): Promise<number> {
+  const [row] = await tx.query<{ n: number }>(`with touched as (${statement}) select count(*) as n from touched`);
+  return row?.n ?? 0;
+}

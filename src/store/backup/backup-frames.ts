@@ -1,0 +1,69 @@
+// The format of a backup file: a line that names it, then one gzip stream of frames, each with its kind and length.
+//
+//   header    H  who wrote it and when, and which migrations its tables have
+//   table     T  a table and its columns; its rows follow in `D` frames as COPY's text, then `E` with their number and checksum
+//   sequence  S  the numbers that are given out next
+//   end       Z  how many tables and rows the file has, and the checksum of all frames before it: without it, the file was cut
+
+export const MAGIC = Buffer.from('jobmirror-backup 1\n');
+/** What all versions of the format begin with. */
+export const ANY_MAGIC = Buffer.from('jobmirror-backup ');
+
+export type FrameKind = 'H' | 'T' | 'D' | 'E' | 'S' | 'Z';
+export const FRAME_KINDS: readonly string[] = ['H', 'T', 'D', 'E', 'S', 'Z'] satisfies readonly FrameKind[];
+
+/** A kind, and the length of the content as four bytes. */
+export const FRAME_HEAD_BYTES = 5;
+/** Whoever reads a frame holds it in memory. */
+export const MOST_FRAME_BYTES = 1 << 20;
+
+export interface BackupHeader {
+  /** Version of jobmirror that wrote it. */
+  readonly jobmirror: string;
+  /** Major and minor version of the Postgres server. */
+  readonly postgres: string;
+  readonly installation: string;
+  /** Of the snapshot, by the database clock. ISO 8601. */
+  readonly at: string;
+  /** Names of the migrations that made its tables. */
+  readonly migrations: readonly string[];
+}
+
+export interface BackupTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export interface BackupTableEnd {
+  readonly rows: number;
+  readonly bytes: number;
+  /** SHA-256 of the rows' text, in hex. */
+  readonly sha256: string;
+}
+
+export interface BackupSequence {
+  readonly name: string;
+  /** As text: beyond 2^53 a number would lose digits. */
+  readonly last: string;
+  readonly called: boolean;
+}
+
+export interface BackupEnd {
+  readonly tables: number;
+  readonly rows: number;
+  /** SHA-256 of all frames before this one, in hex. */
+  readonly sha256: string;
+}
+
+export function frameHead(kind: FrameKind, length: number): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES, kind, 'latin1');
+  head.writeUInt32BE(length, 1);
+  return head;
+}
+
+/** Rows in a piece of COPY's text format, in which a line break in a value is escaped. */
+export function countRows(text: Buffer): number {
+  let rows = 0;
+  for (let at = text.indexOf(0x0a); at !== -1; at = text.indexOf(0x0a, at + 1)) rows++;
+  return rows;
+}

@@ -1,0 +1,204 @@
+// Restores a backup into a database, in one transaction: it has everything of the backup afterwards, or is as it was.
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import { pause } from '../../flow/pause.ts';
+import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { applyMigrations, openMigrations, readMigrations } from '../postgres/migrate.ts';
+import { makeSafe, type SetAside } from './after-restore.ts';
+import type { BackupSequence, BackupTable } from './backup-frames.ts';
+import { COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-scope.ts';
+import { BackupFileError, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
+
+/** Why a database can't be restored into; nothing was changed. */
+export type RestoreRefusal =
+  /** Other connections of jobmirror are open. */
+  | { readonly kind: 'in_use'; readonly processes: readonly string[] }
+  | { readonly kind: 'not_empty'; readonly jobs: number; readonly pulls: number }
+  /** Its tables were made by a newer version. */
+  | { readonly kind: 'newer_database'; readonly migrations: readonly string[] };
+
+export interface Restored {
+  readonly kind: 'restored';
+  readonly backup: BackupSummary;
+  readonly setAside: SetAside;
+}
+
+export interface RestoreOptions {
+  /** Replace what the database has. */
+  readonly replace: boolean;
+  /** Who acts, for the audit. */
+  readonly actor: string;
+}
+
+/** Whoever calls has read the whole file before (`checkBackup`); it is checked again while it is loaded. */
+export async function restoreBackup(
+  db: Database,
+  path: string,
+  { replace, actor }: RestoreOptions,
+): Promise<Restored | RestoreRefusal> {
+  const texts = await readMigrations();
+  const session = await db.session();
+  try {
+    await session.query('begin');
+    await session.query(COPY_SETTINGS);
+    const refusal = await whyNot(session, texts, replace);
+    if (refusal !== undefined) {
+      await session.query('rollback');
+      return refusal;
+    }
+    await dropOwn(session, objectsOf(texts));
+    const backup = await load(session, path, texts);
+    const setAside = await makeSafe(session, { actor, madeAt: backup.header.at });
+    await session.query('commit');
+    return { kind: 'restored', backup, setAside };
+  } catch (error) {
+    await session.query('rollback').catch(() => undefined);
+    throw error;
+  } finally {
+    await session.end().catch(() => undefined);
+  }
+}
+
+async function whyNot(
+  session: Session,
+  texts: ReadonlyMap<string, string>,
+  replace: boolean,
+): Promise<RestoreRefusal | undefined> {
+  // Whoever starts now waits for this restore before it touches the tables.
+  await openMigrations(session);
+  const others = await otherConnections(session);
+  if (others.length > 0) {
+    const about = await describeProcesses(session);
+    return {
+      kind: 'in_use',
+      processes: about.length > 0 ? about : others.map(({ name, pid }) => `${name}, server process ${pid}`),
+    };
+  }
+  const applied = await session.query<{ name: string }>('select name from migration order by name');
+  if (applied.length === 0) return undefined;
+  const unknown = applied.map(({ name }) => name).filter((name) => !texts.has(name));
+  if (unknown.length > 0) return { kind: 'newer_database', migrations: unknown };
+  await session.query(`lock table mapping, change, pull in access exclusive mode`);
+  const [has] = await session.query<{ jobs: number; pulls: number; any: boolean }>(
+    `select (select count(*) from mapping) as jobs, (select count(*) from pull) as pulls,
+       exists (select from mapping) or exists (select from change) or exists (select from pull) or exists (select from audit) as any`,
+  );
+  return has?.any === true && !replace ? { kind: 'not_empty', jobs: has.jobs, pulls: has.pulls } : undefined;
+}
+
+/** Those of a command that has just ended are about to close, so it asks several times. */
+async function otherConnections(session: Session): Promise<{ readonly name: string; readonly pid: number }[]> {
+  for (let left = 15; ; left--) {
+    await session.query('select pg_stat_clear_snapshot()');
+    const others = await session.query<{ name: string; pid: number }>(
+      `select application_name as name, pid from pg_stat_activity
+       where datname = current_database() and application_name like 'jobmirror%' and pid <> pg_backend_pid() order by pid`,
+    );
+    if (others.length === 0 || left === 0) return others;
+    await pause(200);
+  }
+}
+
+async function describeProcesses(session: Session): Promise<string[]> {
+  const [known] = await session.query<{ any: boolean }>(`select to_regclass('process') is not null as any`);
+  if (known?.any !== true) return [];
+  const rows = await session.query<{ command: string; host: string; pid: number }>(
+    `select p.command, p.host, p.pid from process p join pg_locks l on l.objid = p.worker
+     where l.locktype = 'advisory' and l.granted and l.database = (select oid from pg_database where datname = current_database())
+     group by 1, 2, 3 order by 2, 3`,
+  );
+  return rows.map(({ command, host, pid }) => `${command} on ${host}, process ${pid}`);
+}
+
+/** Without `cascade`: what others have built on our tables is not dropped, but ends the restore. */
+async function dropOwn(tx: Queryable, own: OwnObjects): Promise<void> {
+  await tx.query(`drop table if exists ${own.tables.join(', ')}`);
+  if (own.functions.length > 0) await tx.query(`drop function if exists ${own.functions.join(', ')}`);
+  if (own.sequences.length > 0) await tx.query(`drop sequence if exists ${own.sequences.join(', ')}`);
+  await tx.query('delete from migration');
+}
+
+/** Makes the tables as they were when the backup was written, fills them, and then brings them to this version's schema. */
+async function load(session: Session, path: string, texts: ReadonlyMap<string, string>): Promise<BackupSummary> {
+  const parts = readBackup(path);
+  let loading: TableLoad | undefined;
+  let had: ReadonlySet<string> = new Set();
+  const tables: string[] = [];
+  for (;;) {
+    const next = await parts.next();
+    if (next.done === true) {
+      await session.query(tables.map((name) => `alter table ${name} enable trigger user`).join('; '));
+      await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
+      await session.query(`analyze ${tables.join(', ')}`);
+      return next.value;
+    }
+    const part = next.value;
+    switch (part.kind) {
+      case 'header':
+        await expectKnown(part.header);
+        had = new Set(part.header.migrations);
+        await applyMigrations(session, new Map([...texts].filter(([name]) => had.has(name))));
+        break;
+      case 'table':
+        loading = await TableLoad.open(session, part.table);
+        tables.push(part.table.name);
+        break;
+      case 'rows':
+        await loading?.write(part.text);
+        break;
+      case 'table_end':
+        await loading?.end(part.end.rows);
+        loading = undefined;
+        break;
+      case 'sequence':
+        await setSequence(session, part.sequence);
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+}
+
+const NAME = /^\w+$/;
+
+/** Copies rows into one table; its triggers stay off, because what they write is in the backup as well. */
+class TableLoad {
+  readonly #table: string;
+  readonly #sink: ReturnType<typeof copyFrom>;
+  readonly #ended: Promise<void>;
+
+  private constructor(session: Session, { name, columns }: BackupTable) {
+    this.#table = name;
+    const list = columns.map((column) => `"${column}"`).join(', ');
+    this.#sink = session.client.query(copyFrom(`copy ${name} (${list}) from stdin`));
+    this.#ended = finished(this.#sink);
+    // Awaited at the end of the table, or sooner if a write fails.
+    this.#ended.catch(() => undefined);
+  }
+
+  static async open(session: Session, table: BackupTable): Promise<TableLoad> {
+    if (!NAME.test(table.name) || !table.columns.every((column) => NAME.test(column)))
+      throw new BackupFileError(`it is damaged: ${JSON.stringify(table.name)} is no table of jobmirror`);
+    // The migrations may have put rows into it.
+    await session.query(`alter table ${table.name} disable trigger user`);
+    await session.query(`delete from ${table.name}`);
+    return new TableLoad(session, table);
+  }
+
+  async write(text: Buffer): Promise<void> {
+    if (!this.#sink.write(text)) await Promise.race([once(this.#sink, 'drain'), this.#ended]);
+  }
+
+  async end(rows: number): Promise<void> {
+    this.#sink.end();
+    await this.#ended;
+    if (this.#sink.rowCount !== rows)
+      throw new Error(`the server took ${this.#sink.rowCount} rows of ${this.#table}, but the backup has ${rows}`);
+  }
+}
+
+async function setSequence(session: Session, { name, last, called }: BackupSequence): Promise<void> {
+  if (!NAME.test(name)) throw new BackupFileError(`it is damaged: ${JSON.stringify(name)} is no sequence of jobmirror`);
+  await session.query('select setval(to_regclass($1), $2::bigint, $3)', [name, last, called]);
+}

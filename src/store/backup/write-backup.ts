@@ -1,0 +1,170 @@
+// Writes all tables, as of one moment, into a backup file; memory does not depend on their size.
+import { createHash, type Hash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { to as copyTo } from 'pg-copy-streams';
+import type { Database, Session } from '../postgres/database.ts';
+import { readInstallation } from '../postgres/installation.ts';
+import { readMigrations } from '../postgres/migrate.ts';
+import { inSnapshot } from '../postgres/snapshot.ts';
+import {
+  type BackupEnd,
+  type BackupHeader,
+  type BackupSequence,
+  type BackupTable,
+  type BackupTableEnd,
+  countRows,
+  type FrameKind,
+  frameHead,
+  MOST_FRAME_BYTES,
+} from './backup-frames.ts';
+import { COPY_SETTINGS, LEFT_OUT, objectsOf } from './backup-scope.ts';
+
+/** Writes frames at the pace of the stream, and keeps the checksum of all of them. */
+class FrameWriter {
+  readonly #out: Writable;
+  readonly #signal: AbortSignal;
+  readonly #hash: Hash = createHash('sha256');
+  tables = 0;
+  rows = 0;
+
+  constructor(out: Writable, signal: AbortSignal) {
+    this.#out = out;
+    this.#signal = signal;
+  }
+
+  async write(kind: FrameKind, content: Buffer): Promise<void> {
+    this.#signal.throwIfAborted();
+    const head = frameHead(kind, content.length);
+    this.#hash.update(head).update(content);
+    this.#out.write(head);
+    if (this.#out.write(content)) return;
+    await once(this.#out, 'drain', { signal: this.#signal }).catch((error: unknown) => {
+      throw this.#signal.aborted ? this.#signal.reason : error;
+    });
+  }
+
+  json(kind: FrameKind, content: unknown): Promise<void> {
+    return this.write(kind, Buffer.from(JSON.stringify(content)));
+  }
+
+  end(): Promise<void> {
+    const end: BackupEnd = { tables: this.tables, rows: this.rows, sha256: this.#hash.copy().digest('hex') };
+    return this.json('Z', end);
+  }
+}
+
+/**
+ * Writes the frames of a backup to `out`, which stays open. The database may be in use meanwhile: all tables are as they were when
+ * the backup began. @param version of jobmirror. @param signal aborts, for example because `out` has failed.
+ */
+export async function writeBackup(db: Database, out: Writable, version: string, signal: AbortSignal): Promise<void> {
+  const own = objectsOf(await readMigrations());
+  await inSnapshot(db, async (session) => {
+    await session.query(COPY_SETTINGS);
+    const writer = new FrameWriter(out, signal);
+    await writer.json('H', await readHeader(session, version));
+    const tables = await readTables(session, own.tables);
+    for (const table of tables) await writeTable(session, writer, table);
+    for (const sequence of await readSequences(session, own.sequences, tables)) await writer.json('S', sequence);
+    await writer.end();
+  });
+}
+
+async function readHeader(session: Session, version: string): Promise<BackupHeader> {
+  const names = await session.query<{ name: string }>('select name from migration order by name');
+  const [row] = await session.query<{ at: Date; postgres: string }>(
+    `select now() as at, current_setting('server_version') as postgres`,
+  );
+  return {
+    jobmirror: version,
+    postgres: row?.postgres ?? '',
+    installation: await readInstallation(session),
+    at: (row?.at ?? new Date()).toISOString(),
+    migrations: names.map(({ name }) => name),
+  };
+}
+
+/** The tables with their columns, in an order in which a table follows those that it refers to. */
+async function readTables(session: Session, own: readonly string[]): Promise<BackupTable[]> {
+  const rows = await session.query<BackupTable & { refers: string[] }>(
+    `select t.name, (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
+         where a.attrelid = to_regclass(t.name) and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+       array(select f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
+         where k.conrelid = to_regclass(t.name) and k.contype = 'f' and k.confrelid <> k.conrelid) as refers
+     from unnest($1::text[]) with ordinality t(name, at) where to_regclass(t.name) is not null order by at`,
+    [own.filter((name) => !LEFT_OUT.includes(name))],
+  );
+  const sorted: BackupTable[] = [];
+  const waiting = new Map(rows.map((row) => [row.name, row]));
+  while (waiting.size > 0) {
+    const before = waiting.size;
+    for (const [name, { columns, refers }] of waiting) {
+      if (refers.some((other) => other !== name && waiting.has(other))) continue;
+      waiting.delete(name);
+      sorted.push({ name, columns });
+    }
+    if (waiting.size === before) throw new Error(`tables refer to one another: ${[...waiting.keys()].join(', ')}`);
+  }
+  return sorted;
+}
+
+async function writeTable(session: Session, writer: FrameWriter, table: BackupTable): Promise<void> {
+  await writer.json('T', table);
+  const hash = createHash('sha256');
+  let rows = 0;
+  let bytes = 0;
+  const flush = async (text: Buffer): Promise<void> => {
+    rows += countRows(text);
+    bytes += text.length;
+    hash.update(text);
+    for (let at = 0; at < text.length; at += MOST_FRAME_BYTES)
+      await writer.write('D', text.subarray(at, at + MOST_FRAME_BYTES));
+  };
+  const copying = session.client.query(copyTo(`copy ${table.name} (${columnList(table)}) to stdout`));
+  let waiting: Buffer[] = [];
+  let size = 0;
+  for await (const piece of copying) {
+    waiting.push(piece as Buffer);
+    size += (piece as Buffer).length;
+    if (size < FLUSH_BYTES) continue;
+    await flush(Buffer.concat(waiting));
+    waiting = [];
+    size = 0;
+  }
+  await flush(Buffer.concat(waiting));
+  if (rows !== copying.rowCount)
+    throw new Error(`the server copied ${copying.rowCount} rows of ${table.name}, but sent ${rows}`);
+  const end: BackupTableEnd = { rows, bytes, sha256: hash.digest('hex') };
+  await writer.json('E', end);
+  writer.tables++;
+  writer.rows += rows;
+}
+
+const FLUSH_BYTES = 256 << 10;
+
+const columnList = ({ columns }: BackupTable): string => columns.map((name) => `"${name}"`).join(', ');
+
+/** Read last: a number that was given out for a row of the snapshot is never given out again. */
+async function readSequences(
+  session: Session,
+  own: readonly string[],
+  tables: readonly BackupTable[],
+): Promise<BackupSequence[]> {
+  const names = await session.query<{ name: string }>(
+    `select s.relname::text as name from pg_class s where s.relkind = 'S' and (s.oid = any(
+         select to_regclass(n)::oid from unnest($1::text[]) n)
+       or exists (select from pg_depend d where d.objid = s.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i')
+         and d.refobjid = any(select to_regclass(n)::oid from unnest($2::text[]) n)))
+     order by 1`,
+    [own, tables.map(({ name }) => name)],
+  );
+  const sequences: BackupSequence[] = [];
+  for (const { name } of names) {
+    const [row] = await session.query<{ last: string; called: boolean }>(
+      `select last_value::text as last, is_called as called from ${name}`,
+    );
+    if (row !== undefined) sequences.push({ name, ...row });
+  }
+  return sequences;
+}

@@ -1,0 +1,265 @@
+// Pages, API and terminal do the same: one list of actions through each of them leads to the same state after every step.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { reviewCommand } from '../../src/cli/commands/review.ts';
+import { startBulk } from '../../src/review/bulk/start-bulk.ts';
+import { listGroups } from '../../src/review/list-groups.ts';
+import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
+import { OPERATIONS } from '../../src/web/api/operations.ts';
+import { reviewPages } from '../../src/web/pages/review/review-pages.tsx';
+import { runProgram } from '../cli/run-program.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
+import { type Fields, visitorOf } from '../web/form-visitor.ts';
+import { type Answer, type Served, serve } from '../web/served.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** What a person does with a group of so many entries, or with an action, a rule or a note by its number. */
+interface Medium {
+  addNote(group: string, text: string): Promise<void>;
+  removeNote(id: number): Promise<void>;
+  setOne(group: string, count: number, value: string, alsoNew?: boolean): Promise<void>;
+  setByTable(group: string, count: number, values: Readonly<Record<string, string>>): Promise<void>;
+  retry(group: string, count: number): Promise<void>;
+  discard(group: string, count: number, reason: string): Promise<void>;
+  reopen(group: string, count: number): Promise<void>;
+  approve(group: string, count: number): Promise<void>;
+  endRule(id: number): Promise<void>;
+  stop(bulk: number): Promise<void>;
+  resume(bulk: number): Promise<void>;
+}
+
+const FIELD = 'location-state';
+
+async function throughPages(served: Served): Promise<Medium> {
+  const anna = await visitorOf(served, 'anna');
+  const page = (group: string) => anna.get(`/review/entries?group=${group}`);
+  const press = async (
+    at: Answer,
+    ...rest: Parameters<typeof anna.press> extends [unknown, ...infer R] ? R : never
+  ) => {
+    const answer = await anna.press(at, ...rest);
+    expect(answer.status, answer.text).toBe(200);
+    return answer;
+  };
+  const all = (count: number) => (count === 1 ? '1' : `all ${count}`);
+  return {
+    addNote: async (group, text) => void (await press(await page(group), 'Add note', { text })),
+    removeNote: async (id) => void expect((await anna.post(`/review/notes/${id}/remove`, {})).status).toBe(200),
+    async setOne(group, count, value, alsoNew = false) {
+      const rule: Fields = alsoNew ? { also_new: 'true' } : {};
+      await press(await page(group), `Set for ${all(count)}`, { value, ...rule });
+    },
+    async setByTable(group, count, values) {
+      const at = await page(group);
+      expect(at.text).toContain(`Set for ${all(count)}`);
+      const table = Object.entries(values).map((row) => row.join(','));
+      await press(at, 'Replace values', { table: table.join('\n') });
+    },
+    retry: async (group, count) => void (await press(await page(group), `Send again ${all(count)}`)),
+    async discard(group, count, reason) {
+      const question = await press(await page(group), `Discard ${all(count)}…`);
+      await press(question, /^Discard/, { reason });
+    },
+    async reopen(group, count) {
+      await press(await anna.get(`/review/entries?group=${group}&discarded=true`), `Reopen ${all(count)}`);
+    },
+    async approve(group, count) {
+      await press(await press(await page(group), `Approve deletes: ${all(count)}…`), /^Delete/);
+    },
+    endRule: async (id) => void expect((await anna.post(`/review/rules/${id}/end`, {})).status).toBe(200),
+    stop: async (id) => void (await press(await anna.get(`/review/actions/${id}`), /^Stop/)),
+    resume: async (id) => void (await press(await anna.get(`/review/actions/${id}`), 'Continue')),
+  };
+}
+
+function throughApi(served: Served): Medium {
+  const post = async (path: string, body?: unknown): Promise<void> => {
+    const answer = await served.api('POST', path, body);
+    expect(answer.status, answer.text).toBeLessThan(300);
+  };
+  const act = (group: string, expected: number, body: object) =>
+    post('review/actions', { filter: { group }, expected, ...body });
+  return {
+    addNote: (group, text) => post(`review/groups/${group}/notes`, { text }),
+    removeNote: (id) => post(`review/notes/${id}/remove`),
+    setOne: (group, count, value, alsoNew = false) =>
+      act(group, count, { action: 'edit', edit: { set: { [FIELD]: value } }, also_new: alsoNew }),
+    setByTable: (group, count, values) =>
+      act(group, count, { action: 'edit', edit: { map: { field: FIELD, values } } }),
+    retry: (group, count) => act(group, count, { action: 'retry' }),
+    discard: (group, count, reason) => act(group, count, { action: 'discard', reason }),
+    reopen: (group, count) => act(group, count, { action: 'reopen' }),
+    async approve(group, count) {
+      const { body } = await served.api('GET', `review/selection?action=approve&group=${group}`);
+      await act(group, count, { action: 'approve', mark: body.mark });
+    },
+    endRule: (id) => post(`review/rules/${id}/end`),
+    stop: (id) => post(`review/actions/${id}/stop`),
+    resume: (id) => post(`review/actions/${id}/continue`),
+  };
+}
+
+function throughTerminal({ mirror }: Stage): Medium {
+  const run = async (...args: readonly string[]): Promise<void> => {
+    const { status, errors } = await runProgram(mirror, 'review', ...args);
+    // 2: some entries still need a person.
+    expect([0, 2], errors).toContain(status);
+  };
+  const on = (group: string, count: number) => ['--group', group, '--count', String(count)];
+  return {
+    addNote: (group, text) => run('note', group, text),
+    removeNote: (id) => run('note', '--remove', String(id)),
+    setOne: (group, count, value, alsoNew = false) =>
+      run('edit', ...on(group, count), '--set', `${FIELD}=${value}`, '--no-send', ...(alsoNew ? ['--also-new'] : [])),
+    async setByTable(group, count, values) {
+      const file = join(mirror.folder, 'table.csv');
+      await writeFile(
+        file,
+        Object.entries(values)
+          .map((row) => `${row.join(',')}\n`)
+          .join(''),
+      );
+      await run('edit', ...on(group, count), '--set-map', `${FIELD}=${file}`, '--no-send');
+    },
+    retry: (group, count) => run('retry', ...on(group, count), '--no-send'),
+    discard: (group, count, reason) => run('discard', ...on(group, count), '--reason', reason, '--yes'),
+    reopen: (group, count) => run('reopen', ...on(group, count)),
+    approve: (group, count) => run('approve', ...on(group, count), '--no-send'),
+    endRule: (id) => run('rules', 'end', String(id)),
+    stop: (id) => run('stop', String(id)),
+    resume: (id) => run('continue', String(id), '--no-send'),
+  };
+}
+
+/** Everything that an action changes, apart from who did it, when, and by which process it is run. */
+async function stateOf({ app: { db } }: Stage): Promise<unknown> {
+  return {
+    changes: await db.query(
+      `select key, state, discarded_from, desired, fields->>'${FIELD}' as value from change order by feed, key`,
+    ),
+    edits: await db.query('select key, field, source_value, value from override order by 1, 2'),
+    notes: await db.query('select group_id, text from group_note order by id'),
+    rules: await db.query(
+      'select group_id, action, detail, ended_at is not null as ended from review_rule order by id',
+    ),
+    bulks: await db.query('select action, state, total, done, remaining, skipped from bulk_action order by id'),
+    left: await db.query('select bulk, skipped from bulk_entry where skipped is not null order by 1, 2'),
+    audit: await db.query(
+      `select a.action, a.feed, a.key, a.detail - 'entry' as detail from audit a order by a.action, a.key, a.detail->>'bulk'`,
+    ),
+  };
+}
+
+interface Step {
+  readonly after: string;
+  readonly state: unknown;
+}
+
+async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Medium>): Promise<Step[]> {
+  const stage = await openStage();
+  const served = await serve(stage.mirror);
+  try {
+    await stage.pull(postings(10));
+    await stage.acceptAll();
+    const odd = ['a', 'b', 'c'].map((key) => posting(key, { state: key === 'c' ? 'Sonora' : 'Jalisco' }));
+    await stage.pull([...postings(2), ...odd, posting('d', { title: '' }), posting('e', { title: '' }), posting('f')]);
+    await stage.fail('f', 'failed', 'no answer');
+    const groups = await listGroups(stage.app.db, {}, { groups: undefined, values: 1 });
+    const groupOf = (kind: string, field?: string) =>
+      groups.find((group) => group.kind === kind && (field === undefined || group.field === field))?.id ?? '';
+    const [states, titles] = [groupOf('rejected', FIELD), groupOf('rejected', 'title')];
+    const medium = await open(stage, served);
+    const steps: Step[] = [];
+    const done = async (after: string): Promise<void> => {
+      await carryOut(stage, served);
+      steps.push({ after, state: await stateOf(stage) });
+    };
+    await medium.addNote(states, 'ask Marta');
+    await medium.addNote(states, 'she says Texas');
+    await medium.removeNote(1);
+    await done('notes');
+    await medium.setByTable(states, 3, { Jalisco: 'Texas' });
+    await done('a table of values');
+    await medium.setOne(states, 1, 'Arizona', true);
+    await done('one value, and a rule');
+    await medium.endRule(1);
+    await done('the end of the rule');
+    await medium.discard(titles, 2, 'closed');
+    await done('discarding');
+    await medium.reopen(titles, 2);
+    await done('reopening');
+    await medium.retry(groupOf('failed'), 1);
+    await done('sending again');
+    await medium.approve(groupOf('held'), 8);
+    await done('approving');
+    const begun = await startBulk(stage.app.db, {
+      action: 'discard',
+      actor: 'ann',
+      detail: { query: { groups: [titles] } },
+    });
+    if (begun.kind === 'refused') throw new Error(begun.message);
+    await medium.stop(begun.bulk.id);
+    steps.push({ after: 'a stop', state: await stateOf(stage) });
+    await medium.resume(begun.bulk.id);
+    await done('going on');
+    return steps;
+  } finally {
+    await served.close();
+    await stage.close();
+  }
+}
+
+/** As the process that was asked does. */
+async function carryOut({ app }: Stage, served: Served): Promise<void> {
+  const open = async () => app.db.query<{ id: number }>(`select id from bulk_action where state = 'open' order by id`);
+  const runner = startBulkRunner(served.app, () => undefined);
+  for (const { id } of await open()) runner.begin(id);
+  await expect.poll(open).toEqual([]);
+  await runner.stop(5_000);
+}
+
+it('every step through pages, API and terminal ends in the same state', async () => {
+  const pages = await walk((_, served) => throughPages(served));
+  const api = await walk((_, served) => throughApi(served));
+  const terminal = await walk((stage) => throughTerminal(stage));
+  for (const [at, step] of pages.entries()) {
+    expect(api[at], `the API after ${step.after}`).toEqual(step);
+    expect(terminal[at], `the terminal after ${step.after}`).toEqual(step);
+  }
+  // And the steps did something.
+  expect(new Set(pages.map(({ state }) => JSON.stringify(state))).size).toBe(pages.length);
+  const last = pages.at(-1)?.state as { changes: { key: string; state: string; value: string | null }[] };
+  expect(last.changes.map(({ key, state, value }) => [key, state, value])).toEqual([
+    ['a', 'ready', 'Texas'],
+    ['b', 'ready', 'Texas'],
+    ['c', 'ready', 'Arizona'],
+    ['d', 'discarded', 'Massachusetts'],
+    ['e', 'discarded', 'Massachusetts'],
+    ['f', 'ready', 'Massachusetts'],
+    ...['p10', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9'].map((key) => [key, 'ready', null]),
+  ]);
+});
+
+/** What does the same as a form: an operation of the API, and commands below `review`. */
+const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: readonly string[] }>> = {
+  '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen'] },
+  '/review/confirm': { api: 'actOnReview', terminal: ['discard', 'approve'] },
+  '/review/actions/:id/stop': { api: 'stopReviewAction', terminal: ['stop'] },
+  '/review/actions/:id/continue': { api: 'continueReviewAction', terminal: ['continue'] },
+  '/review/rules/:id/end': { api: 'endReviewRule', terminal: ['rules'] },
+  '/review/notes': { api: 'noteReviewGroup', terminal: ['note'] },
+  '/review/notes/:id/remove': { api: 'removeReviewNote', terminal: ['note'] },
+};
+
+it('whatever a form of these pages does, the API and the terminal can do', () => {
+  const routes = reviewPages({ app: { db: {} }, control: {} } as unknown as Parameters<typeof reviewPages>[0]).routes;
+  const forms = routes.filter(({ method }) => method === 'POST').map(({ path }) => path);
+  expect(forms.sort()).toEqual(Object.keys(SAME).sort());
+  const commands = new Set(reviewCommand().commands.map((command) => command.name()));
+  const operations = new Set(OPERATIONS.map(({ id }) => id));
+  for (const { api, terminal } of Object.values(SAME)) {
+    expect(operations).toContain(api);
+    for (const command of terminal) expect(commands).toContain(command);
+  }
+});

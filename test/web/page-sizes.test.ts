@@ -1,0 +1,99 @@
+// The pages of review with many entries stay small. To measure their times as well, with the number of entries and mappings:
+// `PAGE_ENTRIES=100000 PAGE_MAPPINGS=1000000 npx vitest run test/web/page-sizes.test.ts`
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listGroups } from '../../src/review/list-groups.ts';
+import { openStage, type Stage } from '../review/stage.ts';
+import { postings } from '../support/indeed-feed.ts';
+import { type FormVisitor, visitorOf } from './form-visitor.ts';
+import { type Served, serve } from './served.ts';
+
+const MEASURES = process.env.PAGE_ENTRIES !== undefined;
+const ENTRIES = Number(process.env.PAGE_ENTRIES ?? 20_000);
+const MAPPINGS = Number(process.env.PAGE_MAPPINGS ?? 0);
+const GROUPS = 200;
+const MOST_BYTES = 200_000;
+const REQUESTS = 25;
+
+let stage: Stage;
+let served: Served;
+let anna: FormVisitor;
+beforeAll(async () => {
+  stage = await openStage();
+  const { db } = stage.app;
+  await stage.pull(postings(1));
+  // Each group has words of its own, as numbers are left out of what makes a group.
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, state, invalid, reason, since)
+     select 'acme', 'posting-with-a-rather-long-key-' || n, 'board', 'present', 'create',
+       json_build_object('title', repeat('Nurse ', 15) || n, 'location-state', 'V' || n % 20),
+       'rejected', true, jsonb_build_object('kind', 'rejected', 'message', m.said, 'problems', jsonb_build_array(
+         jsonb_build_object('field', 'title', 'value', 'V' || n % 20, 'message', m.said))),
+       now() - make_interval(secs => n)
+     from generate_series(1, $1::int) n,
+       lateral (select translate(lpad((n % $2::int)::text, 3, '0'), '0123456789', 'abcdefghij') || repeat(' is refused', 20)
+         as said) m`,
+    [ENTRIES, GROUPS],
+  );
+  if (MAPPINGS > 0) {
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+       select 'acme', 'live-' || n, 'board', 'job-' || n, sha256(n::text::bytea), sha256(n::text::bytea)
+       from generate_series(1, $1::int) n`,
+      [MAPPINGS],
+    );
+  }
+  await db.query('vacuum analyze');
+  served = await serve(stage.mirror, { requestsPerMinute: 1_000_000 });
+  anna = await visitorOf(served, 'anna');
+});
+afterAll(async () => {
+  await served?.close();
+  await stage?.close();
+});
+
+it('each has at most 200 kB', async () => {
+  const [group] = await listGroups(stage.app.db, {}, { groups: 1, values: 1 });
+  expect(group?.count).toBe(ENTRIES / GROUPS);
+  const id = group?.id ?? '';
+  const bulk = await served.api('POST', 'review/actions', {
+    action: 'discard',
+    filter: { group: id },
+    expected: group?.count,
+  });
+  expect(bulk.status, bulk.text).toBe(202);
+  await stage.app.db.query(`update bulk_entry set skipped = repeat('because of this ', 20)`);
+  await stage.app.db.query(`update bulk_action set skipped = total, state = 'done'`);
+  const first = await anna.get('/review/entries');
+  const cursor = /href="([^"]*cursor=[^"]*)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(cursor).not.toBe('');
+  const times: Record<string, { kB: number; 'median ms': number }> = {};
+  for (const path of [
+    '/review',
+    '/review?feed=acme',
+    '/review?q=nurse',
+    '/review?older_than=1h',
+    '/review/entries',
+    '/review/entries?feed=acme',
+    '/review/entries?q=nurse',
+    cursor,
+    `/review/entries?group=${id}`,
+    `/review/confirm?action=discard&group=${id}`,
+    '/review/confirm?action=discard',
+    '/review/actions',
+    '/review/actions/1',
+    '/review/rules',
+  ]) {
+    const took: number[] = [];
+    for (let at = 0; at < (MEASURES ? REQUESTS : 1); at += 1) {
+      const from = performance.now();
+      const { status, text } = await anna.get(path);
+      took.push(performance.now() - from);
+      expect(status, path).toBe(200);
+      expect(Buffer.byteLength(text), path).toBeLessThan(MOST_BYTES);
+      times[path] = { kB: Math.round(Buffer.byteLength(text) / 1000), 'median ms': 0 };
+    }
+    took.sort((one, other) => one - other);
+    times[path] = { kB: times[path]?.kB ?? 0, 'median ms': Math.round(took[took.length >> 1] ?? 0) };
+  }
+  if (MEASURES) console.table(times);
+});
