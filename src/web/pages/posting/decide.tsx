@@ -2,7 +2,7 @@
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
 import { EditForm } from './edit-form.tsx';
-import type { PostingProps } from './posting.tsx';
+import type { PostingProps } from './posting-props.ts';
 import { SubjectFields } from './subject-fields.tsx';
 
 const WORDS = { retry: 'Send again', approve: 'Approve: delete', discard: 'Discard', reopen: 'Reopen' } as const;

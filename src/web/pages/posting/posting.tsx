@@ -4,23 +4,15 @@ import { excerpt } from '../../../posting/xml-characters.ts';
 import { paragraphsOf } from '../../../review/describe-history.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { Layout, mayReview, type Visit } from '../layout.tsx';
+import { Layout, mayReview } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { Decide } from './decide.tsx';
 import { Edits } from './edits.tsx';
 import { Exchanges } from './exchanges.tsx';
 import { FieldTable } from './field-table.tsx';
 import { Neighbouring } from './neighbouring.tsx';
-import type { PostingView } from './read-posting.ts';
+import type { PostingProps } from './posting-props.ts';
 import { ShownText } from './shown-text.tsx';
-
-export interface PostingProps {
-  readonly visit: Visit;
-  readonly view: PostingView;
-  /** Why nothing was done. */
-  readonly refused?: string | undefined;
-  readonly reason?: string | undefined;
-}
 
 export const PostingPage = (props: PostingProps) => {
   const { visit, view, refused } = props;
