@@ -46,6 +46,7 @@ export const pageAddress = {
   removeNote: (id: number) => `/review/notes/${id}/remove`,
   /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
+  undoEdit: () => '/posting/undo-edit',
   pulls: (feed?: string) => `/pulls${query({ feed })}`,
   pull: (id: number) => `/pulls/${id}`,
   held: (feed?: string) => `/held${query({ feed })}`,

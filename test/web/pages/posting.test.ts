@@ -13,7 +13,7 @@ const cdata = (text: string): string => `<![CDATA[${text}]]>`;
 const KEYS = ['..', HOSTILE, 'a b/c d?e#f%2F', 'ü😀'];
 const FEED: TestPosting[] = [
   ...KEYS.map((key) => posting(key, { state: cdata(HOSTILE), title: HOSTILE })),
-  ...['k1', 'k2', 'k3'].map((key) => posting(key, { state: 'Jalisco' })),
+  ...['k1', 'k2', 'k3', 'k4'].map((key) => posting(key, { state: 'Jalisco' })),
   posting('big', { state: 'Sonora', description: 'x'.repeat(1 << 20) }),
   ...['r1', 'f1', 'd1', 'l1'].map((key) => posting(key)),
 ];
@@ -121,6 +121,28 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
     await page.getByText('ready', { exact: true }).waitFor();
     expect((await stage.change('k1'))?.fields?.['location-state']).toBe('Texas');
     await page.close();
+  });
+
+  it('an edit is undone, on the page and by the API', async () => {
+    await served.api('POST', `review/${await stage.entry('k4')}/edit`, { fields: { 'location-state': 'Ohio' } });
+    const page = await show(anna, 'k4');
+    await page.getByRole('button', { name: 'Undo the edit of location-state' }).click();
+    await page.getByText('undo edit by anna: location-state').waitFor();
+    expect(await page.getByRole('button', { name: 'Undo the edit of location-state' }).count()).toBe(0);
+    await page.close();
+    const path = 'feeds/acme/postings/k4';
+    expect((await served.api('POST', `${path}/undo-edit`, {})).status).toBe(409);
+    await stage.app.db.query(
+      `insert into override (feed, key, field, source_value, value) values ('acme', 'k4', 'title', 'a', 'b')`,
+    );
+    const stale = await served.api('POST', `${path}/undo-edit`, { version: 'other' });
+    expect(stale).toMatchObject({ status: 409, body: { yours: { version: 'other' } } });
+    const { edits_version: version } = (await served.api('GET', path)).body;
+    expect(stale.body.edits_version).toBe(version);
+    expect(await served.api('POST', `${path}/undo-edit`, { version }, { as: 'reader' })).toMatchObject({ status: 403 });
+    const undone = await served.api('POST', `${path}/undo-edit`, { version });
+    expect(undone).toMatchObject({ status: 200, body: { undone: ['title'] } });
+    expect((await served.api('POST', 'feeds/acme/postings/none/undo-edit')).status).toBe(404);
   });
 
   it('a stale edit gets 409 with both versions and what was typed', async () => {

@@ -42,7 +42,7 @@ export const EditForm = ({ visit, view, editor, entry }: EditFormProps) => {
         </p>
       )}
       <p class="hint" id="edit-lasts">
-        An edit lasts until the source changes that field. An empty text removes the field.
+        An edit lasts until the source changes that field, and can be undone. An empty text removes the field.
       </p>
       <p>
         <button type="submit" class="main" aria-describedby="edit-lasts">

@@ -1,13 +1,16 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
+import { textOf } from '../../../plan/message.ts';
 import { postingKey } from '../../../posting/identifiers.ts';
+import { undoEdits } from '../../../review/undo-edit.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
-import { groupSchema, keyText, nameText, numberSchema } from '../../api/scalars.ts';
+import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
+import { mayPull } from '../layout.tsx';
 import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
 import { decideEntry, editFields } from './act.tsx';
 import { placeOf } from './place-of.ts';
@@ -16,7 +19,7 @@ import { readPosting } from './read-posting.ts';
 import { RecordPage } from './record.tsx';
 
 export function postingPages(context: PageContext): Hono<WebEnv> {
-  const { app } = context;
+  const { app, control } = context;
   const pages = new Hono<WebEnv>();
   pages.get(
     '/posting',
@@ -36,6 +39,26 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       if (entry.kind === 'record') return recordPage(context, asked, entry);
       const group = (await groupOfEntry(app.db, id))?.group;
       return asked.goTo(pageAddress.posting(entry.change.feed, entry.change.key, group));
+    }),
+  );
+  pages.post(
+    '/posting/undo-edit',
+    actOnForm('review', async (sent) => {
+      const { form, visit, actor } = sent;
+      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
+      const key = postingKey(parameter(keyText, 'key', form.one('key')));
+      const group = form.one('group');
+      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      const version = parameter(text(100), 'version', form.one('version'));
+      const fields = [parameter(fieldName, 'field', form.one('field'))];
+      const report = await undoEdits(app.db, feed, key, { actor, fields, version });
+      if (report.kind === 'refused') {
+        const refused = `The edit was not undone: ${textOf(report.message)}.`;
+        return sent.c.html(<PostingPage visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
+      }
+      // At once, if it can be: otherwise the next one by schedule does it.
+      if (mayPull(visit)) await control.pullSoon(feed);
+      return sent.goTo(pageAddress.posting(feed, key, group));
     }),
   );
   pages.post(
