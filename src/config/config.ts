@@ -1,6 +1,7 @@
 // The types of a checked configuration: plain data, units in names, secrets wrapped.
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping, StateField } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
@@ -97,6 +98,8 @@ export interface FeedConfig {
   readonly ownFields: ReadonlySet<string>;
   readonly guard: DeleteGuard;
   readonly rekeyGuard: RekeyGuard;
+  /** Absent: `mirror`. */
+  readonly policy?: FeedPolicy;
   /** A cron expression of five or six fields (seconds first); absent: pulled only by `sync`. */
   readonly schedule?: string;
   /** IANA name of the schedule's time zone. */

@@ -36,6 +36,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
       missingPulls: feed.delete_guard.missing_pulls ?? (pagesOf(feed, parts.format) === undefined ? 1 : 2),
     },
     rekeyGuard: feed.rekey_guard,
+    ...(feed.policy === 'mirror' ? {} : { policy: feed.policy }),
     schedule: feed.schedule,
     timeZone: feed.time_zone,
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),

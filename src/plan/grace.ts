@@ -12,3 +12,6 @@
  * @param missingPulls at least 1, which deletes at once.
  */
 export const pullsBeforeDue = (missingPulls: number): number => missingPulls - 1;
+
+/** Instead of what {@link pullsBeforeDue} returns, for feeds that delete nothing: the database counts up to one less. */
+export const NEVER_DUE = 32_767;

@@ -21,6 +21,9 @@ export interface Known {
 /**
  * Plans one posting. Content is compared by hash, so parts of the record that are not mapped never cause a request.
  *
+ * A feed whose jobs are only created (`mayUpdate` is false) leaves a mapped posting as it is: unchanged, or pending with the content
+ * that its open change has, because the attempt may be under way.
+ *
  * | posting | mapping      | open change          | planned                                             |
  * | ------- | ------------ | -------------------- | --------------------------------------------------- |
  * | valid   | same content | none                 | unchanged                                           |
@@ -31,16 +34,24 @@ export interface Known {
  * | invalid | any          | as above             | the same, but in the target state rejected: the     |
  * |         |              |                      | live job stays as it is                             |
  */
-export function planPosting<Content>(result: ReadPosting<Content>, recordHash: Buffer, known: Known): Planned<Content> {
+export function planPosting<Content>(
+  result: ReadPosting<Content>,
+  recordHash: Buffer,
+  known: Known,
+  mayUpdate = true,
+): Planned<Content> {
   const { posting } = result;
   const { mapping, open } = known;
   if (open !== undefined) {
-    if (desiresTheSame(open, result)) {
+    const staysAsPlanned = !mayUpdate && mapping !== undefined && open.desired === 'present';
+    if (staysAsPlanned || desiresTheSame(open, result)) {
       return { kind: 'pending_same', refresh: open.missing || differs(open.recordHash, recordHash) };
     }
     return { kind: 'superseding', desired: desiredFor(result, recordHash, mapping) };
   }
-  if (result.kind === 'posting' && mapping !== undefined && mapping.contentHash.equals(posting.contentHash)) {
+  const staysAsItIs =
+    !mayUpdate || (result.kind === 'posting' && mapping?.contentHash.equals(posting.contentHash) === true);
+  if (mapping !== undefined && staysAsItIs) {
     return { kind: 'unchanged', refresh: mapping.missingPulls > 0 || differs(mapping.recordHash, recordHash) };
   }
   return { kind: 'new', desired: desiredFor(result, recordHash, mapping) };

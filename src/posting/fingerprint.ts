@@ -35,15 +35,18 @@ export interface RecordReading {
   readonly script?: object;
   /** How the details of postings are requested and read, if they are. */
   readonly details?: object;
+  /** Jobs are not updated: once they are, postings whose records are the same must be compared with their jobs again. */
+  readonly createsOnly?: boolean;
 }
 
 /** Sixteen bytes that identify one way of reading records. */
 export function interpretationOf({ fingerprint, format, recordPath, encoding, ...reading }: RecordReading): Buffer {
-  const { lenient, table, script, details } = reading;
+  const { lenient, table, script, details, createsOnly } = reading;
   const parts = [fingerprint, format, recordPath, encoding ?? null, lenient === true];
   for (const settings of [table, script, details && { details }]) {
     if (settings !== undefined) parts.push(JSON.stringify(settings, sortNames));
   }
+  if (createsOnly === true) parts.push('creates only');
   return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, HASH_BYTES);
 }
 

@@ -5,6 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
@@ -29,6 +30,8 @@ export interface RecordRules {
   readonly isPaged?: boolean;
   /** For tables: how they are laid out. */
   readonly table?: TableLayout;
+  /** What the feed may do to jobs that exist; absent: everything. */
+  readonly policy?: FeedPolicy;
   /** Removes the credentials of the source, which some servers repeat, from a text. */
   readonly mask?: (text: string) => string;
 }

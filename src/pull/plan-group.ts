@@ -29,12 +29,13 @@ interface Group {
   readonly returned: PostingKey[];
 }
 
-/** Plans the postings and writes the changes to the pull's transaction. */
+/** Plans the postings and writes the changes to the pull's transaction. @param mayUpdate see {@link planPosting}. */
 export async function planPostings(
   postings: readonly RecordPosting[],
   pullTx: PullTransaction,
   ledger: PullLedger,
   unusable: UnusableRecords,
+  mayUpdate: boolean,
 ): Promise<void> {
   if (postings.length === 0) return;
   const known = await pullTx.lookUp(postings.map(({ read }) => read.posting.key));
@@ -46,7 +47,7 @@ export async function planPostings(
     if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
       unusable.noteDuplicate(record, posting.key);
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
-    const planned = planPosting(read, record.hash, entry);
+    const planned = planPosting(read, record.hash, entry, mayUpdate);
     const refresh = { key: posting.key, recordHash: record.hash };
     switch (planned.kind) {
       case 'unchanged':

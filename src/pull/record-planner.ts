@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { PostingsOfPlaces } from '../posting/posting.ts';
@@ -206,7 +207,7 @@ export class RecordPlanner implements RecordSink {
   async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
     await this.#sendUnreadableKeys();
     await this.#pullTx.addSkipped(skipped);
-    await planPostings(postings, this.#pullTx, this.ledger, this.unusable);
+    await planPostings(postings, this.#pullTx, this.ledger, this.unusable, updatesJobs(this.#rules.policy));
   }
 
   async #sendUnreadableKeys(): Promise<void> {

@@ -1,8 +1,9 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
-import { pullsBeforeDue } from '../plan/grace.ts';
+import { NEVER_DUE, pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
+import { deletesMissing } from '../plan/policy.ts';
 import { deleteLoad } from '../store/change/delete-load.ts';
 import {
   clearUnseen,
@@ -23,7 +24,12 @@ import {
   mergeChanges,
   withdrawMaybeMade,
 } from '../store/change/merge-planned.ts';
-import { holdWaitingDeletes, protectUnreadable, releaseHolds } from '../store/change/protect-unreadable.ts';
+import {
+  holdWaitingDeletes,
+  protectUnreadable,
+  releaseHolds,
+  withdrawDeletes,
+} from '../store/change/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
@@ -63,12 +69,15 @@ async function recogniseUnproven(
   ledger: PullLedger,
 ): Promise<Message | undefined> {
   if (pullTx.nothingKnown || (await countNewPostings(pullTx)) === 0) return undefined;
-  const before = pullsBeforeDue(setup.guard.missingPulls);
+  const before = graceOf(setup);
   await collectMissing(pullTx, ledger.missingRecords(), (hash) => ledger.hasSeen(hash), before);
   const rekey = await recogniseRekey(setup, pullTx, false);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
   return rekey;
 }
+
+const graceOf = ({ guard, policy }: FeedSetup): number =>
+  deletesMissing(policy) ? pullsBeforeDue(guard.missingPulls) : NEVER_DUE;
 
 /** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
 export async function removeGone(
@@ -77,7 +86,7 @@ export async function removeGone(
   ledger: PullLedger,
   unreadable: UnreadableInPull,
 ): Promise<Gone> {
-  const before = pullsBeforeDue(setup.guard.missingPulls);
+  const before = graceOf(setup);
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
   await clearUnseen(pullTx);
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
@@ -91,6 +100,7 @@ export async function removeGone(
     await releaseHolds(pullTx, 'unreadable');
     await releaseHolds(pullTx, 'restored');
   }
+  if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
   const rekey = await recogniseRekey(setup, pullTx, true);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));

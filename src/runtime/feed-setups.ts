@@ -5,6 +5,7 @@ import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
@@ -71,9 +72,11 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
         ...feed.source,
         fingerprint: reader.fingerprint,
         details: feed.source.details && detailReading(feed.source.details),
+        ...(updatesJobs(feed.policy) ? {} : { createsOnly: true }),
       }),
       guard: feed.guard,
       rekeyGuard: feed.rekeyGuard,
+      policy: feed.policy,
       lenient: feed.source.lenient,
       isPaged: kindOf(feed.source.from).isPaged,
       table: feed.source.table,

@@ -17,6 +17,7 @@ interface Scenario {
     invalid?: boolean;
     missing?: boolean;
   };
+  readonly createOnly?: boolean;
   readonly expect: { kind: string; refresh?: boolean; operation?: string; target?: string };
 }
 
@@ -53,6 +54,7 @@ describe('planPosting', () => {
           missing: open.missing ?? false,
         },
       },
+      scenario.createOnly !== true,
     );
     const { kind, refresh, ...desired } = scenario.expect;
     expect(planned).toMatchObject(refresh === undefined ? { kind, desired } : { kind, refresh });

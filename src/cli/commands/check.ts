@@ -1,4 +1,5 @@
 // `jobmirror check`: shows how the configuration is understood, and on request probes the sites.
+
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UNSEARCHED } from '../../apply/search-site.ts';
@@ -11,6 +12,7 @@ import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf } from '../../feed/source/sources.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
+import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
@@ -214,7 +216,9 @@ function describeFeed(feed: FeedConfig): string[] {
     `feed ${feed.name}: ${placeOf(feed)}`,
     `  into site ${feed.siteName}; ${schedule}`,
     `  key: ${feed.mapping.key.paths.join(' | ')}; fields: ${Object.keys(feed.mapping.fields).join(', ')}`,
-    `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`,
+    deletesMissing(feed.policy)
+      ? `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`
+      : `  ${feed.policy}: deletes no job${updatesJobs(feed.policy) ? '' : ', and updates none'}`,
   ];
 }
 

@@ -227,6 +227,12 @@ export const feedSchema = z
       ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
     limits: feedLimitsSchema.prefault({}).describe('Limits on size and time.'),
+    policy: z
+      .enum(['mirror', 'upsert_only', 'create_only'])
+      .default('mirror')
+      .describe(
+        'What the feed may do to jobs that exist. `mirror`: update them, and delete those whose posting is gone. `upsert_only`: update them, but delete none. `create_only`: neither. [feeds.md](feeds.md#feeds-that-do-not-delete-or-update) says what a change of the policy does.',
+      ),
     delete_guard: guardSchema
       .prefault({})
       .describe(

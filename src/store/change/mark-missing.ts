@@ -1,6 +1,7 @@
 // Finds mapped postings that a complete pull did not see and marks them absent; works in tables, as they may be a million.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
+import { NEVER_DUE } from '../../plan/grace.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -128,7 +129,7 @@ async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Bu
 export async function extendGrace({ session, subject }: PullTransaction, pullsBeforeDue: number): Promise<void> {
   const values = [pullsBeforeDue, subject.feed];
   await session.query(
-    `update mapping m set missing_pulls = m.missing_pulls + 1
+    `update mapping m set missing_pulls = least(m.missing_pulls + 1, ${NEVER_DUE - 1})
      from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
     values,
   );

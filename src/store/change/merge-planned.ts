@@ -1,6 +1,7 @@
 // Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
+import { NEVER_DUE } from '../../plan/grace.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -104,7 +105,7 @@ export async function extendMaybeMadeGrace(
   pullsBeforeDue: number,
 ): Promise<void> {
   await session.query(
-    `update change c set gone = true, missing_pulls = c.missing_pulls + 1
+    `update change c set gone = true, missing_pulls = least(c.missing_pulls + 1, ${NEVER_DUE - 1})
      from missing_change w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
     [feed, pullsBeforeDue],
   );

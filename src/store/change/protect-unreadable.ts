@@ -130,8 +130,17 @@ type ReleasedKind = Exclude<HoldKind, 'guard'>;
  * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
  * deletes become updates. Those of adopted jobs whose content is unknown stay held.
  */
-export async function releaseHolds({ session, subject }: PullTransaction, kind: ReleasedKind): Promise<void> {
-  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = '${kind}'`;
+export async function releaseHolds(pullTx: PullTransaction, kind: ReleasedKind): Promise<void> {
+  await keepJobs(pullTx, `c.state = 'held' and c.reason->>'kind' = '${kind}'`);
+}
+
+/** The same for all deletes that wait, of a feed that deletes nothing any more, apart from those that a person approved. */
+export async function withdrawDeletes(pullTx: PullTransaction): Promise<void> {
+  await keepJobs(pullTx, `c.state in ('ready', 'held') and not c.approved`);
+}
+
+async function keepJobs({ session, subject }: PullTransaction, which: string): Promise<void> {
+  const held = `c.feed = $1 and c.desired = 'absent' and ${which}`;
   await session.query(
     `update change c set ${RESTORED}, unseen = false
      from mapping m join document d on d.feed = m.feed and d.key = m.key
