@@ -35,6 +35,7 @@ export async function serveWeb(app: App): Promise<WebServer> {
         pull: (feed) => pulls.pull(feed),
         pullSoon: (feed) => pulls.soon(feed),
         wake: () => engine.wake(),
+        queueCounts: () => engine.queueCounts(),
         bulk: (id) => bulk.begin(id),
       });
       ends.push(pulls.stop, bulk.stop);

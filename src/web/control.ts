@@ -1,5 +1,6 @@
 // What pages and API ask of the running process besides its database.
-import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { QueueCounts } from '../queue/site-queue.ts';
 import type { PullSoon, PullStart } from '../runtime/pull-now.ts';
 
 export interface Control {
@@ -9,6 +10,8 @@ export interface Control {
   pullSoon(feed: FeedName): Promise<PullSoon>;
   /** Changes became ready to be sent. */
   wake(): void;
+  /** The queue of each site; empty as long as the process does not send. @throws if the queue can't be reached */
+  queueCounts(): Promise<ReadonlyMap<SiteName, QueueCounts>>;
   /** Carries out an action on many entries that was stored. */
   bulk(id: number): void;
 }
@@ -23,6 +26,7 @@ export function lateControl(): Control & { begin(control: Control): void } {
     pull: async (feed) => present?.pull(feed) ?? STARTING,
     pullSoon: async (feed) => present?.pullSoon(feed) ?? STARTING,
     wake: () => present?.wake(),
+    queueCounts: async () => present?.queueCounts() ?? new Map(),
     bulk: (id) => present?.bulk(id),
   };
 }

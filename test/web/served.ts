@@ -100,6 +100,7 @@ export async function serve(
       pull: (feed) => pulls.pull(feed),
       pullSoon: (feed) => pulls.soon(feed),
       wake: () => engine.wake(),
+      queueCounts: () => engine.queueCounts(),
       bulk: (id) => bulk?.begin(id),
     });
   }

@@ -6,9 +6,9 @@ import { namedFeeds } from '../../config/config.ts';
 import { type Advice, type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { resumeStoppedFeed } from '../../review/resume-stopped-feed.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
-import { resumeFeed } from '../../store/feed/feed-state.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/left-feeds.ts';
 import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
 import { auditAction } from '../../store/review/audit.ts';
@@ -157,17 +157,7 @@ function resumeCommand(): Command {
     .action((name: string, options: FeedsOptions) =>
       withApp(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
-        const undo = await db.transaction(async (tx) => {
-          const resumed = await resumeFeed(tx, feed);
-          if (resumed !== undefined)
-            await auditAction(tx, {
-              actor: actorName(options.as),
-              action: 'resume feed',
-              feed,
-              detail: { undo: resumed },
-            });
-          return resumed;
-        });
+        const undo = await resumeStoppedFeed(db, feed, actorName(options.as));
         if (options.json === true) return printJson({ feed, resumed: undo !== undefined });
         if (undo === undefined) return printLine(`Feed ${feed} was not stopped.`);
         const plan = commandWriter(options.config)(['plan', feed]);

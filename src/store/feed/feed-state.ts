@@ -105,3 +105,20 @@ export async function resumeFeed(tx: Queryable, feed: FeedName): Promise<number 
   );
   return row?.undo;
 }
+
+/** A feed that an undo has stopped, until a person resumes it. */
+export interface StoppedFeed {
+  readonly feed: FeedName;
+  readonly since: Date;
+  /** The undo, and the pull that it undid. */
+  readonly undo: number;
+  readonly undone: number | undefined;
+}
+
+export async function stoppedFeeds(db: Queryable): Promise<StoppedFeed[]> {
+  const rows = await db.query(
+    `select f.feed, f.stopped_at as since, f.stopped_by as undo, u.undoes as undone
+     from feed_state f left join pull u on u.id = f.stopped_by where f.stopped_by is not null order by f.feed`,
+  );
+  return rows.map(({ undone, ...row }) => ({ ...row, undone: undone ?? undefined }) as StoppedFeed);
+}

@@ -11,9 +11,14 @@ export interface CountedPull extends PullRow {
   readonly requests: number;
 }
 
-/** Newest first. */
-export async function countedPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<CountedPull[]> {
-  return withCounts(db, await listPulls(db, feed, limit));
+/** Newest first. @param before only older ones than this */
+export async function countedPulls(
+  db: Queryable,
+  feed: FeedName | undefined,
+  limit: number,
+  before?: number,
+): Promise<CountedPull[]> {
+  return withCounts(db, await listPulls(db, feed, limit, before));
 }
 
 export async function countedPull(db: Queryable, id: number): Promise<CountedPull | undefined> {

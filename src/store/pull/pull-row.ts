@@ -102,11 +102,17 @@ export async function findPull(db: Queryable, pull: number): Promise<PullRow | u
   return row === undefined ? undefined : tidy(row);
 }
 
-/** Newest pulls first, of one feed or of all. */
-export async function listPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<PullRow[]> {
+/** Newest pulls first, of one feed or of all. @param before only older ones than this */
+export async function listPulls(
+  db: Queryable,
+  feed: FeedName | undefined,
+  limit: number,
+  before?: number,
+): Promise<PullRow[]> {
   const rows = await db.query(
-    `select ${COLUMNS} from pull where $1::text is null or feed = $1 order by id desc limit $2`,
-    [feed ?? null, limit],
+    `select ${COLUMNS} from pull where ($1::text is null or feed = $1) and ($3::bigint is null or id < $3)
+     order by id desc limit $2`,
+    [feed ?? null, limit, before ?? null],
   );
   return rows.map(tidy);
 }

@@ -65,3 +65,36 @@ export async function recentActions(
   );
   return rows.map(({ reason, ...row }) => ({ ...row, ...(reason === null ? {} : { reason }) }));
 }
+
+/** An action as the page of all of them shows it. */
+export interface Activity {
+  readonly id: number;
+  readonly at: Date;
+  readonly actor: string;
+  readonly action: string;
+  readonly feed: FeedName | null;
+  readonly key: PostingKey | null;
+  readonly detail: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ActivityFilter {
+  readonly feed: string | undefined;
+  readonly actor: string | undefined;
+  /** Only older ones than this. */
+  readonly before: number | undefined;
+}
+
+/** Newest first. Only what the filter names is compared, so that the index of that is used. */
+export function listActivity(db: Queryable, filter: ActivityFilter, limit: number): Promise<Activity[]> {
+  const values: unknown[] = [limit];
+  const where = [
+    ['feed =', filter.feed],
+    ['actor =', filter.actor],
+    ['id <', filter.before],
+  ].flatMap(([condition, value]) => (value === undefined ? [] : [`${condition} $${values.push(value)}`]));
+  return db.query<Activity>(
+    `select id, at, actor, action, feed, key, detail from audit
+     ${where.length === 0 ? '' : `where ${where.join(' and ')}`} order by id desc limit $1`,
+    values,
+  );
+}

@@ -4,8 +4,8 @@ import { feedJson } from '../../review/read-model/feed.ts';
 import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
 import { countedPull } from '../../store/pull/counted-pulls.ts';
-import { auditAction } from '../../store/review/audit.ts';
 import { ProblemError } from '../problem.ts';
+import { startPullFor } from '../start-pull.ts';
 import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';
 import { notFound, requireFeed } from './known.ts';
 import { operation } from './operation.ts';
@@ -61,10 +61,9 @@ export const startFeedPull = operation({
   response: startedPullAnswer,
   async run({ params }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
-    const start = await control.pull(feed);
+    const start = await startPullFor({ app, control, actor }, feed);
     switch (start.kind) {
       case 'started':
-        await auditAction(app.db, { actor, action: 'pull', feed, detail: { pull: start.pull } });
         return { status: 202, location: `/pulls/${start.pull}`, body: { pull: start.pull, feed } };
       case 'busy':
         throw new ProblemError({

@@ -1,13 +1,8 @@
 // The API's operations on sites.
 import { z } from 'zod';
-import { describeMove } from '../../apply/confirm-address.ts';
-import { tell } from '../../plan/message.ts';
 import { siteJson } from '../../review/read-model/site.ts';
-import { resumePausedSite } from '../../review/resume-paused-site.ts';
 import { readSiteStatus } from '../../runtime/read-status.ts';
-import { addressOf } from '../../site/base-address.ts';
-import { findMove } from '../../store/site/known-address.ts';
-import { ProblemError } from '../problem.ts';
+import { resumeSiteFor } from '../resume-site.ts';
 import { pageOf, resumedAnswer, siteAnswer } from './answers.ts';
 import { requireSite } from './known.ts';
 import { operation } from './operation.ts';
@@ -46,12 +41,8 @@ export const resumeConfiguredSite = operation({
     .optional(),
   response: resumedAnswer,
   async run({ params, body }, { app, control, actor }) {
-    const { name, options } = requireSite(app, params.site);
-    const move = await findMove(app.db, name, addressOf(options.baseUrl));
-    if (move !== undefined)
-      throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), app.writeAction) });
-    const wasPaused = await resumePausedSite(app.db, name, { actor, emptied: body?.emptied === true });
-    control.wake();
-    return { body: { site: name, was_paused: wasPaused } };
+    const site = requireSite(app, params.site);
+    const wasPaused = await resumeSiteFor({ app, control, actor }, site, body?.emptied === true);
+    return { body: { site: site.name, was_paused: wasPaused } };
   },
 });

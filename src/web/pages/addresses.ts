@@ -25,6 +25,8 @@ export interface ReviewSelection {
 export const pageAddress = {
   overview: () => '/',
   feed: (feed: string) => `/feed${query({ feed })}`,
+  startPull: () => '/feed/pull',
+  resumeFeed: () => '/feed/resume',
   /** Groups of entries. */
   review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
   /** The entries of a group, or of another selection. */
@@ -47,8 +49,10 @@ export const pageAddress = {
   /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
   undoEdit: () => '/posting/undo-edit',
-  pulls: (feed?: string) => `/pulls${query({ feed })}`,
-  pull: (id: number) => `/pulls/${id}`,
+  pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
+  /** @param shown which of its effects, after which key */
+  pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>
+    `/pulls/${id}${query({ ...shown })}`,
   held: (feed?: string) => `/held${query({ feed })}`,
   doubts: (feed?: string) => `/doubts${query({ feed })}`,
   doubt: (id: number) => `/doubts/${id}`,
@@ -56,6 +60,13 @@ export const pageAddress = {
     `/jobs${query({ ...search })}`,
   sites: () => '/sites',
   site: (site: string) => `/sites/${encodeURIComponent(site)}`,
+  resumeSite: (site: string) => `/sites/${encodeURIComponent(site)}/resume`,
   queues: () => '/queues',
-  activity: (cursor?: string) => `/activity${query({ cursor })}`,
+  activity: (
+    selection: {
+      readonly feed?: string | undefined;
+      readonly actor?: string | undefined;
+      readonly before?: number | undefined;
+    } = {},
+  ) => `/activity${query({ ...selection })}`,
 } as const;

@@ -3,14 +3,28 @@ import { Hono } from 'hono';
 import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
+import { activityPages } from './activity/activity-pages.tsx';
 import { assetRoutes } from './assets.ts';
+import { feedPages } from './feeds/feed-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
+import { pullPages } from './pulls/pull-pages.tsx';
+import { queuePages } from './queues/queue-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
+import { sitePages } from './sites/site-pages.tsx';
 
-const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [overviewPages, reviewPages, postingPages];
+const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
+  overviewPages,
+  reviewPages,
+  postingPages,
+  feedPages,
+  pullPages,
+  sitePages,
+  queuePages,
+  activityPages,
+];
 
 export function pageRoutes(context: PageContext, sessions: Sessions): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();

@@ -1,74 +1,120 @@
-// The overview: each feed and site with its numbers, and what fails.
-import { textOf } from '../../../plan/message.ts';
-import { siteStatusOf } from '../../../review/site-status.ts';
-import type { Status } from '../../../runtime/read-status.ts';
-import { formatTime } from '../../../telemetry/times.ts';
+// The overview: what needs attention, each feed with its numbers and pulls, and each site.
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { MarkedFeed } from '../../../review/read-model/feed.ts';
+import type { AttentiveStatus } from '../../../runtime/attention.ts';
+import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
+import { pageAddress } from '../addresses.ts';
+import { FeedNumbers } from '../feeds/feed-numbers.tsx';
+import { PullButton } from '../feeds/pull-button.tsx';
 import { Layout, type Visit } from '../layout.tsx';
+import { PullStatusLabel } from '../pull-status.tsx';
+import { SiteStatusLabel } from '../site-status.tsx';
+import { When } from '../when.tsx';
+import { absence } from './absence.ts';
+import { AttentionList } from './attention.tsx';
+import { Sparkline } from './sparkline.tsx';
 
-export const Overview = ({ status, visit }: { status: Status; visit: Visit }) => {
-  const { failing, review } = status.assessment;
+export interface OverviewProps {
+  readonly status: AttentiveStatus;
+  readonly pulls: ReadonlyMap<FeedName, readonly BriefPull[]>;
+  readonly visit: Visit;
+}
+
+export const Overview = ({ status, pulls, visit }: OverviewProps) => {
+  const { feeds, sites, attention, stopped, workers, differences } = status;
+  const isRunning = feeds.some(({ lastPull }) => lastPull?.status === 'running');
   return (
     <Layout title="Overview" visit={visit} section="overview">
-      {failing.length === 0 && review.length === 0 && <p>All is well.</p>}
-      {[...failing, ...review].length > 0 && (
-        <ul>
-          {[...failing, ...review].map(({ message }) => (
-            <li>{textOf(message)}</li>
+      <div id="state" data-live={isRunning ? 'true' : undefined}>
+        <AttentionList prefix={visit.prefix} attention={attention} />
+        <h2>Feeds</h2>
+        {feeds.length === 0 && <p>No feed is configured.</p>}
+        <ul class="cards">
+          {feeds.map((feed) => (
+            <FeedCard
+              visit={visit}
+              feed={feed}
+              pulls={pulls.get(feed.feed) ?? []}
+              stopped={stopped.some((each) => each.feed === feed.feed)}
+            />
           ))}
         </ul>
-      )}
-      <h2 id="feeds">Feeds</h2>
-      <Feeds status={status} />
-      <h2 id="sites">Sites</h2>
-      <table aria-labelledby="sites">
-        <thead>
-          <tr>
-            <th scope="col">Site</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {status.sites.map(({ state }) => (
-            <tr>
-              <th scope="row">{state.site}</th>
-              <td>{siteStatusOf(state).replaceAll('_', ' ')}</td>
-            </tr>
+        <h2>Sites</h2>
+        <ul class="cards">
+          {sites.map((site) => (
+            <li class="card">
+              <h3>
+                <a href={visit.prefix + pageAddress.site(site.state.site)}>{site.state.site}</a>
+              </h3>
+              <p>
+                <SiteStatusLabel site={site} />
+              </p>
+            </li>
           ))}
-        </tbody>
-      </table>
+        </ul>
+        <p class="hint">
+          {workers === 1 ? '1 process sends.' : `${workers} processes send.`}
+          {differences !== undefined && ` ${differences}`}
+        </p>
+      </div>
     </Layout>
   );
 };
 
-const COUNTS = ['live', 'ready', 'in_doubt', 'held', 'rejected', 'failed', 'unreadable'] as const;
+interface FeedCardProps {
+  readonly visit: Visit;
+  readonly feed: MarkedFeed;
+  readonly pulls: readonly BriefPull[];
+  readonly stopped: boolean;
+}
 
-const Feeds = ({ status }: { status: Status }) => (
-  <table aria-labelledby="feeds">
-    <thead>
-      <tr>
-        <th scope="col">Feed</th>
-        {COUNTS.map((count) => (
-          <th scope="col" class="number">
-            {count.replace('_', ' ')}
-          </th>
-        ))}
-        <th scope="col">Last complete pull</th>
-        <th scope="col">Next pull</th>
-      </tr>
-    </thead>
-    <tbody>
-      {status.feeds.map((feed) => (
-        <tr>
-          <th scope="row">{feed.feed}</th>
-          {COUNTS.map((count) => (
-            <td class="number">{feed[count]}</td>
-          ))}
-          <td>{timeOf(feed.history?.lastComplete?.at)}</td>
-          <td>{timeOf(feed.nextRun)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
-
-const timeOf = (time: Date | undefined): string => (time === undefined ? '–' : formatTime(time));
+const FeedCard = ({ visit, feed, pulls, stopped }: FeedCardProps) => {
+  const { prefix } = visit;
+  const { lastPull } = feed;
+  return (
+    <li class="card">
+      <div class="head">
+        <h3>
+          <a href={prefix + pageAddress.feed(feed.feed)}>{feed.feed}</a>
+        </h3>
+        <span class="quiet">
+          {'to '}
+          <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
+        </span>
+        {!feed.configured && <span class="status warn">{absence(feed)}</span>}
+        {stopped && <span class="status warn">stopped</span>}
+      </div>
+      <FeedNumbers prefix={prefix} feed={feed} />
+      <Sparkline pulls={pulls} />
+      <dl class="facts">
+        <dt>Last pull</dt>
+        <dd>
+          {lastPull === undefined ? (
+            'never'
+          ) : (
+            <>
+              <a href={prefix + pageAddress.pull(lastPull.id)}>
+                <When at={lastPull.startedAt} />
+              </a>
+              {', '}
+              <PullStatusLabel pull={lastPull} />
+            </>
+          )}
+        </dd>
+        <dt>Last complete</dt>
+        <dd>{feed.history?.lastComplete === undefined ? 'never' : <When at={feed.history.lastComplete.at} />}</dd>
+        <dt>Next pull</dt>
+        <dd>
+          {stopped ? (
+            'none until it is resumed'
+          ) : feed.nextRun === undefined ? (
+            'no schedule'
+          ) : (
+            <When at={feed.nextRun} />
+          )}
+        </dd>
+      </dl>
+      <PullButton visit={visit} feed={feed} stopped={stopped} />
+    </li>
+  );
+};

@@ -1,0 +1,14 @@
+// Lets a feed be pulled again that an undo has stopped, as a person decides.
+import type { FeedName } from '../posting/identifiers.ts';
+import { resumeFeed } from '../store/feed/feed-state.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { auditAction } from '../store/review/audit.ts';
+
+/** Returns the undo that had stopped it; `undefined`: it was not stopped. */
+export async function resumeStoppedFeed(db: Database, feed: FeedName, actor: string): Promise<number | undefined> {
+  return db.transaction(async (tx) => {
+    const undo = await resumeFeed(tx, feed);
+    if (undo !== undefined) await auditAction(tx, { actor, action: 'resume feed', feed, detail: { undo } });
+    return undo;
+  });
+}

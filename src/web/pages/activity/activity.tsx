@@ -1,0 +1,92 @@
+// What people did, newest first.
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { Activity, ActivityFilter } from '../../../store/review/audit.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, type Visit } from '../layout.tsx';
+import { When } from '../when.tsx';
+import { Detail } from './detail.tsx';
+
+export interface ActivityPageProps {
+  readonly visit: Visit;
+  readonly items: readonly Activity[];
+  readonly feeds: readonly FeedName[];
+  readonly selection: ActivityFilter;
+  /** Where the older ones begin; `undefined`: there are none. */
+  readonly older: number | undefined;
+}
+
+export const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPageProps) => {
+  const { prefix } = visit;
+  const { feed, actor, before } = selection;
+  return (
+    <Layout title="Activity" visit={visit} section="activity">
+      <form class="row" method="get" action={prefix + pageAddress.activity()}>
+        <label>
+          Feed
+          <select name="feed">
+            <option value="">all</option>
+            {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
+              <option selected={name === feed}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Who
+          <input name="actor" value={actor ?? ''} />
+        </label>
+        <button type="submit">Show</button>
+      </form>
+      {items.length === 0 ? (
+        <p>
+          {feed === undefined && actor === undefined && before === undefined
+            ? 'Nobody has done anything yet.'
+            : 'There is nothing like that.'}
+        </p>
+      ) : (
+        <section class="scroll" tabindex={0} aria-label="Actions, newest first">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">Who</th>
+                <th scope="col">What</th>
+                <th scope="col">To what</th>
+                <th scope="col">Before and after</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map(({ at, actor: who, action, feed: ofFeed, key, detail }) => (
+                <tr>
+                  <td>
+                    <When at={at} />
+                  </td>
+                  <td>
+                    <a href={prefix + pageAddress.activity({ actor: who })}>{who}</a>
+                  </td>
+                  <td>{action}</td>
+                  <td>
+                    {ofFeed !== null && key !== null && <a href={prefix + pageAddress.posting(ofFeed, key)}>{key}</a>}
+                    {ofFeed !== null && (
+                      <span class={key === null ? '' : 'detail'}>
+                        <a href={prefix + pageAddress.feed(ofFeed)}>{ofFeed}</a>
+                      </span>
+                    )}
+                  </td>
+                  <td>{detail !== null && <Detail detail={detail} />}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <p class="row">
+        {before !== undefined && <a href={prefix + pageAddress.activity({ feed, actor })}>Newest</a>}
+        {older !== undefined && (
+          <a href={prefix + pageAddress.activity({ feed, actor, before: older })} rel="next">
+            Older
+          </a>
+        )}
+      </p>
+    </Layout>
+  );
+};

@@ -1,0 +1,81 @@
+// The page of one feed, and its forms: pull it now, resume it.
+import { Hono } from 'hono';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import { resumeStoppedFeed } from '../../../review/resume-stopped-feed.ts';
+import type { App } from '../../../runtime/app.ts';
+import { type AttentiveStatus, readAttention } from '../../../runtime/attention.ts';
+import { countedPulls } from '../../../store/pull/counted-pulls.ts';
+import { recentPulls } from '../../../store/pull/recent-pulls.ts';
+import { notFound, requireFeed } from '../../api/known.ts';
+import { ProblemError } from '../../problem.ts';
+import { startPullFor } from '../../start-pull.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
+import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { FeedPage } from './feed.tsx';
+
+const SHOWN_PULLS = 10;
+const DRAWN_PULLS = 40;
+
+export function feedPages({ app, control }: PageContext): Hono<WebEnv> {
+  const { db, config } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/feed',
+    showPage(async ({ visit, query }) => {
+      const { name, status, feed } = await readOne(app, query('feed'));
+      return (
+        <FeedPage
+          visit={visit}
+          feed={feed}
+          config={config.feeds.get(name)}
+          faults={config.brokenFeeds.get(name)?.complaints ?? []}
+          stopped={status.stopped[0]}
+          attention={status.attention.filter(({ place }) => 'feed' in place && place.feed === name)}
+          pulls={await countedPulls(db, name, SHOWN_PULLS)}
+          drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
+          write={app.writeAction}
+        />
+      );
+    }),
+  );
+  pages.post(
+    pageAddress.startPull(),
+    actOnForm('pull', async ({ form, actor, goTo }) => {
+      const feed = await requireFeed(app, expectFeed(form.one('feed')));
+      const start = await startPullFor({ app, control, actor }, feed);
+      // Whoever presses the button twice sees the pull that it started.
+      if (start.kind === 'started' || (start.kind === 'busy' && start.pull !== undefined)) {
+        return goTo(pageAddress.pull(start.pull as number));
+      }
+      const detail =
+        start.kind === 'unusable'
+          ? start.message
+          : `feed ${feed} is being pulled right now; try again when that has ended`;
+      throw new ProblemError({ status: 409, detail });
+    }),
+  );
+  pages.post(
+    pageAddress.resumeFeed(),
+    actOnForm('review', async ({ form, actor, goTo }) => {
+      const feed = await requireFeed(app, expectFeed(form.one('feed')));
+      const undo = await resumeStoppedFeed(db, feed, actor);
+      if (undo === undefined) throw new ProblemError({ status: 409, detail: `feed ${feed} is not stopped any more` });
+      return goTo(pageAddress.feed(feed));
+    }),
+  );
+  return pages;
+}
+
+async function readOne(app: App, given: string | undefined) {
+  const name = await requireFeed(app, expectFeed(given));
+  const status: AttentiveStatus = await readAttention(app, name);
+  const feed = status.feeds.find((each) => each.feed === name);
+  if (feed === undefined) throw notFound(`there is no feed ${name}`);
+  return { name, status, feed };
+}
+
+function expectFeed(given: string | undefined): FeedName {
+  if (given !== undefined) return given as FeedName;
+  throw new ProblemError({ status: 400, detail: 'the address or form must name a feed' });
+}

@@ -1,0 +1,62 @@
+// The pages of pulls: all of them, and one with its sums and what it changed on the site.
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { PostingKey } from '../../../posting/identifiers.ts';
+import { readPullSums } from '../../../review/pull-sums.ts';
+import { pulledChanges } from '../../../review/pulled-changes.ts';
+import { countedPulls } from '../../../store/pull/counted-pulls.ts';
+import { findUndoOf } from '../../../store/pull/pull-row.ts';
+import { PULL_EFFECTS } from '../../../store/pull/pulled-postings.ts';
+import { notFound, requireFeed } from '../../api/known.ts';
+import { keyText, numberSchema } from '../../api/scalars.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { expectValue } from '../expect-value.ts';
+import { type PageContext, showPage } from '../page.tsx';
+import { PullPage } from './pull.tsx';
+import { PullsPage } from './pulls.tsx';
+
+const SHOWN_PULLS = 50;
+const SHOWN_POSTINGS = 50;
+
+export function pullPages({ app }: PageContext): Hono<WebEnv> {
+  const { db } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/pulls',
+    showPage(async ({ visit, query }) => {
+      const given = query('feed');
+      const feed = given === undefined ? undefined : await requireFeed(app, given);
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      const found = await countedPulls(db, feed, SHOWN_PULLS + 1, before);
+      const pulls = found.slice(0, SHOWN_PULLS);
+      const older = found.length > SHOWN_PULLS ? pulls.at(-1)?.id : undefined;
+      return <PullsPage visit={visit} pulls={pulls} feed={feed} older={older} isFirst={before === undefined} />;
+    }),
+  );
+  pages.get(
+    '/pulls/:id',
+    showPage(async ({ c, visit, query }) => {
+      const id = expectValue('the number of the pull', numberSchema, c.req.param('id'));
+      const sums = await readPullSums(db, id);
+      if (sums === undefined) throw notFound(`there is no pull ${id}`);
+      const asked = expectValue('show', z.enum(PULL_EFFECTS).optional(), query('show'));
+      const after = expectValue('after', keyText.optional(), query('after')) as PostingKey | undefined;
+      const show = asked ?? PULL_EFFECTS.find((effect) => sums.effects[effect] > 0) ?? 'created';
+      const changes = await pulledChanges(db, sums.pull, show, { after, limit: SHOWN_POSTINGS });
+      const { pull } = sums;
+      const undone = pull.undoable ? await findUndoOf(db, id) : undefined;
+      return (
+        <PullPage
+          visit={visit}
+          sums={sums}
+          show={show}
+          changes={changes}
+          after={after}
+          undone={undone}
+          write={app.writeAction}
+        />
+      );
+    }),
+  );
+  return pages;
+}

@@ -1,0 +1,76 @@
+// Pulls as a table, newest first.
+import { textOf } from '../../../plan/message.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import type { CountedPull } from '../../../store/pull/counted-pulls.ts';
+import { formatSpan } from '../../../telemetry/times.ts';
+import { pageAddress } from '../addresses.ts';
+import { PullStatusLabel } from '../pull-status.tsx';
+import { When } from '../when.tsx';
+
+const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
+
+export interface PullTableProps {
+  readonly prefix: string;
+  readonly pulls: readonly CountedPull[];
+  readonly label: string;
+  readonly withFeed?: boolean;
+}
+
+export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableProps) => {
+  if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
+  return (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Pull
+            </th>
+            {withFeed && <th scope="col">Feed</th>}
+            <th scope="col">Started</th>
+            <th scope="col">Status</th>
+            {COUNTS.map((name) => (
+              <th scope="col" class="number">
+                {`${name.charAt(0).toUpperCase()}${name.slice(1)}`}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              Took
+            </th>
+            <th scope="col">Notes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pulls.map((pull) => (
+            <tr>
+              <th scope="row" class="number">
+                <a href={prefix + pageAddress.pull(pull.id)}>{pull.id}</a>
+              </th>
+              {withFeed && (
+                <td>
+                  <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
+                </td>
+              )}
+              <td>
+                <When at={pull.startedAt} />
+              </td>
+              <td>
+                <PullStatusLabel pull={pull} />
+              </td>
+              {COUNTS.map((name) => (
+                <td class={`number${pull[name] === 0 ? ' quiet' : ''}`}>{pull[name]}</td>
+              ))}
+              <td class="number">{pull.durationMs === undefined ? '–' : took(pull.durationMs)}</td>
+              <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
+
+const notesOfPull = ({ undoes, notes, shortfalls }: CountedPull): string =>
+  [...(undoes === undefined ? [] : [`undoes pull ${undoes}`]), ...[...notes, ...shortfalls].map(textOf)].join('; ');

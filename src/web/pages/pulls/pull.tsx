@@ -1,0 +1,144 @@
+// One pull: its sums, whether the feed was complete and why not, what it changed on the site, and how to undo it.
+import { tell, type WriteAction } from '../../../plan/message.ts';
+import type { PullSums } from '../../../review/pull-sums.ts';
+import type { PulledChanges } from '../../../review/pulled-changes.ts';
+import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pulled-postings.ts';
+import { formatBytes } from '../../../telemetry/progress-line.ts';
+import { formatSpan } from '../../../telemetry/times.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, type Visit } from '../layout.tsx';
+import { PullStatusLabel } from '../pull-status.tsx';
+import { When } from '../when.tsx';
+import { Changes } from './changes.tsx';
+import { GoneSum, SeenSum } from './sums.tsx';
+
+export interface PullPageProps {
+  readonly visit: Visit;
+  readonly sums: PullSums;
+  readonly show: PullEffect;
+  readonly changes: PulledChanges;
+  readonly after: string | undefined;
+  /** The undo of this pull, if there is one. */
+  readonly undone: number | undefined;
+  readonly write: WriteAction;
+}
+
+export const PullPage = ({ visit, sums, show, changes, after, undone, write }: PullPageProps) => {
+  const { prefix } = visit;
+  const { pull, effects, requests, fault } = sums;
+  const isRunning = pull.status === 'running';
+  return (
+    <Layout title={`Pull ${pull.id}`} visit={visit} section="pulls">
+      <div id="pull" data-live={isRunning ? 'true' : undefined}>
+        <p class="row">
+          <PullStatusLabel pull={pull} />
+          <span>
+            {'of '}
+            <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
+            {' to '}
+            <a href={prefix + pageAddress.site(pull.site)}>{pull.site}</a>
+          </span>
+        </p>
+        {pull.undoes !== undefined && (
+          <p class="notice">
+            {'This is the undo of '}
+            <a href={prefix + pageAddress.pull(pull.undoes)}>pull {pull.undoes}</a>.
+          </p>
+        )}
+        {pull.notes.map((note) => (
+          <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>{tell(note, write)}</p>
+        ))}
+        {fault !== undefined && <p class="notice bad">{fault}</p>}
+        <dl class="facts">
+          <dt>Started</dt>
+          <dd>
+            <When at={pull.startedAt} />
+          </dd>
+          <dt>Read completely</dt>
+          <dd>
+            {pull.committedAt === undefined ? (
+              isRunning ? (
+                'it is being read'
+              ) : (
+                'no, nothing of it was saved'
+              )
+            ) : (
+              <When at={pull.committedAt} />
+            )}
+          </dd>
+          <dt>{isRunning ? 'Sending' : 'Ended'}</dt>
+          <dd>{pull.finishedAt === undefined ? 'it runs' : <When at={pull.finishedAt} />}</dd>
+          {pull.durationMs !== undefined && (
+            <>
+              <dt>Took</dt>
+              <dd>
+                {pull.durationMs < 10_000 ? `${(pull.durationMs / 1000).toFixed(1)} s` : formatSpan(pull.durationMs)}
+              </dd>
+            </>
+          )}
+          <dt>Read</dt>
+          <dd>{formatBytes(pull.bytes)}</dd>
+          <dt>Requests</dt>
+          <dd>{requests}</dd>
+          {pull.takenOver !== undefined && (
+            <>
+              <dt>Goes on as</dt>
+              <dd>
+                <a href={prefix + pageAddress.pull(pull.takenOver.by)}>pull {pull.takenOver.by}</a>, which has what this
+                one left open; the sums below are of that moment
+              </dd>
+            </>
+          )}
+        </dl>
+        {pull.committedAt !== undefined && (
+          <>
+            <SeenSum prefix={prefix} feed={pull.feed} seen={sums.seen} />
+            <h2>What was gone</h2>
+            {sums.gone === undefined ? (
+              <>
+                <p class="notice">
+                  The feed is not proven complete, so no posting counts as gone and nothing is deleted.
+                </p>
+                <ul>
+                  {pull.shortfalls.map((shortfall) => (
+                    <li>{tell(shortfall, write)}</li>
+                  ))}
+                </ul>
+              </>
+            ) : (
+              <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
+            )}
+          </>
+        )}
+        <h2 id="changes">What it changed on the site</h2>
+        <ul class="tabs" aria-label="Kinds of changes">
+          {PULL_EFFECTS.map((effect) => (
+            <li>
+              <a
+                href={`${prefix}${pageAddress.pull(pull.id, { show: effect })}#changes`}
+                aria-current={effect === show ? 'true' : undefined}
+              >
+                {`${effects[effect]} ${effect}`}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Changes prefix={prefix} pull={pull} show={show} count={effects[show]} changes={changes} after={after} />
+      </div>
+      <h2>Undo</h2>
+      {undone !== undefined ? (
+        <p>
+          {'It was undone by '}
+          <a href={prefix + pageAddress.pull(undone)}>pull {undone}</a>.
+        </p>
+      ) : pull.undoable && pull.committedAt !== undefined ? (
+        <>
+          <p>This command shows what the site would get back, and asks before it does anything:</p>
+          <pre>{write({ kind: 'undo_pull', pull: pull.id })}</pre>
+        </>
+      ) : (
+        <p>It can't be undone: what it changed is not recorded, or not kept any more.</p>
+      )}
+    </Layout>
+  );
+};

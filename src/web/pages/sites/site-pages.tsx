@@ -1,0 +1,51 @@
+// The pages of sites: all of them, and one with its requests and the form that resumes it.
+import { Hono } from 'hono';
+import { readSiteStatus } from '../../../runtime/read-status.ts';
+import { recentRequestsTo } from '../../../store/site/recent-requests.ts';
+import { notFound, requireSite } from '../../api/known.ts';
+import { ProblemError } from '../../problem.ts';
+import { resumeSiteFor } from '../../resume-site.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
+import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { SitePage } from './site.tsx';
+import { SitesPage } from './sites.tsx';
+
+const SHOWN_REQUESTS = 50;
+
+export function sitePages({ app, control }: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/sites',
+    showPage(async ({ visit }) => {
+      const { sites, workers, differences } = await readSiteStatus(app);
+      return <SitesPage visit={visit} sites={sites} workers={workers} differences={differences} />;
+    }),
+  );
+  pages.get(
+    '/sites/:site',
+    showPage(async ({ c, visit }) => {
+      const config = requireSite(app, c.req.param('site') ?? '');
+      const site = (await readSiteStatus(app)).sites.find(({ state }) => state.site === config.name);
+      if (site === undefined) throw notFound(`there is no site ${config.name}`);
+      const requests = await recentRequestsTo(app.db, config.name, SHOWN_REQUESTS);
+      return <SitePage visit={visit} site={site} config={config} requests={requests} write={app.writeAction} />;
+    }),
+  );
+  pages.post(
+    '/sites/:site/resume',
+    actOnForm('review', async ({ c, form, actor, goTo }) => {
+      const site = requireSite(app, c.req.param('site') ?? '');
+      // Another cause than the one that was shown may need something else than to go on.
+      const { sites } = await readSiteStatus(app);
+      const since = sites.find(({ state }) => state.site === site.name)?.state.pausedSince?.toISOString();
+      if (since !== form.one('since')) {
+        const now = since === undefined ? 'is not paused any more' : `was paused again at ${since}`;
+        throw new ProblemError({ status: 409, detail: `site ${site.name} ${now}; nothing was changed` });
+      }
+      await resumeSiteFor({ app, control, actor }, site, form.one('emptied') === 'yes');
+      return goTo(pageAddress.site(site.name));
+    }),
+  );
+  return pages;
+}

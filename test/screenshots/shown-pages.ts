@@ -1,0 +1,41 @@
+// The pages of which pictures are taken. A new page needs a line here.
+import { pageAddress } from '../../src/web/pages/addresses.ts';
+
+/** What there is to show in the stage. */
+export interface Shown {
+  readonly feed: string;
+  readonly site: string;
+  /** A pull that created, updated and deleted. */
+  readonly pull: number;
+  /** A pull of another feed that goes on. */
+  readonly running: number;
+  readonly group: string;
+  readonly rejected: { readonly id: number; readonly key: string };
+  readonly doubt: number;
+  readonly bulk: number;
+}
+
+/** The name of each picture, and the address of its page. */
+export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
+  overview: pageAddress.overview(),
+  feed: pageAddress.feed(shown.feed),
+  review: pageAddress.review(),
+  'review-group': pageAddress.entries({ group: shown.group }),
+  'review-entry': pageAddress.entry(shown.rejected.id),
+  'review-actions': pageAddress.bulkActions(),
+  'review-action': pageAddress.bulkAction(shown.bulk),
+  'review-rules': pageAddress.rules(),
+  posting: pageAddress.posting(shown.feed, shown.rejected.key),
+  pulls: pageAddress.pulls(),
+  pull: pageAddress.pull(shown.pull, { show: 'updated' }),
+  'pull-running': pageAddress.pull(shown.running),
+  held: pageAddress.held(),
+  doubts: pageAddress.doubts(),
+  doubt: pageAddress.doubt(shown.doubt),
+  jobs: pageAddress.jobs(),
+  adopt: '/adopt',
+  sites: pageAddress.sites(),
+  site: pageAddress.site(shown.site),
+  queues: pageAddress.queues(),
+  activity: pageAddress.activity(),
+});

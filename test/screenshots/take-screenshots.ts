@@ -1,0 +1,114 @@
+// Takes a picture of every page, light and dark, wide and narrow, from a stage in which everything occurs.
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openStage, type Stage } from '../review/stage.ts';
+import { browserForTests } from '../support/browser.ts';
+import { posting, type TestPosting } from '../support/indeed-feed.ts';
+import { signInAs } from '../web/pages/signed-in.ts';
+import { type Served, serve } from '../web/served.ts';
+import { type Shown, shownPages } from './shown-pages.ts';
+
+const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
+const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
+const SCHEMES = ['light', 'dark'] as const;
+
+const TITLES = [
+  'Registered Nurse',
+  'Warehouse Associate',
+  'Truck Driver',
+  'Software Engineer',
+  'Line Cook',
+  'Electrician',
+];
+const CITIES = ['Boston', 'Salem', 'Worcester', 'Springfield', 'Lowell'];
+
+const usual = (from: number, count: number): TestPosting[] =>
+  Array.from({ length: count }, (_, at) => {
+    const n = from + at;
+    return posting(`R-${1000 + n}`, { title: TITLES[n % TITLES.length], city: CITIES[n % CITIES.length] });
+  });
+const abroad = (state: string, from: number, count: number): TestPosting[] =>
+  usual(from, count).map((each) => ({ ...each, state, city: 'Guadalajara' }));
+
+let stage: Stage;
+let served: Served;
+let browser: Browser;
+let shown: Shown;
+
+beforeAll(async () => {
+  stage = await openStage();
+  served = await serve(stage.mirror);
+  browser = await browserForTests().launch();
+  shown = await fillStage();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await served?.close();
+  await stage?.close();
+});
+
+/** A rejected group, a refused posting, a doubt, held deletes, an edit of many, a paused site and a pull that runs. */
+async function fillStage(): Promise<Shown> {
+  const { db } = served.app;
+  const first = usual(0, 60);
+  await stage.pull(first);
+  await stage.acceptAll();
+  const changed = first
+    .map((each, at) => (at % 6 === 0 ? { ...each, title: `Senior ${each.title}` } : each))
+    .slice(0, 58);
+  const { pull } = await stage.pull([...changed, ...usual(70, 5)]);
+  await stage.acceptAll();
+  const bad = [...abroad('Jalisco', 100, 14), ...abroad('Sonora', 120, 5)];
+  await stage.pull([...changed.slice(0, 50), ...usual(70, 5), ...bad, ...usual(200, 4)], { percent: 5, count: 3 });
+  await stage.fail('R-1200', 'in_doubt', 'No answer: the connection was closed');
+  await stage.fail('R-1201', 'rejected', 'Title is already used by another job of this account');
+  const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; entries?: number }[];
+  const entries = (await served.api('GET', 'review?kind=rejected&limit=1')).body.items as { id: number; key: string }[];
+  const doubts = (await served.api('GET', 'review?kind=in_doubt&limit=1')).body.items as { id: number }[];
+  const group = groups[0]?.group ?? '';
+  const q = encodeURIComponent('Sonora');
+  const note = await served.api('POST', `review/groups/${group}/notes`, { text: 'Asked the agency on Monday.' });
+  expect(note.status).toBe(200);
+  const matching = (await served.api('GET', `review/groups?q=${q}`)).body.items[0]?.entries ?? 0;
+  const edit = { set: { 'location-state': 'Arizona' } };
+  const body = { action: 'edit', filter: { group, q: 'Sonora' }, expected: matching, edit };
+  const bulk = (await served.api('POST', 'review/actions', body)).body.bulk ?? 1;
+  await db.query(
+    `update site_state set paused_since = now() - interval '25 minutes', pause_cause = $1::jsonb, next_probe = now() + interval '5 minutes'
+     where site = 'board'`,
+    [JSON.stringify('the site refuses the token (401)')],
+  );
+  const [running] = await db.query<{ id: number }>(
+    `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
+  );
+  return {
+    feed: 'acme',
+    site: 'board',
+    pull,
+    running: running?.id ?? pull,
+    group,
+    rejected: entries[0] ?? { id: 1, key: 'R-1100' },
+    doubt: doubts[0]?.id ?? 1,
+    bulk,
+  };
+}
+
+it('every page, light and dark, wide and narrow', async () => {
+  await mkdir(FOLDER, { recursive: true });
+  const left: string[] = [];
+  for (const colorScheme of SCHEMES) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      const { context, page, go } = await signInAs(served, browser, 'anna', { colorScheme, viewport });
+      for (const [name, path] of Object.entries(shownPages(shown))) {
+        const status = await go(path);
+        if (status !== 200) left.push(`${name} (${path}) answered ${status}`);
+        else await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      }
+      await context.close();
+    }
+  }
+  expect([...new Set(left)], 'no picture of these').toEqual([]);
+});

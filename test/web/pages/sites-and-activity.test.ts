@@ -1,0 +1,123 @@
+// The pages of sites, queues and activity in a browser.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStage, type Stage } from '../../review/stage.ts';
+import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { posting } from '../../support/indeed-feed.ts';
+import { type Served, serve } from '../served.ts';
+import { signInAs } from './signed-in.ts';
+
+const chromium = browserForTests();
+const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
+
+describe.skipIf(!chromium.available)(`Sites, queues and activity${chromium.note}`, () => {
+  let stage: Stage;
+  let served: Served;
+  let browser: Browser;
+  beforeAll(async () => {
+    stage = await openStage();
+    served = await serve(stage.mirror);
+    browser = await chromium.launch();
+    await stage.pull([posting(`k${HOSTILE}`), posting('b'), posting('c', { state: 'Jalisco' })]);
+    await stage.fail('b', 'rejected', HOSTILE);
+    const actor = `anna ${HOSTILE}`;
+    await served.app.db.query(
+      `insert into audit (actor, action, feed, key, detail) values ($1, $1, 'acme', $1, $2),
+         ('ben', 'edit', 'acme', 'b', '{"entry": 1, "edits": {"title": {"before": "old", "after": "new"}}}')`,
+      [actor, { text: HOSTILE, edits: { title: HOSTILE } }],
+    );
+    await pause();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await served.close();
+    await stage.close();
+  });
+
+  const pause = () =>
+    served.app.db.query(
+      `insert into site_state (site, paused_since, pause_cause) values ('board', now(), to_jsonb($1::text))
+       on conflict (site) do update set paused_since = now(), pause_cause = excluded.pause_cause`,
+      [HOSTILE],
+    );
+
+  it('text of sites and people stays text; no accessibility fault, in light and dark, at 320 px', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width: 320, height: 800 };
+      const { context, page, errors, go } = await signInAs(served, browser, 'anna', { colorScheme, viewport });
+      for (const path of ['/sites', '/sites/board', '/queues', '/activity', '/activity?feed=acme&actor=ben', '/']) {
+        expect(await go(path), path).toBe(200);
+        expect(await page.title(), path).not.toBe('run');
+        expect(await page.locator('img, main script').count(), path).toBe(0);
+        expect(await accessibilityFaults(page), path).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(320);
+      }
+      expect(errors).toEqual([]);
+      await context.close();
+    }
+  });
+
+  it('shows the backlog beside the queues', async () => {
+    const { context, page, go } = await signInAs(served, browser, 'ben', { javaScriptEnabled: false });
+    await go('/queues');
+    const backlog = page.getByRole('region', { name: 'Backlog' });
+    expect(await backlog.getByRole('row').nth(1).textContent()).toContain('to be sent1');
+    await page.getByText('which is in the same Postgres').waitFor();
+    await context.close();
+  });
+
+  it('a paused site is resumed by who saw why, once, and viewers can only read', async () => {
+    const viewer = await signInAs(served, browser, 'ben');
+    await viewer.go('/sites/board');
+    expect(await viewer.page.locator('main form').count()).toBe(0);
+    const csrf = await viewer.page.locator('input[name=csrf]').first().inputValue();
+    const forged = await viewer.page.request.post(`${served.url}/sites/board/resume`, {
+      form: { csrf },
+      headers: { Origin: served.url },
+    });
+    expect(forged.status()).toBe(403);
+    await viewer.context.close();
+    const { context, page, go } = await signInAs(served, browser, 'anna');
+    await go('/sites/board');
+    await pause();
+    await page.getByRole('button', { name: 'Resume board' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('was paused again at').waitFor();
+    await go('/sites/board');
+    await page.getByLabel('The site was really emptied').check();
+    await page.getByRole('button', { name: 'Resume board' }).click();
+    await page.getByText('open for sending').waitFor();
+    const audit = await served.app.db.query(
+      `select actor, detail->'emptied' as emptied from audit where action = 'resume'`,
+    );
+    expect(audit).toEqual([{ actor: 'anna', emptied: true }]);
+    await go('/activity?actor=anna');
+    expect(await page.getByRole('region', { name: 'Actions, newest first' }).getByRole('row').count()).toBe(2);
+    await context.close();
+  });
+
+  it('activity comes in pages, each action once', async () => {
+    await served.app.db.query(
+      `insert into audit (actor, action, feed) select 'many', 'act ' || n, 'acme' from generate_series(1, 60) n`,
+    );
+    const { context, page, go } = await signInAs(served, browser, 'ben');
+    await go('/activity?actor=many');
+    const actions = async () => page.locator('tbody tr td:nth-child(3)').allTextContents();
+    const first = await actions();
+    await page.getByRole('link', { name: 'Older' }).click();
+    await page.getByRole('link', { name: 'Newest' }).waitFor();
+    expect(new Set([...first, ...(await actions())]).size).toBe(60);
+    expect(first).toHaveLength(50);
+    await context.close();
+  });
+
+  it.each([
+    ['/sites/nope', 404],
+    ['/activity?feed=nope', 404],
+    ['/activity?before=-1', 400],
+    [`/activity?actor=${'a'.repeat(300)}`, 400],
+    ['/activity?actor=%00', 400],
+  ])('%s answers %i', async (path, status) => {
+    expect((await served.api('GET', path, undefined, { as: 'reader' })).status).toBe(status);
+  });
+});
