@@ -3,7 +3,13 @@ import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import { groupOlderEntries, hasUngrouped } from '../store/review/group-history.ts';
 import { type GroupNote, readGroupNotes } from '../store/review/group-notes.ts';
-import { type GroupHistory, type GroupLimits, type ReviewGroup, reviewGroups } from '../store/review/review-groups.ts';
+import {
+  type GroupHistory,
+  type GroupLimits,
+  type GroupTotals,
+  type ReviewGroup,
+  reviewGroups,
+} from '../store/review/review-groups.ts';
 import { type ListedRule, rulesOf } from '../store/review/rules.ts';
 
 /** `back`: it had no entries for a while. */
@@ -20,18 +26,27 @@ export interface ListedGroup extends ReviewGroup {
 const DAY_MS = 24 * 60 * 60_000;
 
 /** The selected entries by group, the largest first. */
-export async function listGroups(db: Database, query: EntryQuery, limits: GroupLimits): Promise<ListedGroup[]> {
+export const listGroups = async (db: Database, query: EntryQuery, limits: GroupLimits): Promise<ListedGroup[]> =>
+  (await listGroupsWithTotals(db, query, limits)).groups;
+
+/** The same, with the totals of all groups, also of those beyond the limit. */
+export async function listGroupsWithTotals(
+  db: Database,
+  query: EntryQuery,
+  limits: GroupLimits,
+): Promise<{ readonly groups: ListedGroup[]; readonly totals: GroupTotals }> {
   await groupAll(db);
-  const groups = await reviewGroups(db, query, limits);
+  const { groups, totals } = await reviewGroups(db, query, limits);
   const ids = groups.map(({ id }) => id);
   const notes = await readGroupNotes(db, ids);
   const rules = await rulesOf(db, ids);
-  return groups.map((group) => ({
+  const listed = groups.map((group) => ({
     ...group,
     trend: trendOf(group.history),
     notes: notes.filter((note) => note.group === group.id),
     rules: rules.filter((rule) => rule.group === group.id),
   }));
+  return { groups: listed, totals };
 }
 
 /** Groups all entries from before groups existed; afterwards this costs one short query. */

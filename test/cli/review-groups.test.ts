@@ -24,7 +24,7 @@ it('groups are listed for people and for scripts', async () => {
   const table = await run('review', 'groups');
   expect(table.errors).toBe('');
   expect(table.out).toMatch(
-    /GROUP +COUNT +KIND +TREND .*\ng[0-9a-f]{10} +4 +rejected +new .* acme +location-state: is not a valid .*: Jalisco, Ontario and 1 more\n/,
+    /GROUP +COUNT +KIND +TREND .*\ng[0-9a-f]{10} +4 +rejected +new .* acme +- +- +location-state: is not a valid .*: Jalisco, Ontario and 1 more\n/,
   );
   expect(table.out).toMatch(/\ng[0-9a-f]{10} +1 +rejected .* title is missing; the site requires it\n/);
   const [group] = (await run('review', 'groups', 'acme', '--json', '--limit', '1')).json();
@@ -44,6 +44,8 @@ it('groups are listed for people and for scripts', async () => {
     ],
     value_count: 3,
     feeds: [{ feed: 'acme', count: 4 }],
+    notes: [],
+    rules: [],
     sites: [{ site: 'board', count: 4 }],
     example: {
       id: expect.any(Number),

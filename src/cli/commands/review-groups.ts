@@ -1,12 +1,11 @@
 // `jobmirror review groups`: what needs a person, grouped by what was said about it.
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
-import { type ListedGroup, listGroups } from '../../review/list-groups.ts';
+import { type ListedGroup, listGroups, listGroupsWithTotals } from '../../review/list-groups.ts';
 import { groupJson, groupTitle, TREND_WORDS } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/entry-kind.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
-import { countGroups } from '../../store/review/review-groups.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter } from '../command-line.ts';
@@ -60,11 +59,11 @@ async function printGroups({ db }: App, query: EntryQuery, options: GroupsOption
 }
 
 async function printTable({ db }: App, query: EntryQuery, options: GroupsOptions): Promise<void> {
-  const groups = await listGroups(db, query, { groups: options.limit ?? SHOWN_GROUPS, values: VALUES });
+  const limits = { groups: options.limit ?? SHOWN_GROUPS, values: VALUES };
+  const { groups, totals: all } = await listGroupsWithTotals(db, query, limits);
   const [first] = groups;
   if (first === undefined) return printLine(NOTHING[query.discarded === true ? 'discarded' : 'waiting']);
   await printLines(formatTable(COLUMNS, groups.map(rowOf)));
-  const all = await countGroups(db, query);
   if (all.groups > groups.length)
     await printLine(`… and ${plural(all.groups - groups.length, 'group')} more (--limit, --json)`);
   const write = commandWriter(options.config);

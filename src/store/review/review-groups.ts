@@ -2,7 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { type EntryQuery, isWhole, MATCHES, QUERY_VALUES, valuesOf } from './entry-query.ts';
 
@@ -66,9 +66,10 @@ const [AT_GROUPS, AT_VALUES] = [`$${QUERY_VALUES + 1}::bigint`, `$${QUERY_VALUES
 const GROUPS = `with part as materialized (
     select e.group_id, e.value, e.feed, e.site, count(*) as n, min(e.since) as first, max(e.since) as last
     from review_entry e where ${MATCHES} group by 1, 2, 3, 4),
-  total as materialized (
+  whole as materialized (
     select group_id, sum(n)::bigint as n, min(first) as first, max(last) as last, count(distinct value) as value_count
-    from part group by group_id order by 2 desc, group_id limit ${AT_GROUPS}),
+    from part group by group_id),
+  total as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS}),
   listed as (select part.* from part where group_id in (select group_id from total)),
   valued as (
     select group_id, jsonb_agg(jsonb_build_object('of', value, 'count', n) order by n desc, value) as list
@@ -91,7 +92,8 @@ const WITH_DETAILS = `select t.group_id, x.kind, x.field, x.message, t.n, t.firs
     v.list as values, f.list as feeds, s.list as sites, x.id, x.feed, x.key, x.value,
     coalesce(c.reason, r.problems->0) as reason, past.first_at, past.day_ago,
     (select min(b.at) from review_group_count b where b.group_id = t.group_id and b.n > 0 and b.at > past.none_at) as back_at,
-    past.none_at, past.latest, now() as at
+    past.none_at, past.latest, now() as at,
+    (select count(*) from whole) as all_groups, (select sum(n)::bigint from whole) as all_entries
   from total t
     join lateral (
       select e.* from review_entry e where e.group_id = t.group_id and ${MATCHES} order by e.id limit 1) x on true
@@ -111,13 +113,25 @@ const IN_INDEX_ORDER = `select set_config('jit', 'off', true), set_config('enabl
 /** A text is searched in the table itself, so its order does not help. */
 const WITH_HASHES = `select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
 
-/** The selected entries by group, the largest group first. */
-export async function reviewGroups(db: Database, query: EntryQuery, limits: GroupLimits): Promise<ReviewGroup[]> {
+/** How many groups the selected entries are in, and how many entries. */
+export interface GroupTotals {
+  readonly groups: number;
+  readonly entries: number;
+}
+
+/** The selected entries by group, the largest group first, with the totals of all groups whatever the limits. */
+export async function reviewGroups(
+  db: Database,
+  query: EntryQuery,
+  limits: GroupLimits,
+): Promise<{ readonly groups: ReviewGroup[]; readonly totals: GroupTotals }> {
   const rows = await db.transaction(async (tx) => {
     await tx.query(query.text === undefined ? IN_INDEX_ORDER : WITH_HASHES);
     return tx.query(`${GROUPS} ${WITH_DETAILS}`, [...valuesOf(query), limits.groups ?? null, limits.values]);
   });
-  return rows.map((row) => ({
+  const [first] = rows;
+  const totals = { groups: first?.all_groups ?? 0, entries: first?.all_entries ?? 0 };
+  const groups = rows.map((row) => ({
     id: row.group_id,
     kind: row.kind,
     field: row.field ?? undefined,
@@ -143,19 +157,7 @@ export async function reviewGroups(db: Database, query: EntryQuery, limits: Grou
       backForMs: backForMs(row.at, row.none_at, row.back_at),
     },
   }));
-}
-
-/** How many groups the selected entries are in, and how many entries. */
-export async function countGroups(
-  db: Queryable,
-  query: EntryQuery,
-): Promise<{ readonly groups: number; readonly entries: number }> {
-  const [row] = await db.query<{ groups: number; entries: number }>(
-    `select count(*) as groups, coalesce(sum(n), 0)::bigint as entries
-     from (select count(*) as n from review_entry e where ${MATCHES} group by e.group_id) by_group`,
-    valuesOf(query),
-  );
-  return row ?? { groups: 0, entries: 0 };
+  return { groups, totals };
 }
 
 const earlier = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);

@@ -115,9 +115,8 @@ describe.skipIf(!chromium.available)(`The pages of review${chromium.note}`, () =
       for (const path of [
         '/review',
         `/review?q=${encodeURIComponent(HOSTILE)}`,
-        `/review/entries?group=${later}`,
-        `/review/entries?group=${group}`,
         `/review/entries?${selection}`,
+        `/review/entries?group=${group}`,
         `/review/confirm?action=discard&${selection}`,
         '/review/actions',
         `/review/actions/${bulk}`,

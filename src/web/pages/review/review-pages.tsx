@@ -2,11 +2,10 @@
 import { type Context, Hono } from 'hono';
 import { continueBulk, stopBulk } from '../../../review/bulk/stop-bulk.ts';
 import { noteGroup, removeGroupNote } from '../../../review/group-note.ts';
-import { listGroups } from '../../../review/list-groups.ts';
+import { listGroupsWithTotals } from '../../../review/list-groups.ts';
 import { endRuleOf } from '../../../review/rules/add-rule.ts';
 import type { App } from '../../../runtime/app.ts';
 import { findBulk, leftAlone, listBulk, skippedOfBulk } from '../../../store/review/bulk-actions.ts';
-import { countGroups } from '../../../store/review/review-groups.ts';
 import { listRules } from '../../../store/review/rules.ts';
 import { notFound } from '../../api/known.ts';
 import { numberSchema } from '../../api/scalars.ts';
@@ -38,8 +37,8 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
     '/review',
     showPage(async ({ visit, query }) => {
       const { texts, query: selected } = await readSelection(app, query);
-      const groups = await listGroups(db, selected, { groups: SHOWN_GROUPS, values: SHOWN_VALUES });
-      const totals = await countGroups(db, selected);
+      const limits = { groups: SHOWN_GROUPS, values: SHOWN_VALUES };
+      const { groups, totals } = await listGroupsWithTotals(db, selected, limits);
       const shown = { ...texts, group: undefined, cursor: undefined };
       return <Groups visit={visit} texts={shown} {...choices(app.config)} groups={groups} totals={totals} />;
     }),
