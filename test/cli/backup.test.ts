@@ -296,10 +296,12 @@ describe('after a restore', () => {
     expect(restored.json()).toMatchObject([{ held_deletes: 1, waiting_creates: 1 }]);
     await runSql(source, 'update site_state set paused_since = null');
     mirror.sandbox.requests.clear();
-    // `work` would send what is ready: nothing is.
-    await mirror.engine();
-    await mirror.stopEngine();
-    expect(mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET')).toEqual([]);
+    // Nothing is sent until the next complete pull and the search of the site.
+    expect(await runSql(source, 'select key, state, operation from change order by key')).toEqual([
+      { key: 'p11', state: 'ready', operation: 'create' },
+      { key: 'p9', state: 'held', operation: 'delete' },
+    ]);
+    expect(await runSql(source, 'select from feed_state where site_checked_at is not null')).toEqual([]);
     expect(await pull(mirror, now)).toMatchObject({ complete: true, held: 0 });
     const after = new Map((await mirror.sandbox.inspect.jobs()).map(({ id, fields }) => [fields.number, id]));
     expect(after).toEqual(ids);
