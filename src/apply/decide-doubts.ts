@@ -94,7 +94,9 @@ async function confirm(
       } catch (error) {
         if (signal.aborted) return undefined;
         siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
-        await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`);
+        await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`, [
+          listed,
+        ]);
         return undefined;
       }
     }
@@ -142,11 +144,17 @@ async function askPerson(siteContext: SiteContext, open: OpenDoubt, matches: rea
     matches.length === 0
       ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
       : `jobs on the site that it may have made: ${ids}; say which one it is`;
-  await postpone(siteContext, open, message);
+  await postpone(siteContext, open, message, matches);
 }
 
-async function postpone(siteContext: SiteContext, open: OpenDoubt, message: string): Promise<void> {
-  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs);
+async function postpone(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  message: string,
+  candidates: readonly SiteJob[],
+): Promise<void> {
+  const ids = candidates.map((candidate) => candidate.siteJobId);
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, ids);
 }
 
 /** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */

@@ -68,6 +68,16 @@ export async function countDoubtsByContent(db: Queryable, site: SiteName): Promi
   return new Map(rows.map((row) => [row.hash, row.n]));
 }
 
+/** The jobs of the site that a create in doubt may have made, as far as a search or a reading of the list has found them. */
+export async function candidatesOf(db: Queryable, entry: number): Promise<SiteJobId[]> {
+  const [row] = await db.query<{ found: string | null; candidates: string[] | null }>(
+    `select found_job_id as found, reason->'candidates' as candidates from change where id = $1 and state = 'in_doubt'`,
+    [entry],
+  );
+  const ids = [...(row?.found == null ? [] : [row.found]), ...(row?.candidates ?? [])];
+  return [...new Set(ids)].map(siteJobId);
+}
+
 export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
   const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
@@ -211,20 +221,24 @@ export async function adoptDoubtWithin(
 /** Counts one reading of the list that showed no job for these doubts. */
 export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
   await db.query(
-    `update change set list_checks = list_checks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    `update change set list_checks = list_checks + 1, reason = reason - 'note' - 'candidates' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
     [doubts.map((doubt) => doubt.attempt.token)],
   );
 }
 
+/** Jobs that a person is asked about; the list may show many more that look alike. */
+const MOST_NAMED = 20;
+
 /**
  * Records why these doubts cannot be resolved for now, beside the reason why they are in doubt. Checks them again only after
- * `againMs`, as the list may be long.
+ * `againMs`, as the list may be long. `candidates`: the jobs that a person has to look at.
  */
 export async function explainDoubts(
   db: Queryable,
   doubts: readonly Doubt[],
   note: string,
   againMs: number,
+  candidates: readonly SiteJobId[] = [],
 ): Promise<void> {
   await db.query(
     `update change set reason = coalesce(reason, $2) || $3, not_before = clock_timestamp() + make_interval(secs => $4)
@@ -232,7 +246,7 @@ export async function explainDoubts(
     [
       doubts.map((doubt) => doubt.attempt.token),
       changeReason('unknown', 'whether the site has made the job is not known'),
-      toJsonb({ note }),
+      toJsonb({ note, candidates: candidates.slice(0, MOST_NAMED) }),
       againMs / 1000,
     ],
   );

@@ -1,6 +1,5 @@
 // The API's actions on single review entries: the same that the terminal has.
 import { z } from 'zod';
-import { describeMove } from '../../apply/confirm-address.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { editEntry } from '../../review/edit-entry.ts';
@@ -8,13 +7,10 @@ import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { entryJson } from '../../review/read-model/entry.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
-import { addressOf } from '../../site/base-address.ts';
-import { createSiteClient } from '../../site/http/client.ts';
 import { readJobId } from '../../site/http/job-address.ts';
-import { findChange } from '../../store/backlog/open-change.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
-import { findMove } from '../../store/site/known-address.ts';
 import { ProblemError } from '../problem.ts';
+import { openSiteOfEntry } from '../site-of-entry.ts';
 import { actedAnswer } from './answers.ts';
 import { notFound } from './known.ts';
 import { type Context, type Operation, operation } from './operation.ts';
@@ -94,7 +90,7 @@ const resolveDoubt = operation({
   async run({ params: { id }, body }, context) {
     await expectEntry(id, context);
     const { app, control, actor } = context;
-    const site = await openSite(id, context);
+    const site = await openSiteOfEntry(app, id);
     try {
       const report = await resolveEntry(app.db, id, verdictOf(body), { actor, site, version: body.version });
       if (report.kind === 'refused' && report.stale === true)
@@ -129,17 +125,6 @@ function verdictOf(body: Verdict) {
     throw new ProblemError({ status: 400, detail: `body.site_job_id ${message}`, faults });
   }
   return { kind: 'exists', siteJobId, anyway: body.anyway === true } as const;
-}
-
-/** The site of an entry, to check its job there; a check at another address would prove nothing. */
-async function openSite(id: number, { app: { db, config, writeAction } }: Context) {
-  const change = await findChange(db, id);
-  const site = change === undefined ? undefined : config.sites.get(change.site);
-  if (site === undefined) return undefined;
-  const move = await findMove(db, site.name, addressOf(site.options.baseUrl));
-  if (move !== undefined)
-    throw new ProblemError({ status: 409, detail: tell(describeMove(site.name, move), writeAction) });
-  return { client: createSiteClient(site.options), referenceField: site.options.referenceField };
 }
 
 async function expectEntry(id: number, { app }: Context): Promise<void> {

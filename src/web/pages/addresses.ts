@@ -53,9 +53,13 @@ export const pageAddress = {
   /** @param shown which of its effects, after which key */
   pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>
     `/pulls/${id}${query({ ...shown })}`,
-  held: (feed?: string) => `/held${query({ feed })}`,
-  doubts: (feed?: string) => `/doubts${query({ feed })}`,
+  held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
+  /** @param resolved the entry that was just resolved */
+  doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
+    `/doubts${query({ feed, cursor, resolved })}`,
   doubt: (id: number) => `/doubts/${id}`,
+  /** Reads candidates from the site. @param job an ID that the visitor typed */
+  doubtCandidates: (id: number, job?: string) => `/doubts/${id}${query({ ask: 'site', job })}`,
   jobs: (search: { readonly feed?: string; readonly q?: string; readonly cursor?: string } = {}) =>
     `/jobs${query({ ...search })}`,
   sites: () => '/sites',

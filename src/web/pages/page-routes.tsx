@@ -5,7 +5,10 @@ import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { activityPages } from './activity/activity-pages.tsx';
 import { assetRoutes } from './assets.ts';
+import { doubtPages } from './doubts/doubt-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
+import { heldPages } from './held/held-pages.tsx';
+import { jobPages } from './jobs/job-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
@@ -17,6 +20,9 @@ import { sitePages } from './sites/site-pages.tsx';
 
 const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,
+  heldPages,
+  doubtPages,
+  jobPages,
   reviewPages,
   postingPages,
   feedPages,

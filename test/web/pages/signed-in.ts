@@ -27,3 +27,19 @@ export async function signInAs(
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return { context, page, errors, go: async (path) => (await page.goto(served.url + path))?.status() };
 }
+
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  const labels = [...(element.labels ?? [])].map((label) => label.textContent);
+  return [element.getAttribute('aria-label'), element.textContent, ...labels];
+})()`;
+
+/** Presses Tab, or Tab with Shift, until the element with this text or label has the focus. */
+export async function tabTo(page: Page, words: string, press: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  for (let presses = 0; presses < 100; presses++) {
+    await page.keyboard.press(press);
+    const focused = (await page.evaluate(FOCUSED)) as (string | null)[];
+    if (focused.some((text) => text?.trim() === words)) return;
+  }
+  throw new Error(`the keyboard does not reach "${words}"`);
+}

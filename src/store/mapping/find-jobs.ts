@@ -1,0 +1,71 @@
+// Finds the job of a posting by key or job ID, and lists postings with jobs by key. Every statement reads a short range of an index.
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { ChangeState } from '../change/life-cycle.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+/** A posting with what is on the site, and what is still to be sent. */
+export interface JobOfPosting {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly site: SiteName;
+  /** Null: it has no job yet. */
+  readonly siteJobId: SiteJobId | null;
+  readonly url: string | null;
+  /** As the site last accepted it. */
+  readonly title: string | null;
+  /** Of the open change; null: the site has what the feed has. */
+  readonly state: ChangeState | null;
+}
+
+/** A place in the list: the posting after which it goes on. */
+export interface JobPlace {
+  readonly feed: string;
+  readonly key: string;
+}
+
+const COLUMNS = `p.feed, p.key, p.site, p.site_job_id as "siteJobId", p.site_job_url as url,
+  coalesce(d.fields, c.fields)->>'title' as title, c.state`;
+const JOINS = `left join document d on d.feed = p.feed and d.key = p.key
+  left join change c on c.feed = p.feed and c.key = p.key`;
+/** A site has used few job IDs twice, and a key is in few feeds. */
+const MOST_EXACT = 20;
+
+/** Postings of exactly this key, and the postings whose job has this ID. */
+export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefined): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
+    `select ${COLUMNS} from (
+       select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+         where m.feed = any(array(select feed from feed_state)) and m.key = $1
+       union select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+         where m.site = any(array(select site from feed_state)) and m.site_job_id = $1
+       union select u.feed, u.key, u.site, null, null from change u
+         where u.feed = any(array(select feed from feed_state)) and u.key = $1
+           and not exists (select from mapping m where m.feed = u.feed and m.key = u.key)) p ${JOINS}
+     where $2::text is null or p.feed = $2 order by p.feed, p.key limit ${MOST_EXACT}`,
+    [name, feed ?? null],
+  );
+
+/** Postings with a job by feed and key. */
+export const jobsAfter = (
+  db: Queryable,
+  feed: FeedName | undefined,
+  after: JobPlace | undefined,
+  limit: number,
+): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
+    // The inner limit keeps the joins to the rows of the page.
+    `select ${COLUMNS} from (
+       select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+       where (m.feed, m.key) > ($1, $2) ${feed === undefined ? '' : 'and m.feed = $1'}
+       order by m.feed, m.key limit $3) p ${JOINS} order by p.feed, p.key`,
+    [after?.feed ?? feed ?? '', after?.key ?? '', limit],
+  );
+
+/** Postings with a job, from this key on: the key itself, and those that begin with it, are the first. */
+export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
+    `select ${COLUMNS} from (
+       select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+       where m.feed = $1 and m.key >= $2 order by m.key limit $3) p ${JOINS} order by p.key`,
+    [feed, key, limit],
+  );

@@ -1,0 +1,148 @@
+// The pages of creates in doubt: a list, and one with the jobs that it may have made.
+import { type Context, Hono } from 'hono';
+import { compareCandidates } from '../../../review/compare-candidates.ts';
+import { changeVersion } from '../../../review/entry-version.ts';
+import { groupAll } from '../../../review/list-groups.ts';
+import { type PersonsVerdict, resolveEntry } from '../../../review/resolve-entry.ts';
+import type { App } from '../../../runtime/app.ts';
+import { readJobId } from '../../../site/http/job-address.ts';
+import { findChange } from '../../../store/backlog/open-change.ts';
+import { candidatesOf } from '../../../store/change/doubt.ts';
+import { doubtOf } from '../../../store/change/resolve-doubt.ts';
+import { reviewPage } from '../../../store/review/review-page.ts';
+import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
+import { notFound, requireFeed } from '../../api/known.ts';
+import { placeSchema } from '../../api/review.ts';
+import { numberSchema } from '../../api/scalars.ts';
+import { ProblemError } from '../../problem.ts';
+import { openSiteOfEntry } from '../../site-of-entry.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
+import { mayReview } from '../layout.tsx';
+import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import type { Form } from '../read-form.ts';
+import { malformed } from '../review/read-decision.ts';
+import { DoubtPage, type DoubtProps } from './doubt.tsx';
+import { Doubts } from './doubts.tsx';
+
+const SHOWN = 50;
+/** Jobs that one page reads from the site. */
+const MOST_READ = 5;
+
+export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
+  const { db } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/doubts',
+    showPage(async ({ visit, query }) => {
+      const name = query('feed');
+      const feed = name === undefined ? undefined : await requireFeed(app, name);
+      const cursor = query('cursor');
+      await groupAll(db);
+      const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, placeSchema));
+      const next = encodeCursor(page.next) ?? undefined;
+      const resolved = await resolvedEntry(app, query('resolved'));
+      const props = { visit, feed, entries: page.entries, next, isFirst: cursor === undefined, resolved };
+      return <Doubts {...props} />;
+    }),
+  );
+  pages.get(
+    '/doubts/:id',
+    showPage(async ({ c, visit, query }) => {
+      const id = numberIn(c);
+      const props = await readDoubt(app, id);
+      if (query('ask') === undefined) return <DoubtPage visit={visit} {...props} />;
+      if (!mayReview(visit))
+        throw new ProblemError({ status: 403, detail: 'only reviewers may have jobs read from the site' });
+      const job = query('job');
+      const typed = job === undefined ? undefined : jobIdIn(job);
+      const ids = typed === undefined ? props.candidateIds.slice(0, MOST_READ) : [typed];
+      return <DoubtPage visit={visit} {...props} candidates={await readCandidates(app, id, ids)} typed={typed} />;
+    }),
+  );
+  pages.post(
+    '/doubts/:id',
+    actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
+      const id = numberIn(c);
+      const props = await readDoubt(app, id);
+      const version = form.one('version');
+      if (version === undefined) throw malformed('version', 'is missing: open the page again');
+      const verdict = verdictIn(form);
+      const site = await openSiteOfEntry(app, id);
+      try {
+        const report = await resolveEntry(db, id, verdict, { actor, site, version });
+        if (report.kind === 'recorded') {
+          control.wake();
+          return goTo(pageAddress.doubts(report.feed, { resolved: id }));
+        }
+        const refused = { message: report.message, mayInsist: report.mayInsist === true };
+        const typed = verdict.kind === 'exists' ? verdict.siteJobId : undefined;
+        return c.html(<DoubtPage visit={visit} {...props} refused={refused} typed={typed} />, 409);
+      } finally {
+        await site?.client.close();
+      }
+    }),
+  );
+  return pages;
+}
+
+/** @throws {ProblemError} if the entry is not, or no longer, a create in doubt */
+async function readDoubt({ db, config }: App, id: number): Promise<Omit<DoubtProps, 'visit'>> {
+  const change = await findChange(db, id);
+  const doubt = await doubtOf(db, id);
+  if (change === undefined || doubt === undefined)
+    throw notFound(`entry ${id} is not, or no longer, a create in doubt`);
+  return {
+    change,
+    version: changeVersion(change),
+    sent: doubt.attempt.accepted.fields,
+    startedAt: doubt.startedAt,
+    candidateIds: await candidatesOf(db, id),
+    referenceField: config.sites.get(change.site)?.options.referenceField,
+  };
+}
+
+async function readCandidates(app: App, id: number, ids: DoubtProps['candidateIds']) {
+  const site = await openSiteOfEntry(app, id);
+  if (site === undefined) {
+    const message = 'its site is not configured';
+    return ids.map((siteJobId) => ({ kind: 'unchecked', siteJobId, message }) as const);
+  }
+  try {
+    const doubt = await doubtOf(app.db, id);
+    return doubt === undefined ? [] : await compareCandidates(app.db, doubt, ids, site);
+  } finally {
+    await site.client.close();
+  }
+}
+
+/** Whether an entry that the address names is resolved by now. */
+async function resolvedEntry({ db }: App, text: string | undefined): Promise<number | undefined> {
+  if (text === undefined) return undefined;
+  const id = numberSchema.safeParse(text);
+  if (!id.success) throw malformed('resolved', 'must be the number of an entry');
+  return (await doubtOf(db, id.data)) === undefined ? id.data : undefined;
+}
+
+function verdictIn(form: Form): PersonsVerdict {
+  const verdict = form.one('verdict');
+  if (verdict === 'missing') {
+    if (form.one('confirmed') === 'true') return { kind: 'missing' };
+    throw malformed('confirmed', 'must be set: look for the job on the site first. Nothing was changed');
+  }
+  if (verdict !== 'exists') throw malformed('verdict', 'must be exists or missing');
+  return { kind: 'exists', siteJobId: jobIdIn(form.one('job') ?? ''), anyway: form.one('anyway') === 'true' };
+}
+
+function jobIdIn(text: string) {
+  const id = text.length > 200 ? undefined : readJobId(text.trim());
+  if (id === undefined) throw malformed('job', "can't be the ID of a job");
+  return id;
+}
+
+/** The number in the address. */
+function numberIn(c: Context<WebEnv>): number {
+  const id = numberSchema.safeParse(c.req.param('id'));
+  if (id.success) return id.data;
+  throw new ProblemError({ status: 400, detail: 'the address must name a number' });
+}

@@ -1,0 +1,134 @@
+// Finds jobs by posting key or job ID, and lists the postings with jobs.
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, type Visit } from '../layout.tsx';
+
+export interface JobsProps {
+  readonly visit: Visit;
+  readonly feeds: readonly FeedName[];
+  /** `undefined`: of all feeds. */
+  readonly feed: FeedName | undefined;
+  readonly q: string | undefined;
+  /** What the key or ID names exactly; `undefined`: none was given. */
+  readonly named: readonly JobOfPosting[] | undefined;
+  readonly listed: readonly JobOfPosting[];
+  readonly isFirst: boolean;
+  readonly next: string | undefined;
+}
+
+export const Jobs = (props: JobsProps) => {
+  const { visit, feeds, feed, q, named, listed, isFirst, next } = props;
+  const { prefix } = visit;
+  return (
+    <Layout title="Jobs" visit={visit} section="jobs">
+      <search>
+        <form method="get" action={prefix + pageAddress.jobs()} class="row">
+          <div>
+            <label for="q">Key of a posting, or ID of a job</label>
+            <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
+          </div>
+          <div>
+            <label for="feed">Feed</label>
+            <select id="feed" name="feed">
+              <option value="">all feeds</option>
+              {feeds.map((name) => (
+                <option value={name} selected={name === feed}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <button type="submit">Find</button>
+        </form>
+      </search>
+      {named !== undefined && (
+        <>
+          <h2 id="named">Found</h2>
+          {named.length === 0 ? (
+            <p class="notice">
+              {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
+              {feed === undefined && ' Choose a feed to see the keys that follow.'}
+            </p>
+          ) : (
+            <List visit={visit} jobs={named} heading="named" />
+          )}
+        </>
+      )}
+      {(named === undefined || feed !== undefined) && (
+        <>
+          <h2 id="listed">{named === undefined ? 'Postings with a job, by key' : 'Keys from there on'}</h2>
+          {listed.length === 0 ? (
+            <p class="quiet">{isFirst ? 'None.' : 'No more.'}</p>
+          ) : (
+            <List visit={visit} jobs={listed} heading="listed" />
+          )}
+        </>
+      )}
+      {(!isFirst || next !== undefined) && (
+        <nav aria-label="Pages of jobs" class="row">
+          {!isFirst && <a href={prefix + pageAddress.jobs({ ...only(feed) })}>First page</a>}
+          {next !== undefined && (
+            <a href={prefix + pageAddress.jobs({ ...only(feed), cursor: next })} rel="next">
+              Next page
+            </a>
+          )}
+        </nav>
+      )}
+    </Layout>
+  );
+};
+
+const only = (feed: FeedName | undefined) => (feed === undefined ? {} : { feed });
+
+const STATES = {
+  ready: 'to be sent',
+  sending: 'being sent',
+  in_doubt: 'in doubt',
+  held: 'delete held',
+  rejected: 'rejected',
+  failed: 'failed',
+  discarded: 'discarded',
+} as const;
+
+const MOST_CHARACTERS = 120;
+const excerpt = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
+
+const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly JobOfPosting[]; heading: string }) => (
+  <section class="scroll" tabindex={0} aria-labelledby={heading}>
+    <table aria-labelledby={heading}>
+      <thead>
+        <tr>
+          <th scope="col">Posting</th>
+          <th scope="col">Title</th>
+          <th scope="col">Feed</th>
+          <th scope="col">Site</th>
+          <th scope="col">Job</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map(({ feed, key, site, siteJobId, url, title, state }) => (
+          <tr>
+            <th scope="row">
+              <a href={visit.prefix + pageAddress.posting(feed, key)}>{excerpt(key)}</a>
+            </th>
+            <td>{title === null ? <span class="quiet">not known</span> : excerpt(title)}</td>
+            <td>{feed}</td>
+            <td>{site}</td>
+            <td>
+              {siteJobId !== null && url !== null && /^https?:\/\//i.test(url) ? (
+                <a href={url} rel="noreferrer">
+                  {siteJobId}
+                </a>
+              ) : (
+                (siteJobId ?? <span class="quiet">none</span>)
+              )}
+            </td>
+            <td>{state === null ? 'as in the feed' : STATES[state]}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

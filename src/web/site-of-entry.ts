@@ -1,0 +1,34 @@
+// Opens the site of a review entry, to check a job there before a person's decision is recorded.
+import { describeMove } from '../apply/confirm-address.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { tell } from '../plan/message.ts';
+import type { CandidateSite } from '../review/compare-candidates.ts';
+import type { App } from '../runtime/app.ts';
+import { addressOf } from '../site/base-address.ts';
+import type { SiteClient } from '../site/exchange.ts';
+import { createSiteClient } from '../site/http/client.ts';
+import { findChange } from '../store/backlog/open-change.ts';
+import { findMove } from '../store/site/known-address.ts';
+import { ProblemError } from './problem.ts';
+
+/**
+ * The caller closes its client. `undefined`: the site is no longer configured.
+ * @throws {ProblemError} if its jobs were made at another address: a check there would prove nothing
+ */
+export async function openSiteOfEntry(
+  { db, config, writeAction }: App,
+  id: number,
+): Promise<(CandidateSite & { readonly client: SiteClient }) | undefined> {
+  const change = await findChange(db, id);
+  const site = change === undefined ? undefined : config.sites.get(change.site);
+  if (site === undefined) return undefined;
+  const { name, options, requestsPerSecond } = site;
+  const move = await findMove(db, name, addressOf(options.baseUrl));
+  if (move !== undefined) throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), writeAction) });
+  return {
+    client: createSiteClient(options),
+    rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
+    referenceField: options.referenceField,
+  };
+}
