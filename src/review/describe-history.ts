@@ -33,7 +33,8 @@ export function describeHistory(story: PostingStory, words: TimeWords): HistoryL
 
 const textLine = (message: Message): HistoryLine => ({ kind: 'text', message });
 
-function paragraphsOf(
+/** What is so now, and what happened before. */
+export function paragraphsOf(
   story: PostingStory,
   words: TimeWords,
 ): { readonly state: readonly Message[]; readonly past: readonly Message[] } {

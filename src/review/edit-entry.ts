@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { Fields } from '../posting/posting.ts';
+import type { Fields, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
 import { findChange, lockChange } from '../store/backlog/open-change.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
@@ -22,6 +22,8 @@ export type EditReport =
       /** What still prevents sending it; `undefined`: it is ready. */
       readonly remaining: string | undefined;
     }
+  /** Nothing was changed: the site's rules would still be broken. */
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
   /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: Message; readonly stale?: true };
 
@@ -29,9 +31,27 @@ export interface EditOptions {
   readonly actor: string;
   /** Edit only this version of the entry. */
   readonly version?: string | undefined;
+  /** Edit nothing if the posting would still break rules of the site. */
+  readonly onlyIfValid?: true;
 }
 
+type Refused = Extract<EditReport, { kind: 'refused' }>;
+
 /** `edits`: site field → its new text; an empty text removes the field. */
+export function editEntry(
+  db: Database,
+  config: Config,
+  entry: number,
+  edits: Fields,
+  options: EditOptions & { readonly onlyIfValid?: never },
+): Promise<Exclude<EditReport, { kind: 'invalid' }>>;
+export function editEntry(
+  db: Database,
+  config: Config,
+  entry: number,
+  edits: Fields,
+  options: EditOptions,
+): Promise<EditReport>;
 export async function editEntry(
   db: Database,
   config: Config,
@@ -57,6 +77,9 @@ export async function editEntry(
       return refused(plan.kind === 'refused' ? plan.message : 'it is already resolved');
     }
     const { edited } = plan;
+    if (options.onlyIfValid === true && edited.reason !== undefined) {
+      return { kind: 'invalid', problems: edited.reason.problems };
+    }
     const { key } = change;
     await writeEdits(tx, [{ change, edited }]);
     await auditAction(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
@@ -64,7 +87,7 @@ export async function editEntry(
   });
 }
 
-async function refuseMissing(db: Database, entry: number): Promise<EditReport> {
+async function refuseMissing(db: Database, entry: number): Promise<Refused> {
   const [record] = await findEntries(db, [entry]);
   return refused(record === undefined ? `there is no open review entry ${entry}` : whyNot('retry', record));
 }

@@ -29,7 +29,7 @@ export function planEdit(
 ): EditPlan {
   const obstacle = obstacleOf(change);
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? 'it is already resolved');
-  const names = namesOf(feed, change);
+  const names = editableNames(feed, change);
   const strange = Object.keys(edits).filter((name) => !names.has(name));
   if (strange.length > 0) {
     const known = [...names].sort().join(', ');
@@ -51,7 +51,7 @@ function obstacleOf(change: OpenChangeRow | undefined): Message | undefined {
 }
 
 /** Fields that a posting of the feed can have: those of the mapping, of the site, and of the reported problems. */
-function namesOf({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
+export function editableNames({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
   return new Set([
     ...Object.keys(mapping.fields),
     mapping.stateField.name,

@@ -203,7 +203,7 @@ async function readPages(url: string, traces: Traces): Promise<void> {
   }
 }
 
-/** Every review entry, and its posting, as the API shows them. */
+/** Every review entry, and its posting, as the API and the pages show them. */
 async function readEntries(url: string, traces: Traces): Promise<void> {
   const api = `${new URL(url).origin}/api/v1`;
   const { items } = (await (await fetch(`${api}/review?limit=200`)).json()) as {
@@ -213,6 +213,9 @@ async function readEntries(url: string, traces: Traces): Promise<void> {
   for (const { id, feed, key } of items) {
     const paths = [`/review/${id}`, ...(key === null ? [] : [`/feeds/${feed}/postings/${encodeURIComponent(key)}`])];
     for (const path of paths) traces.push([`${path} of the API`, await (await fetch(`${api}${path}`)).text()]);
+    // It leads to the page of the posting, if there is one.
+    const page = `/review/entry?id=${id}`;
+    traces.push([`the page ${page}`, await (await fetch(`${new URL(url).origin}${page}`)).text()]);
   }
 }
 

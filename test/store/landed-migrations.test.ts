@@ -29,6 +29,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0022_rekey.sql': 'ac0e8217235574a74f15949c9a700494d76428f9b1169898a458db03bdb52cc3',
   'src/store/migrations/0024_group_notes_and_rules.sql':
     '36cc54a6533ece9d301a0a0dcd8bd011f328fd9d54fd5e4589a4e712157a6433',
+  'src/store/migrations/0026_entry_by_key.sql': '8982b781cc22cacef6bcd41f489bd535fc12e8bb3a67dc6efa7f77026e13ea23',
   'src/store/migrations/0028_pages_of_pulls.sql': '785dda6f0932309abd98cb4d8d463be9da0a3c266cb2dc71b4a6156c43beccd6',
   'src/store/migrations/0029_pages_of_activity.sql': '2e424a0ddb1c0efe34a14b9ececc8bb57e562764bd7c161f6566a49d3170c269',
   'src/store/migrations/0032_restored.sql': '455a1c6a751ee98ccaedff5ce905cffcdca13d162ac1286b285d3c60fa92f029',

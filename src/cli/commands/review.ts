@@ -9,6 +9,7 @@ import { reviewNoteCommand } from './review-note.ts';
 import { reviewRulesCommand } from './review-rules.ts';
 import { reviewSettleCommand } from './review-settle.ts';
 import { reviewShowCommand } from './review-show.ts';
+import { reviewUndoEditCommand } from './review-undo-edit.ts';
 
 export function reviewCommand(): Command {
   const review = new Command('review');
@@ -18,6 +19,7 @@ export function reviewCommand(): Command {
     reviewShowCommand(),
     reviewRetryCommand(),
     reviewEditCommand(),
+    reviewUndoEditCommand(),
     reviewDiscardCommand(),
     reviewReopenCommand(),
     reviewApproveCommand(),

@@ -4,6 +4,8 @@ import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
 import { possibleActions } from '../possible-actions.ts';
+import { editsVersion } from '../undo-edit.ts';
+import { fieldDifferences } from './field-differences.ts';
 import { pullJson } from './pull.ts';
 
 export function postingJson({ live, change, lastPull, ...story }: PostingStory, write: WriteAction) {
@@ -13,6 +15,8 @@ export function postingJson({ live, change, lastPull, ...story }: PostingStory, 
     site_job: live === undefined ? null : siteJobJson(live),
     change: change === undefined ? null : changeJson(change, write),
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    edits_version: editsVersion(story.edits),
+    differences: fieldDifferences(change?.fields, live?.fields).filter(({ differs }) => differs),
     notes: story.notes,
     detail: story.detail === undefined ? null : detailJson(story.detail),
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),

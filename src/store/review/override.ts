@@ -104,3 +104,8 @@ export async function dropEdits(db: Queryable, postings: readonly PostingName[])
     namesOf(postings),
   );
 }
+
+/** Removes the edits of these fields of one posting. */
+export async function removeEdits(db: Queryable, { feed, key }: PostingName, fields: readonly string[]): Promise<void> {
+  await db.query('delete from override where feed = $1 and key = $2 and field = any($3::text[])', [feed, key, fields]);
+}

@@ -76,7 +76,13 @@ export interface PostingStory {
 
 const NEWEST = 5;
 
-export async function readStory(db: Queryable, feed: FeedName, key: PostingKey): Promise<PostingStory> {
+/** @param newest how many requests and actions at most; there are as many failures as usual, as each is large */
+export async function readStory(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  newest: number = NEWEST,
+): Promise<PostingStory> {
   const [lastPull] = await listPulls(db, feed, 1);
   return {
     feed,
@@ -86,7 +92,7 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
     edits: await editsOfPosting(db, feed, key),
     notes: await notesOf(db, feed, key),
     detail: await detailOf(db, feed, key),
-    requests: await recentRequests(db, feed, key, NEWEST),
+    requests: await recentRequests(db, feed, key, newest),
     failures: await recentFailures(db, feed, key, NEWEST),
     duplicates: await db.query<DuplicateRow>(
       `select id, since from record_problem where feed = $1 and key = $2 and kind = 'duplicate' and not discarded
@@ -99,7 +105,7 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
        where feed = $1 and key in ($2, regexp_replace($2, '[^|]*$', '')) and kind = 'unreadable' order by id limit $3`,
       [feed, key, NEWEST],
     ),
-    acts: await recentActions(db, feed, key, NEWEST),
+    acts: await recentActions(db, feed, key, newest),
     lastPull,
   };
 }

@@ -104,6 +104,15 @@ export const syncedAnswer = z
   })
   .meta({ title: 'Synced' });
 
+export const undoneEditAnswer = z
+  .looseObject({
+    feed: name,
+    key: z.string(),
+    undone: z.array(z.string()).describe('The fields.'),
+    message: z.string(),
+  })
+  .meta({ title: 'UndoneEdit' });
+
 const kind = z.enum(ENTRY_KINDS);
 
 export const listedEntryAnswer = z

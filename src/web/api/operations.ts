@@ -11,7 +11,7 @@ import {
   stopReviewAction,
 } from './groups.ts';
 import type { Operation } from './operation.ts';
-import { listPostings, showPosting, syncPosting } from './postings.ts';
+import { listPostings, showPosting, syncPosting, undoEdit } from './postings.ts';
 import { listReview, showEntry } from './review.ts';
 import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
@@ -24,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   listPostings,
   showPosting,
   syncPosting,
+  undoEdit,
   listReview,
   // Before paths that have a number in their place.
   listReviewGroups,

@@ -36,6 +36,8 @@ export const pageAddress = {
     `/review/confirm${query({ action, ...selection })}${entries.map((entry) => `&entry=${entry}`).join('')}`,
   /** One entry: the page of its posting, or of a record that could not be read. */
   entry: (id: number) => `/review/entry${query({ id })}`,
+  decideEntry: (id: number) => `/review/entry/${id}/decide`,
+  editEntry: (id: number) => `/review/entry/${id}/edit`,
   bulkActions: () => '/review/actions',
   bulkAction: (id: number) => `/review/actions/${id}`,
   stopBulkAction: (id: number) => `/review/actions/${id}/stop`,
@@ -46,6 +48,7 @@ export const pageAddress = {
   removeNote: (id: number) => `/review/notes/${id}/remove`,
   /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
   posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
+  undoEdit: () => '/posting/undo-edit',
   pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
   /** @param shown which of its effects, after which key */
   pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>

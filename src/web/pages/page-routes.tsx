@@ -11,6 +11,7 @@ import { heldPages } from './held/held-pages.tsx';
 import { jobPages } from './jobs/job-pages.tsx';
 import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
+import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls/pull-pages.tsx';
 import { queuePages } from './queues/queue-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
@@ -23,6 +24,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   doubtPages,
   jobPages,
   reviewPages,
+  postingPages,
   feedPages,
   pullPages,
   sitePages,

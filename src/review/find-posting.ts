@@ -1,0 +1,26 @@
+// Finds all that is recorded about one posting, with the state that it is in.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { postingPage } from '../store/report/posting-page.ts';
+import { type LineState, POSTING_STATES } from '../store/report/report-lines.ts';
+import { type PostingStory, readStory } from '../store/review/posting-history.ts';
+
+export interface FoundPosting {
+  readonly story: PostingStory;
+  /** `null`: only its records are known, and they can not be used. */
+  readonly state: LineState | null;
+}
+
+/** `undefined`: nothing is recorded under this key. */
+export async function findPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  newest?: number,
+): Promise<FoundPosting | undefined> {
+  const story = await readStory(db, feed, key, newest);
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
+  const state = postings.find((posting) => posting.key === key)?.state ?? null;
+  const isKnown = state !== null || story.unreadable.length > 0 || story.duplicates.length > 0;
+  return isKnown ? { story, state } : undefined;
+}

@@ -1,0 +1,72 @@
+// Undoes edits of a posting: the next pull of its feed brings back what the source has.
+import { createHash } from 'node:crypto';
+import type { Message } from '../plan/message.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { findChangeOf, lockChange } from '../store/backlog/open-change.ts';
+import { keepPullsOut } from '../store/change/edit.ts';
+import { planAgain } from '../store/change/plan-again.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { auditAction } from '../store/review/audit.ts';
+import { type EditRow, editsOfPosting, removeEdits } from '../store/review/override.ts';
+
+export type UndoEditReport =
+  | { readonly kind: 'undone'; readonly fields: readonly string[] }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly message: Message; readonly stale?: true };
+
+export interface UndoEditOptions {
+  readonly actor: string;
+  /** Only these fields; `undefined`: all that were edited. */
+  readonly fields?: readonly string[] | undefined;
+  /** Undo nothing if the edits are no longer those that a person saw: {@link editsVersion}. */
+  readonly version?: string | undefined;
+}
+
+/** Another one after each edit of the posting. */
+export const editsVersion = (edits: readonly EditRow[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(edits.map(({ field, value, sourceValue }) => [field, value, sourceValue])))
+    .digest('hex')
+    .slice(0, 32);
+
+/**
+ * The same in every state: what was edited and waits is replaced by the next pull, what the site has accepted is updated by it, and
+ * what was discarded is sent again if the source has something else. Where the source has changed the field since, the edit is without effect already.
+ */
+export async function undoEdits(
+  db: Database,
+  feed: FeedName,
+  key: PostingKey,
+  { actor, fields, version }: UndoEditOptions,
+): Promise<UndoEditReport> {
+  return db.transaction(async (tx): Promise<UndoEditReport> => {
+    if (!(await keepPullsOut(tx, feed))) {
+      return refused(`feed ${feed} is being pulled right now; try again when that has ended`);
+    }
+    const found = await findChangeOf(tx, feed, key);
+    const change = found === undefined ? undefined : await lockChange(tx, found.id);
+    const edits = await editsOfPosting(tx, feed, key);
+    if (version !== undefined && version !== editsVersion(edits)) {
+      return {
+        ...refused('its edits have changed since you saw them; look at them again. Nothing was changed'),
+        stale: true,
+      };
+    }
+    const names = fields ?? edits.map(({ field }) => field);
+    const strange = names.filter((name) => !edits.some(({ field }) => field === name));
+    if (strange.length > 0) return refused(`there is no edit of ${strange.join(', ')}`);
+    if (names.length === 0) return refused(`posting ${key} of feed ${feed} has no edits`);
+    if (change?.state === 'in_doubt')
+      return refused('whether the site has made its job is not known: resolve the doubt first');
+    if (change?.state === 'sending') return refused('it is being sent right now; try again when that has ended');
+    await removeEdits(tx, { feed, key }, names);
+    await planAgain(tx, feed, key);
+    const reason = `${names.join(', ')}; ${BROUGHT_BACK}`;
+    await auditAction(tx, { actor, action: 'undo edit', feed, key, detail: { fields: names, edits, reason } });
+    return { kind: 'undone', fields: names };
+  });
+}
+
+export const BROUGHT_BACK = 'the next pull brings back what the source has';
+
+const refused = (message: Message) => ({ kind: 'refused', message }) as const;

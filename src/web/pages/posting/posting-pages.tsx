@@ -1,0 +1,108 @@
+// The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
+import { Hono } from 'hono';
+import { textOf } from '../../../plan/message.ts';
+import { postingKey } from '../../../posting/identifiers.ts';
+import { undoEdits } from '../../../review/undo-edit.ts';
+import { groupOfEntry } from '../../../store/review/neighbours.ts';
+import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
+import { notFound, requireFeed } from '../../api/known.ts';
+import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../api/scalars.ts';
+import { ProblemError } from '../../problem.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
+import { mayPull } from '../layout.tsx';
+import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
+import { decideEntry, editFields } from './act.tsx';
+import { placeOf } from './place-of.ts';
+import { PostingPage } from './posting.tsx';
+import { readPosting } from './read-posting.ts';
+import { RecordPage } from './record.tsx';
+
+export function postingPages(context: PageContext): Hono<WebEnv> {
+  const { app, control } = context;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/posting',
+    showPage(async ({ visit, query }) => {
+      const feed = await requireFeed(app, parameter(nameText, 'feed', query('feed')));
+      const key = postingKey(parameter(keyText, 'key', query('key')));
+      const group = query('group');
+      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      return <PostingPage visit={visit} view={await readPosting(app, at)} />;
+    }),
+  );
+  pages.get(
+    '/review/entry',
+    showPage(async (asked) => {
+      const id = parameter(numberSchema, 'id', asked.query('id'));
+      const entry = await requireEntry(context, id);
+      if (entry.kind === 'record') return recordPage(context, asked, entry);
+      const group = (await groupOfEntry(app.db, id))?.group;
+      return asked.goTo(pageAddress.posting(entry.change.feed, entry.change.key, group));
+    }),
+  );
+  pages.post(
+    '/posting/undo-edit',
+    actOnForm('review', async (sent) => {
+      const { form, visit, actor } = sent;
+      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
+      const key = postingKey(parameter(keyText, 'key', form.one('key')));
+      const group = form.one('group');
+      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      const version = parameter(text(100), 'version', form.one('version'));
+      const fields = [parameter(fieldName, 'field', form.one('field'))];
+      const report = await undoEdits(app.db, feed, key, { actor, fields, version });
+      if (report.kind === 'refused') {
+        const refused = `The edit was not undone: ${textOf(report.message)}.`;
+        return sent.c.html(<PostingPage visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
+      }
+      // At once, if it can be: otherwise the next one by schedule does it.
+      if (mayPull(visit)) await control.pullSoon(feed);
+      return sent.goTo(pageAddress.posting(feed, key, group));
+    }),
+  );
+  pages.post(
+    '/review/entry/:id/decide',
+    actOnForm('review', (sent) => decideEntry(context, sent, idIn(sent))),
+  );
+  pages.post(
+    '/review/entry/:id/edit',
+    actOnForm('review', (sent) => editFields(context, sent, idIn(sent))),
+  );
+  return pages;
+}
+
+const idIn = ({ c }: PageVisit): number => parameter(numberSchema, 'id', c.req.param('id'));
+
+interface Schema<Value> {
+  safeParse(
+    text: unknown,
+  ):
+    | { readonly success: true; readonly data: Value }
+    | { readonly success: false; readonly error: { readonly issues: readonly { readonly message: string }[] } };
+}
+
+function parameter<Value>(schema: Schema<Value>, name: string, text: string | undefined): Value {
+  const parsed = text === undefined ? undefined : schema.safeParse(text);
+  if (parsed?.success === true) return parsed.data;
+  const message = parsed?.error.issues[0]?.message ?? 'is missing';
+  throw new ProblemError({
+    status: 400,
+    detail: `the parameter ${name} ${message}`,
+    faults: [{ where: `query.${name}`, message }],
+  });
+}
+
+async function requireEntry({ app }: PageContext, id: number): Promise<EntryDetails> {
+  const entry = await readEntry(app.db, id);
+  if (entry === undefined) throw notFound(`there is no open review entry ${id}: it is resolved, or never existed`);
+  return entry;
+}
+
+async function recordPage(
+  { app }: PageContext,
+  { visit }: PageVisit,
+  { record }: Extract<EntryDetails, { kind: 'record' }>,
+) {
+  return <RecordPage visit={visit} record={record} placed={await placeOf(app.db, record)} />;
+}

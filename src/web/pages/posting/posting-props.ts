@@ -1,0 +1,12 @@
+// What the page of a posting is made of.
+import type { Visit } from '../layout.tsx';
+import type { PostingView } from './read-posting.ts';
+
+export interface PostingProps {
+  readonly visit: Visit;
+  readonly view: PostingView;
+  /** Why nothing was done. */
+  readonly refused?: string | undefined;
+  /** What was typed as the reason. */
+  readonly reason?: string | undefined;
+}

@@ -1,0 +1,117 @@
+// The page of one posting: its state, what can be done, its fields, what was sent and received, and its history.
+import { textOf } from '../../../plan/message.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import { paragraphsOf } from '../../../review/describe-history.ts';
+import { formatSpan, formatTime } from '../../../telemetry/times.ts';
+import { pageAddress } from '../addresses.ts';
+import { Layout, mayReview } from '../layout.tsx';
+import { When } from '../when.tsx';
+import { Decide } from './decide.tsx';
+import { Edits } from './edits.tsx';
+import { Exchanges } from './exchanges.tsx';
+import { FieldTable } from './field-table.tsx';
+import { Neighbouring } from './neighbouring.tsx';
+import type { PostingProps } from './posting-props.ts';
+import { ShownText } from './shown-text.tsx';
+
+export const PostingPage = (props: PostingProps) => {
+  const { visit, view, refused } = props;
+  const { story } = view;
+  const { live, change, feed, key } = story;
+  const title = excerpt(change?.fields?.title ?? live?.fields?.title ?? '', 150);
+  const { state, past } = paragraphsOf(story, { at: formatTime, span: formatSpan });
+  const problems = change?.reason?.problems ?? [];
+  return (
+    <Layout title={title === '' ? `Posting ${key}` : title} visit={visit} section={change ? 'review' : 'jobs'}>
+      <Neighbouring visit={visit} view={view} />
+      {refused !== undefined && (
+        <p role="alert" class="notice bad text" id="refused">
+          {refused}
+        </p>
+      )}
+      <dl class="facts">
+        <dt>Key</dt>
+        <dd class="text">{key}</dd>
+        <dt>Feed</dt>
+        <dd>
+          <a href={visit.prefix + pageAddress.feed(feed)}>{feed}</a>
+        </dd>
+        <dt>Site</dt>
+        <dd>{change?.site ?? live?.site ?? '–'}</dd>
+        <dt>Job on the site</dt>
+        <dd>{live === undefined ? 'none' : <SiteJob id={live.siteJobId} url={live.url} />}</dd>
+        <dt>State</dt>
+        <dd>
+          <strong>{(change?.state ?? view.state ?? 'unusable record').replaceAll('_', ' ')}</strong>
+          {change !== undefined && (
+            <>
+              {`, to be ${change.operation}d, since `}
+              <When at={change.since} />
+              {change.attempts > 0 && `, attempts: ${change.attempts}`}
+              {` (entry ${change.id})`}
+            </>
+          )}
+        </dd>
+      </dl>
+      <section aria-labelledby="meaning">
+        <h2 id="meaning">What it means</h2>
+        {state.map((message) => (
+          <p class="said">{excerpt(textOf(message), 1_500)}</p>
+        ))}
+        {problems.length > 0 && (
+          <ul>
+            {problems.slice(0, 20).map(({ field, value, message }) => (
+              <li class="bad">
+                {field !== undefined && <strong>{`${field}: `}</strong>}
+                {excerpt(message, 500)}
+                {value !== undefined && (
+                  <>
+                    {' '}
+                    <mark class="text">{value}</mark>
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
+      <Edits visit={visit} view={view} />
+      <FieldTable view={view} />
+      {view.detail !== undefined && (
+        <section aria-labelledby="detail">
+          <h2 id="detail">Its detail, as received</h2>
+          <p class="quiet">
+            <When at={view.detail.at} />
+          </p>
+          <pre tabindex={0}>
+            <ShownText shown={view.detail.text} mark={problems.find(({ value }) => value)?.value} />
+          </pre>
+        </section>
+      )}
+      <Exchanges exchanges={view.exchanges} />
+      <section aria-labelledby="history">
+        <h2 id="history">History</h2>
+        {past.length === 0 ? (
+          <p>Nothing was sent or decided yet, as far as it is still recorded.</p>
+        ) : (
+          <ul>
+            {past.map((message) => (
+              <li class="said">{excerpt(textOf(message), 500)}</li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </Layout>
+  );
+};
+
+/** Only an address of the web is a link: others could run something. */
+const SiteJob = ({ id, url }: { id: string; url: string | undefined }) => {
+  if (url === undefined || !/^https?:\/\//i.test(url)) return <span>{id}</span>;
+  return (
+    <a href={url} rel="noreferrer noopener">
+      {`${id}, on the site`}
+    </a>
+  );
+};

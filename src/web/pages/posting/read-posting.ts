@@ -1,0 +1,172 @@
+// Reads what the page of a posting shows, and cuts it to what a page has room for.
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
+import type { Problem } from '../../../posting/posting.ts';
+import { changeVersion } from '../../../review/entry-version.ts';
+import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
+import { editableFeed, editableNames } from '../../../review/plan-edit.ts';
+import { possibleActions } from '../../../review/possible-actions.ts';
+import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
+import type { App } from '../../../runtime/app.ts';
+import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
+import { notFound } from '../../api/known.ts';
+import { pageRoom, type Room, type Shown } from './room.ts';
+
+/** Requests and actions in the history. */
+const NEWEST = 50;
+/** Of the texts on a page, as HTML has them. */
+const ROOM_BYTES = 110_000;
+const LONGEST = { shown: 1_000, edited: 10_000, exchanged: 6_000, detail: 2_000 } as const;
+
+/** A field that can be edited here. */
+export interface EditableField {
+  readonly name: string;
+  /** What the posting has; empty if it has no such field. */
+  readonly value: string;
+  /** What the form shows: what was typed, otherwise what the posting has. */
+  readonly typed: string;
+  readonly errors: readonly string[];
+}
+
+export interface ShownField {
+  readonly name: string;
+  readonly desired: Shown | undefined;
+  readonly site: Shown | undefined;
+  readonly differs: boolean;
+  readonly problems: readonly Problem[];
+}
+
+export interface ShownExchange {
+  readonly at: Date;
+  readonly operation: string;
+  readonly kind: string;
+  readonly request: { readonly line: string; readonly body: Shown } | undefined;
+  readonly response: { readonly line: string; readonly body: Shown } | undefined;
+}
+
+/** The editor: absent if the posting can't be edited now. */
+export interface Editor {
+  readonly fields: readonly EditableField[];
+  /** Too long to be edited in a browser. */
+  readonly tooLong: readonly string[];
+  /** Problems of no field that the form has. */
+  readonly problems: readonly string[];
+}
+
+export interface PostingView extends FoundPosting {
+  readonly version: string | undefined;
+  readonly actions: ReturnType<typeof possibleActions>;
+  readonly fields: readonly ShownField[];
+  readonly hasSiteFields: boolean;
+  readonly editor: Editor | undefined;
+  readonly exchanges: readonly ShownExchange[];
+  readonly detail: { readonly at: Date; readonly text: Shown } | undefined;
+  readonly group: string | undefined;
+  readonly neighbours: Neighbours | undefined;
+}
+
+/** What a person has sent with the form that was refused. */
+export interface Sent {
+  readonly typed?: ReadonlyMap<string, string>;
+  readonly problems?: readonly Problem[];
+}
+
+export interface PostingAddress {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly group: string | undefined;
+}
+
+/** @throws {ProblemError} if nothing is recorded under the key */
+export async function readPosting(app: App, at: PostingAddress, sent: Sent = {}): Promise<PostingView> {
+  const { feed, key } = at;
+  const found = await findPosting(app.db, feed, key, NEWEST);
+  if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+  const { story } = found;
+  const { change } = story;
+  const room = pageRoom(ROOM_BYTES);
+  const problems = change?.reason?.problems ?? [];
+  // The editor first: what is not in its form can't be edited here.
+  const editor = editorOf(app, found, room, sent);
+  const own = change === undefined ? undefined : await groupOfEntry(app.db, change.id);
+  const group = at.group ?? own?.group;
+  const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
+  return {
+    ...found,
+    version: change === undefined ? undefined : changeVersion(change),
+    actions: change === undefined ? [] : possibleActions(change),
+    fields: fieldDifferences(change?.fields, story.live?.fields).map((field) => shownField(field, problems, room)),
+    hasSiteFields: story.live?.fields !== undefined,
+    editor,
+    exchanges: story.failures.map(({ request, response, ...failure }) => ({
+      ...failure,
+      request: request === null ? undefined : exchanged(`${request.method} ${request.url}`, request.body, room),
+      response:
+        response === null
+          ? undefined
+          : exchanged(
+              `${response.status}${response.location === undefined ? '' : `, Location: ${response.location}`}`,
+              response.body,
+              room,
+            ),
+    })),
+    detail:
+      story.detail === undefined
+        ? undefined
+        : {
+            at: story.detail.requestedAt,
+            text: room.take(story.detail.document.toString('utf8', 0, 2 * LONGEST.detail), LONGEST.detail),
+          },
+    group,
+    neighbours: group === undefined ? undefined : await neighboursOf(app.db, { group, ...place }),
+  };
+}
+
+const exchanged = (line: string, body: string | undefined, room: Room) => ({
+  line: room.take(line, LONGEST.shown).text,
+  body: room.take(body ?? '', LONGEST.exchanged),
+});
+
+const shownField = (field: FieldDifference, problems: readonly Problem[], room: Room): ShownField => ({
+  name: field.field,
+  desired: field.desired === null ? undefined : room.take(field.desired, LONGEST.shown),
+  site: field.site === null || !field.differs ? undefined : room.take(field.site, LONGEST.shown),
+  differs: field.differs,
+  problems: problems.filter((problem) => problem.field === field.field),
+});
+
+/** As forms send line breaks. */
+export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
+
+function editorOf(app: App, { story }: FoundPosting, room: Room, { typed, problems }: Sent): Editor | undefined {
+  const { change } = story;
+  if (change?.fields === undefined || (change.state !== 'rejected' && change.state !== 'failed')) return undefined;
+  const feed = editableFeed(app.config, change.feed);
+  if (typeof feed === 'string') return undefined;
+  const said = problems ?? change.reason?.problems ?? [];
+  const wrong = new Set(said.map(({ field }) => field));
+  // Those that are wrong first: it is them that a person came for.
+  const names = [...editableNames(feed, change)].sort(
+    (one, other) => Number(wrong.has(other)) - Number(wrong.has(one)),
+  );
+  const fields: EditableField[] = [];
+  const tooLong: string[] = [];
+  for (const name of names) {
+    const value = Object.hasOwn(change.fields, name) ? (change.fields[name] ?? '') : '';
+    const whole = room.whole(typed?.get(name) ?? value, LONGEST.edited);
+    if (whole === undefined) tooLong.push(name);
+    else
+      fields.push({
+        name,
+        value,
+        typed: whole,
+        errors: said.flatMap(({ field, message }) => (field === name ? [message] : [])),
+      });
+  }
+  const shown = new Set(fields.map(({ name }) => name));
+  const others = said.filter(({ field }) => field === undefined || !shown.has(field));
+  return {
+    fields,
+    tooLong,
+    problems: others.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)),
+  };
+}

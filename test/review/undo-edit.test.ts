@@ -1,0 +1,130 @@
+// Edits are undone in whatever state their posting is: the next pull brings back what the source has.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { postingKey } from '../../src/posting/identifiers.ts';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { editEntry } from '../../src/review/edit-entry.ts';
+import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
+import { editsOfPosting } from '../../src/store/review/override.ts';
+import { findLiveJob } from '../../src/store/review/posting-history.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const key = postingKey('p1');
+const feed = [posting('p1', { title: 'Nurse' }), posting('p2')];
+const undo = (options: { fields?: readonly string[]; version?: string } = {}) =>
+  undoEdits(stage.app.db, acme, key, { ...acting, ...options });
+const edits = () => editsOfPosting(stage.app.db, acme, key);
+const title = async () => (await stage.change('p1'))?.fields?.title;
+const titleOnSite = async () => (await findLiveJob(stage.app.db, acme, key))?.fields?.title;
+
+async function edited(): Promise<void> {
+  await stage.pull(feed);
+  await stage.fail('p1', 'rejected');
+  const set = await editEntry(stage.app.db, stage.app.config, await stage.entry('p1'), { title: 'Chef' }, acting);
+  expect(set).toMatchObject({ kind: 'edited', remaining: undefined });
+}
+
+describe('undoing an edit', () => {
+  it('that waits: it is not sent, if the pull comes first', async () => {
+    await edited();
+    expect(await undo()).toEqual({ kind: 'undone', fields: ['title'] });
+    expect(await edits()).toEqual([]);
+    await stage.pull(feed);
+    expect(await title()).toBe('Nurse');
+    await stage.acceptAll();
+    expect(await titleOnSite()).toBe('Nurse');
+  });
+
+  it('that waits and is sent before the next pull: that one sets it back', async () => {
+    await edited();
+    await undo();
+    await stage.acceptAll();
+    expect(await titleOnSite()).toBe('Chef');
+    await stage.pull(feed);
+    expect(await stage.change('p1')).toMatchObject({ operation: 'update', state: 'ready', fields: { title: 'Nurse' } });
+    await stage.acceptAll();
+    expect(await titleOnSite()).toBe('Nurse');
+    await stage.pull(feed);
+    expect(await stage.change('p1')).toBeUndefined();
+  });
+
+  it('that the site has accepted: the next pull updates it, although the feed is the same', async () => {
+    await edited();
+    await stage.acceptAll();
+    await stage.pull(feed);
+    expect(await stage.change('p1')).toBeUndefined();
+    expect(await undo()).toMatchObject({ kind: 'undone' });
+    await stage.pull(feed);
+    await stage.acceptAll();
+    expect(await titleOnSite()).toBe('Nurse');
+  });
+
+  it.each(['rejected', 'failed'] as const)('that was %s: the next pull makes it ready again', async (state) => {
+    await edited();
+    await stage.fail('p1', state);
+    expect(await undo()).toMatchObject({ kind: 'undone' });
+    await stage.pull(feed);
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
+  });
+
+  it('that was discarded: the next pull takes up the posting again', async () => {
+    await edited();
+    await stage.fail('p1', 'rejected');
+    await actOnEntries(stage.app.db, 'discard', { ids: [await stage.entry('p1')], feeds: [] }, acting);
+    expect(await undo()).toMatchObject({ kind: 'undone' });
+    await stage.pull(feed);
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
+  });
+
+  it('in flight is refused, as the end of the attempt would keep what was edited', async () => {
+    await edited();
+    await stage.claim('p1');
+    expect(await undo()).toMatchObject({ kind: 'refused', message: expect.stringContaining('being sent') });
+    expect(await edits()).toHaveLength(1);
+  });
+
+  it('in doubt is refused until the doubt is resolved', async () => {
+    await edited();
+    await stage.fail('p1', 'in_doubt');
+    expect(await undo()).toMatchObject({ kind: 'refused', message: expect.stringContaining('doubt') });
+    expect(await edits()).toHaveLength(1);
+  });
+
+  it('without effect, as the source has changed since, only removes it', async () => {
+    await edited();
+    await stage.acceptAll();
+    const later = [posting('p1', { title: 'Doctor' }), posting('p2')];
+    await stage.pull(later);
+    await stage.acceptAll();
+    expect(await undo()).toMatchObject({ kind: 'undone' });
+    await stage.pull(later);
+    expect(await stage.change('p1')).toBeUndefined();
+    expect(await titleOnSite()).toBe('Doctor');
+  });
+
+  it('of a posting that is missing now deletes nothing early', async () => {
+    await edited();
+    await stage.acceptAll();
+    await undo();
+    await stage.pull([posting('p2')], { missingPulls: 2 });
+    await stage.pull(feed);
+    await stage.acceptAll();
+    expect(await titleOnSite()).toBe('Nurse');
+  });
+
+  it('is about the edits that were seen, and the fields that are named', async () => {
+    await edited();
+    expect(await undo({ version: editsVersion([]) })).toMatchObject({ kind: 'refused', stale: true });
+    expect(await undo({ fields: ['category-name'] })).toMatchObject({ kind: 'refused' });
+    expect(await undo({ fields: ['title'], version: editsVersion(await edits()) })).toMatchObject({ kind: 'undone' });
+    expect(await undo()).toMatchObject({ kind: 'refused', message: expect.stringContaining('has no edits') });
+    const acts = await stage.app.db.query(`select actor from audit where action = 'undo edit'`);
+    expect(acts).toEqual([{ actor: 'tester' }]);
+  });
+});
