@@ -5,8 +5,6 @@ import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
 import { matchJobs, shortfallText } from '../review/match-jobs.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { addressOf } from '../site/base-address.ts';
-import { unreadFeeds } from '../store/backlog/unmapped-postings.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { searchFeedAgain } from '../store/site/site-search.ts';
@@ -15,6 +13,7 @@ import { actorName } from './actor.ts';
 import { type Adopting, withAdopting } from './adopting.ts';
 import { commandWriter } from './command-line.ts';
 import { describeMatch, matchJson } from './output/describe-match.ts';
+import { unreadOthers } from './read-others.ts';
 
 export interface AdoptOptions {
   readonly config?: string;
@@ -60,20 +59,11 @@ async function adoptMany(app: App, adopting: Adopting, options: AdoptOptions): P
   }
 }
 
-/** A job may belong to a posting that this database has never seen. */
-async function noteUnread({ db, config }: App, { feed, site }: Adopting): Promise<void> {
-  const address = addressOf(site.options.baseUrl);
-  const names = new Set(
-    [...config.sites.values()].flatMap(({ name, options }) => (addressOf(options.baseUrl) === address ? name : [])),
-  );
-  const others = [...config.feeds.values()].filter(({ name, siteName }) => names.has(siteName) && name !== feed);
-  const unread = await unreadFeeds(
-    db,
-    others.map(({ name }) => name),
-  );
+async function noteUnread(app: App, adopting: Adopting): Promise<void> {
+  const unread = await unreadOthers(app, adopting);
   if (unread.length > 0)
     printNotice(
-      `Postings of ${unread.join(', ')}, also of site ${site.name}, were not compared: no complete pull has read them yet.`,
+      `Postings of ${unread.join(', ')}, also of site ${adopting.site.name}, were not compared: no complete pull has read them yet.`,
     );
 }
 

@@ -10,6 +10,7 @@ import type { AdoptProgress, AdoptSubject } from '../review/match-jobs.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
+import type { SiteClient } from '../site/exchange.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
 import { commandWriter } from './command-line.ts';
@@ -20,6 +21,8 @@ import { say } from './write-action.ts';
 export interface Adopting {
   readonly feed: FeedName;
   readonly site: SiteConfig;
+  readonly setup: FeedSetup;
+  readonly client: SiteClient;
   readonly subject: AdoptSubject;
   readonly progress: ProgressLine;
   /** Throws if the feed's pull lock is no longer held: another process may pull the feed. */
@@ -66,7 +69,7 @@ export async function withAdopting(
     const checkLock = () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; run the command again');
     };
-    await work({ feed: setup.feed, site, subject, progress, checkLock, say: write });
+    await work({ feed: setup.feed, setup, client, site, subject, progress, checkLock, say: write });
   } finally {
     progress.clear();
     await client.close();

@@ -78,6 +78,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/undo.ts')).undoCommand(),
   },
   {
+    name: 'recover',
+    term: 'recover [options] <feed>',
+    description:
+      'after the database was lost or restored: find the jobs of a feed by their references, and map them once confirmed',
+    load: async () => (await import('./commands/recover.ts')).recoverCommand(),
+  },
+  {
     name: 'review',
     term: 'review',
     description: 'list and resolve what needs a person',

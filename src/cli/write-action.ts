@@ -76,6 +76,8 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['feeds', 'rekey', action.feed];
     case 'deny_rekey':
       return ['feeds', 'rekey', action.feed, '--not-rekey'];
+    case 'recover_feed':
+      return ['recover', action.feed];
     case 'import_mappings':
       return ['mappings', 'import', 'FILE'];
     case 'start_schedules':

@@ -47,6 +47,8 @@ export type OtherAction =
   | { readonly kind: 'rekey_feed'; readonly feed: FeedName }
   /** The new postings of the feed are no missing ones. */
   | { readonly kind: 'deny_rekey'; readonly feed: FeedName }
+  /** Rebuilds the mappings of the feed from the references on its site. */
+  | { readonly kind: 'recover_feed'; readonly feed: FeedName }
   | { readonly kind: 'import_mappings' }
   /** Starts the process that runs the schedules. */
   | { readonly kind: 'start_schedules' };

@@ -128,7 +128,7 @@ async function ownerOfShown(
 }
 
 /** What the job shows of the posting's fields, in the form that may be stored. */
-function keptOf(fields: Fields, shown: SiteJob): Fields {
+export function keptOf(fields: Fields, shown: SiteJob): Fields {
   const { fields: kept, uncertain } = contentOf(fields, toCompare(shown).fields, shown.fields);
   const hidden = new Set(uncertain.filter((name) => fieldOf(shown.fields, name) === undefined));
   return Object.fromEntries(Object.entries(kept).filter(([name]) => !hidden.has(name)));

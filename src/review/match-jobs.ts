@@ -34,6 +34,12 @@ export interface AdoptSubject {
   readonly signal: AbortSignal;
   /** Hands over the feed's postings without a job, and ends with what may be missing. */
   readonly readPostings: (take: (postings: readonly UnmappedPosting[]) => Promise<void>) => Promise<PostingsRead>;
+  /** Only a reference makes a match certain. */
+  readonly byReference?: boolean;
+  /** Hands over the postings of the site's other feeds that this database does not know. Returns the feeds that could not be read. */
+  readonly readOthers?: (
+    take: (feed: FeedName, postings: readonly UnmappedPosting[]) => Promise<void>,
+  ) => Promise<readonly FeedName[]>;
   readonly onProgress?: (progress: AdoptProgress) => void;
 }
 
@@ -87,15 +93,19 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   // The order matters: a create that is sent meanwhile has its posting among those read now, or its mapping.
   const read = await readAllPostings(matching, subject, rules);
   if (read.kind === 'failed') return read;
+  const unreadFeeds = await readOthers(matching, subject, rules);
   await matching.noteOwned(subject.site, since);
   await matching.findPairs(subject.site);
   await comparePairs(matching, subject);
   const isWhole = read.shortfalls.length === 0;
   await judge(matching, {
-    noContent: isWhole ? undefined : 'the feed was not read completely, so another posting may be like it',
+    noContent: subject.byReference === true ? 'only a reference is certain' : isWhole ? undefined : INCOMPLETE,
+    blocker: unreadFeeds.length === 0 ? undefined : `feed ${unreadFeeds.join(', ')} of the same site could not be read`,
   });
   return { kind: 'matched', since, shortfalls: read.shortfalls };
 }
+
+const INCOMPLETE = 'the feed was not read completely, so another posting may be like it';
 
 /** Stores the jobs of the list. Returns why it is not proven to be whole; `undefined`: it is. */
 async function readWholeList(
@@ -205,6 +215,25 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
     await session.end();
   }
   return read;
+}
+
+/** Postings of other feeds compete for jobs, as the jobs may be theirs. */
+async function readOthers(
+  matching: JobMatching,
+  { readOthers: read, signal }: AdoptSubject,
+  rules: AdoptRules,
+): Promise<readonly FeedName[]> {
+  if (read === undefined) return [];
+  return read(async (feed, postings) => {
+    signal.throwIfAborted();
+    const others = await matching.withoutKnown(postings.map(({ key, fields }) => ({ feed, key, fields })));
+    await matching.addPostings(
+      others.map(({ key, fields }) => {
+        const features = featuresOfPosting(key, fields, rules);
+        return { feed, key, names: [], isRival: true, blocker: undefined, features, blocks: blocksOfPosting(features) };
+      }),
+    );
+  });
 }
 
 async function comparePairs(matching: JobMatching, { signal, onProgress }: AdoptSubject): Promise<void> {

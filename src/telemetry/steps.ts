@@ -19,6 +19,7 @@ export type Step =
   | 'doubt-listed'
   | 'doubt-resolved'
   | 'jobs-adopted'
+  | 'job-replaced'
   | 'postings-rekeyed'
   | 'jobs-verified'
   | 'differences-marked'

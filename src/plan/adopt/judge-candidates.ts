@@ -37,6 +37,8 @@ export interface JudgedPosting {
 export interface ReadingFacts {
   /** Why jobs cannot be told by their content alone, such as a feed that was not read to its end. */
   readonly noContent: string | undefined;
+  /** Why no job can be told at all, such as a feed of the same site that could not be read. */
+  readonly blocker?: string | undefined;
 }
 
 export type Verdict =
@@ -79,9 +81,10 @@ function whyUnmatched(posting: JudgedPosting, candidates: readonly JobCandidate[
 }
 
 /** Why the job is not certainly the posting's; empty if it is. */
-function whyUncertain(posting: JudgedPosting, candidate: JobCandidate, { noContent }: ReadingFacts): string[] {
+function whyUncertain(posting: JudgedPosting, candidate: JobCandidate, { noContent, blocker }: ReadingFacts): string[] {
   const always = [
     posting.blocker,
+    blocker,
     candidate.mayBeOthers ? 'the job may be another user’s' : undefined,
     candidate.wasDeleted ? 'jobmirror deleted this job within the last day: the list may be outdated' : undefined,
     candidate.isSecret ? 'the job shows the token, so it is not compared' : undefined,

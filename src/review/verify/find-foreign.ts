@@ -20,7 +20,7 @@ export async function findForeign(verifying: Verifying, referenceField: string):
     if (subject.keepsDrift) await verification.dropGone(job);
     const own = ownJobId === undefined ? 'which has no job of its own' : `whose own job is ${ownJobId}`;
     const message = `another job shows the reference of the posting, ${own}`;
-    await subject.onFinding({ ...job, finding: 'foreign', fields: {}, message });
+    await subject.onFinding({ ...job, finding: 'foreign', fields: {}, message, ownJobId: ownJobId ?? null });
   }
 }
 

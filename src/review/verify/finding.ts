@@ -18,6 +18,8 @@ export interface Finding {
   readonly siteJobId: SiteJobId;
   readonly finding: 'gone' | 'changed' | 'foreign';
   readonly fields: Readonly<Record<string, ShownChange>>;
+  /** Of another job with the posting's reference: the posting's own job; `null`: it has none. */
+  readonly ownJobId?: SiteJobId | null;
   /** What else there is to know. */
   readonly message?: string;
   /** The state of the posting's change, if it has one. */

@@ -306,6 +306,15 @@ export class JobMatching {
     return (await this.session.query('select from adopt_job where id = $1 limit 1', [id])).length > 0;
   }
 
+  /** Whether it cannot be told that a job of the list is ours. */
+  async mayBeOthers(id: SiteJobId): Promise<boolean> {
+    const rows = await this.session.query<{ open: boolean }>(
+      'select not owned and not deleted and not foreign_owner and not secret as open from adopt_job where id = $1 limit 1',
+      [id],
+    );
+    return rows[0]?.open !== true;
+  }
+
   /** Finds the pairs to compare. */
   async findPairs(site: SiteName): Promise<void> {
     const { session } = this;

@@ -1,5 +1,6 @@
 // Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it.
-import type { Message } from '../../plan/message.ts';
+import { type Message, messageOf } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
@@ -58,10 +59,19 @@ export async function endSearch(
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
     const doubted = referenceField === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, referenceField);
-    await declareChecked(tx, feed, site, { note });
+    await declareChecked(tx, feed, site, {
+      note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted)),
+    });
     return doubted;
   });
 }
+
+const describeUnknown = (feed: FeedName, doubted: number): Message =>
+  messageOf(
+    `the site seems to have jobs of ${plural(doubted, 'posting')} that this database does not know: it was lost or restored, or ` +
+      'another program made them, or another installation mirrors this feed',
+    [{ words: 'to find and map all of them by their references', action: { kind: 'recover_feed', feed } }],
+  );
 
 /**
  * The feed's creates wait until the site was searched again: it has jobs that may be theirs. A person's word that it has none of the

@@ -1,0 +1,54 @@
+// Reads the other feeds of a site that this database does not know: a job may belong to one of their postings.
+import type { FeedName } from '../posting/identifiers.ts';
+import { readUnmapped } from '../pull/read-unmapped.ts';
+import type { App } from '../runtime/app.ts';
+import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { addressOf } from '../site/base-address.ts';
+import { type UnmappedPosting, unreadFeeds } from '../store/backlog/unmapped-postings.ts';
+import { lockFeed } from '../store/locks/feed-locks.ts';
+import type { Adopting } from './adopting.ts';
+
+/** The configured feeds of the same site that no complete pull has read. */
+export async function unreadOthers(
+  { db, config }: App,
+  { feed, site }: Pick<Adopting, 'feed' | 'site'>,
+): Promise<FeedName[]> {
+  const address = addressOf(site.options.baseUrl);
+  const names = new Set(
+    [...config.sites.values()].flatMap(({ name, options }) => (addressOf(options.baseUrl) === address ? name : [])),
+  );
+  const others = [...config.feeds.values()].filter(({ name, siteName }) => names.has(siteName) && name !== feed);
+  return unreadFeeds(
+    db,
+    others.map(({ name }) => name),
+  );
+}
+
+/** Hands over their postings. Returns the feeds that could not be read to their proven ends. */
+export async function readOthers(
+  app: App,
+  adopting: Pick<Adopting, 'feed' | 'site' | 'subject'>,
+  take: (feed: FeedName, postings: readonly UnmappedPosting[]) => Promise<void>,
+): Promise<FeedName[]> {
+  const failed: FeedName[] = [];
+  for (const feed of await unreadOthers(app, adopting))
+    if (!(await readOne(app, feed, adopting.subject.signal, (postings) => take(feed, postings)))) failed.push(feed);
+  return failed;
+}
+
+async function readOne(
+  app: App,
+  feed: FeedName,
+  signal: AbortSignal,
+  take: (postings: readonly UnmappedPosting[]) => Promise<void>,
+): Promise<boolean> {
+  const [setup] = chooseFeeds(app.config, [feed]).setups;
+  const lock = setup === undefined ? undefined : await lockFeed(app.db, feed);
+  if (setup === undefined || lock === undefined) return false;
+  try {
+    const read = await readUnmapped(setup, { db: app.db, log: app.log, signal }, take);
+    return read.kind === 'read' && read.shortfalls.length === 0;
+  } finally {
+    await lock.release();
+  }
+}

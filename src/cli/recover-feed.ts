@@ -1,0 +1,201 @@
+// Shows what a lost or outdated database does not know of the jobs of a feed, asks, and records it.
+import { plural } from '../plan/plural.ts';
+import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
+import type { Finding } from '../review/verify/finding.ts';
+import type { VerifySubject } from '../review/verify/verifying.ts';
+import type { App } from '../runtime/app.ts';
+import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { JobMatching } from '../store/mapping/job-matching.ts';
+import { Verification } from '../store/mapping/verification.ts';
+import { searchFeedAgain } from '../store/site/site-search.ts';
+import { ask, printJson, printLine } from '../telemetry/print.ts';
+import { actorName } from './actor.ts';
+import { type Adopting, withAdopting } from './adopting.ts';
+import { askForJob } from './ask-for-job.ts';
+import { commandWriter } from './command-line.ts';
+import { describeFinding, findingJson } from './output/describe-finding.ts';
+import { describeMatch, matchJson } from './output/describe-match.ts';
+import { readOthers } from './read-others.ts';
+
+export interface RecoverOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly as?: string;
+}
+
+/** Lines of one kind that are printed, unless as JSON. */
+const MOST_SHOWN = 50;
+
+/** @throws UserError if the site or the feed could not be read, or nobody confirms; then nothing was changed. */
+export function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
+  return withAdopting(app, name, { config: options.config, signal }, async (adopting) => {
+    const { site, feed } = adopting;
+    if (site.options.listPath === undefined || site.options.referenceField === undefined)
+      throw new UserError(
+        `site ${site.name} has no list_path or no reference_field, so its jobs cannot be told by their references; set both, ` +
+          `or see: mappings adopt ${feed}, and mappings import FILE. Nothing was changed`,
+      );
+    const matching = await JobMatching.open(app.db);
+    const verification = await Verification.open(app.db, site.name, [feed]);
+    try {
+      await recoverWith({ app, adopting, options }, matching, verification);
+    } finally {
+      await verification.close();
+      await matching.close();
+    }
+  });
+}
+
+interface Recovering {
+  readonly app: App;
+  readonly adopting: Adopting;
+  readonly options: RecoverOptions;
+}
+
+async function recoverWith(recovering: Recovering, matching: JobMatching, verification: Verification): Promise<void> {
+  const { app, adopting, options } = recovering;
+  const jobs = (await verification.countJobs()).get(adopting.feed) ?? 0;
+  const subject: RecoverSubject = {
+    adopting: {
+      ...adopting.subject,
+      byReference: true,
+      readOthers: (take) => readOthers(app, adopting, take),
+    },
+    verifying: jobs === 0 ? undefined : verifyingOf(recovering),
+    matching,
+    verification,
+  };
+  const show = findingPrinter(recovering);
+  const found = await findLost(subject, show);
+  if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
+  adopting.progress.clear();
+  await printFound(recovering, found, matching, show);
+  const todo = found.matches.sure + found.replaced.length + found.differing;
+  if (todo === 0) return tellEnd(recovering, found, undefined);
+  if (options.yes !== true && !(await isConfirmed(recovering, found))) return tellEnd(recovering, found, undefined);
+  const done = await recordFound(subject, found, { actor: actorName(options.as), checkLock: adopting.checkLock });
+  adopting.progress.clear();
+  // A job that could not be told must not be made a second time by the next sync.
+  if (found.matches.unsure + done.refused.length > 0) await searchFeedAgain(app.db, adopting.feed);
+  await tellEnd(recovering, found, done);
+}
+
+function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFinding'> {
+  const { setup, site, subject, client, progress } = adopting;
+  const { rateLimiter, signal } = subject;
+  return {
+    db: app.db,
+    site: site.name,
+    feeds: [setup.feed],
+    referenceField: site.options.referenceField,
+    stateField: setup.mapping.stateField.name,
+    states: setup.mapping.states,
+    only: undefined,
+    selection: { kind: 'list' },
+    client,
+    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
+    rateLimiter,
+    signal,
+    keepsDrift: true,
+    onProgress: (at) =>
+      progress.show(
+        at.what === 'listed'
+          ? `comparing the list of site ${site.name}: ${at.done} jobs`
+          : `asking site ${site.name}: ${at.done} of ${at.all} jobs`,
+      ),
+  };
+}
+
+function findingPrinter({ adopting, options }: Recovering): (finding: Finding) => Promise<void> {
+  const shown = { gone: 0, changed: 0, foreign: 0 };
+  return async (finding) => {
+    adopting.progress.clear();
+    if (options.json === true) return printJson(findingJson(finding));
+    const count = ++shown[finding.finding];
+    if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
+    else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
+  };
+}
+
+async function printFound(
+  { adopting, options: { json } }: Recovering,
+  { replaced, second, unclear }: Recovery,
+  matching: JobMatching,
+  show: (finding: Finding) => Promise<void>,
+): Promise<void> {
+  const { feed } = adopting;
+  for (const [at, { key, from, to }] of replaced.entries()) {
+    if (json === true) await printJson({ feed, key, job_id: to, former_job_id: from, finding: 'replaced' });
+    else if (at < MOST_SHOWN)
+      await printLine(`replaced ${feed} ${key} - job ${to}: it shows the reference, not job ${from}`);
+    else if (at === MOST_SHOWN) await printLine('… further replaced jobs (--json prints all)');
+  }
+  for (const finding of [...second, ...unclear]) await show(finding);
+  const lines = { sure: 0, unsure: 0, unmatched: 0 };
+  for await (const line of matching.lines()) {
+    if (line.verdict === 'unmatched') continue;
+    const outcome = { adopted: false, message: undefined };
+    if (json === true) await printJson({ feed, finding: 'unknown', ...matchJson(line, outcome) });
+    else if (lines[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, outcome));
+  }
+  if (json === true) return;
+  for (const [verdict, count] of Object.entries(lines))
+    if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+}
+
+/** Asks only at a terminal. */
+async function isConfirmed({ adopting, options }: Recovering, found: Recovery): Promise<boolean> {
+  if (options.json === true) return false;
+  const answer = await ask(`${describeFound(adopting, found)}\nRecord it? [y/N] `);
+  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+}
+
+const describeFound = ({ feed }: Adopting, { matches, replaced, differing }: Recovery): string =>
+  `Feed ${feed}: ${plural(matches.sure, 'unknown job')} to map, ${replaced.length} to replace jobs that are gone, ` +
+  `${plural(differing, 'job')} to be set again. Nothing is sent before the next sync.`;
+
+async function tellEnd({ adopting, options }: Recovering, found: Recovery, done: Recovered | undefined): Promise<void> {
+  const { feed } = adopting;
+  const { matches, replaced, differing, second, unclear } = found;
+  const refused = done?.refused ?? [];
+  const open = done === undefined ? matches.sure + replaced.length + differing : refused.length;
+  const left = open + matches.unsure + second.length + unclear.length;
+  process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
+  if (options.json === true) {
+    return printJson({
+      feed,
+      unknown: matches.sure,
+      unsure: matches.unsure,
+      without_job: matches.unmatched,
+      replaced: replaced.length,
+      differing,
+      second: second.length,
+      unclear: unclear.length,
+      recorded: done === undefined ? 0 : done.bound + done.replaced + done.marked,
+      refused: refused.map(({ key, message }) => ({ key, message })),
+    });
+  }
+  const write = commandWriter(options.config);
+  for (const { key, message } of refused.slice(0, MOST_SHOWN)) await printLine(`left ${key}: ${message}`);
+  if (done !== undefined)
+    await printLine(
+      `${plural(done.bound, 'job')} mapped, ${done.replaced} replaced, ${done.marked} marked to be set again; ` +
+        `${plural(matches.unmatched, 'posting')} without a job. The next sync sends what differs.`,
+    );
+  else if (open > 0)
+    await printLine(
+      `${describeFound(adopting, found)}\nNothing was changed. Record it: ${write(['recover', feed, '--yes'])}`,
+    );
+  else if (left === 0)
+    await printLine(`The database knows all jobs of feed ${feed} that the site has. Nothing was changed.`);
+  if (matches.unsure > 0)
+    await printLine(
+      `${plural(matches.unsure, 'job')} may belong to postings: ${write(['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'])}`,
+    );
+  if (second.length > 0)
+    await printLine(
+      `${plural(second.length, 'other job')} with the reference of a posting that has its own job: they were made by hand, or another ` +
+        `installation mirrors this feed into site ${adopting.site.name}. Only one installation may: stop the other, and delete its jobs there.`,
+    );
+}
