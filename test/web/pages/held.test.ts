@@ -132,8 +132,8 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await second.getByLabel('Yes, delete 57 jobs').check();
     await second.getByRole('button', { name: 'Delete all 57' }).click();
     await second.getByText(/have changed since they were counted/).waitFor();
-    const ready = Object.values(await states()).filter((state) => state === 'ready');
-    expect(ready).toEqual([]);
+    // Only the one that was chosen before; it may still be on its way.
+    expect(await stage.app.db.query(`select from audit where action = 'approve'`)).toHaveLength(1);
     // What is shown now can be approved.
     await second.goto(`${served.url}/held?feed=acme`);
     await second.getByLabel('Yes, delete 57 jobs').check();
