@@ -6,7 +6,7 @@ import type { Queryable } from '../store/postgres/database.ts';
 import { type PullEffect, pulledPostings } from '../store/pull/pulled-postings.ts';
 
 /** A field's value before the pull and what the site has now, cut to where they differ. */
-export interface FieldDifference {
+export interface PulledDifference {
   readonly field: string;
   /** `undefined`: the job did not have the field. */
   readonly before: string | undefined;
@@ -18,7 +18,7 @@ export interface PulledChange {
   readonly at: Date;
   readonly title: string | undefined;
   /** Of updates; at most {@link MOST_FIELDS}. `undefined`: what was before is not known. */
-  readonly differences: readonly FieldDifference[] | undefined;
+  readonly differences: readonly PulledDifference[] | undefined;
   readonly moreFields: number;
 }
 
@@ -62,7 +62,7 @@ function titleOf(fields: Fields | Readonly<Record<string, string | null>> | unde
   return title == null ? undefined : excerpt(title, MOST_CHARACTERS);
 }
 
-function differenceOf(field: string, before: string | undefined, now: string | undefined): FieldDifference {
+function differenceOf(field: string, before: string | undefined, now: string | undefined): PulledDifference {
   let same = 0;
   const [one, two] = [before ?? '', now ?? ''];
   while (same < Math.min(one.length, two.length) && one[same] === two[same]) same += 1;

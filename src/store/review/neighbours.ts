@@ -12,7 +12,7 @@ export interface Neighbour {
 }
 
 /** Where one is in a group. */
-export interface GroupPlace {
+export interface PlaceInGroup {
   readonly group: string;
   readonly discarded: boolean;
   readonly key: string;
@@ -37,7 +37,7 @@ export async function groupOfEntry(
   return row;
 }
 
-export async function neighboursOf(db: Queryable, place: GroupPlace): Promise<Neighbours> {
+export async function neighboursOf(db: Queryable, place: PlaceInGroup): Promise<Neighbours> {
   const next = async (than: '<' | '>', order: 'asc' | 'desc'): Promise<Neighbour | undefined> => {
     const [row] = await db.query<Neighbour & Record<string, unknown>>(
       `select id, feed, key, kind from review_entry

@@ -11,9 +11,9 @@ import { ProblemError } from '../../problem.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
-import { placeOf } from './place-of.ts';
-import { PostingPage } from './posting.tsx';
-import { readPosting, type Sent, withLineFeeds } from './read-posting.ts';
+import { placeInGroup } from './place-in-group.ts';
+import { PostingOverview } from './posting.tsx';
+import { type RefusedEdit, readPosting, withLineFeeds } from './read-posting.ts';
 import { RecordPage } from './record.tsx';
 
 type Asked = PageVisit & { readonly form: Form };
@@ -111,7 +111,7 @@ async function comeBack(
   id: number,
   seen: Seen,
   message: string,
-  sent: Sent & { readonly reason?: string },
+  sent: RefusedEdit & { readonly reason?: string },
   status: 409 | 422 = 409,
 ) {
   const now = await readEntry(app.db, id);
@@ -121,8 +121,8 @@ async function comeBack(
   if (seen.entry.kind === 'change') {
     const { feed, key } = seen.entry.change;
     const view = await readPosting(app, { feed, key, group: seen.group }, sent);
-    return c.html(<PostingPage {...shown} view={view} />, status);
+    return c.html(<PostingOverview {...shown} view={view} />, status);
   }
   const record: RecordEntry = now?.kind === 'record' ? now.record : seen.entry.record;
-  return c.html(<RecordPage {...shown} record={record} placed={await placeOf(app.db, record)} />, status);
+  return c.html(<RecordPage {...shown} record={record} placed={await placeInGroup(app.db, record)} />, status);
 }

@@ -8,7 +8,7 @@ import { SubjectFields } from './subject-fields.tsx';
 
 const SHOWN = 300;
 
-export const Edits = ({ visit, view }: { visit: Visit; view: PostingView }) =>
+export const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =>
   view.story.edits.length === 0 ? null : (
     <section aria-labelledby="edits">
       <h2 id="edits">Edits</h2>

@@ -13,8 +13,8 @@ import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
 import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
 import { decideEntry, editFields } from './act.tsx';
-import { placeOf } from './place-of.ts';
-import { PostingPage } from './posting.tsx';
+import { placeInGroup } from './place-in-group.ts';
+import { PostingOverview } from './posting.tsx';
 import { readPosting } from './read-posting.ts';
 import { RecordPage } from './record.tsx';
 
@@ -28,7 +28,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const key = postingKey(parameter(keyText, 'key', query('key')));
       const group = query('group');
       const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
-      return <PostingPage visit={visit} view={await readPosting(app, at)} />;
+      return <PostingOverview visit={visit} view={await readPosting(app, at)} />;
     }),
   );
   pages.get(
@@ -54,7 +54,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const report = await undoEdits(app.db, feed, key, { actor, fields, version });
       if (report.kind === 'refused') {
         const refused = `The edit was not undone: ${textOf(report.message)}.`;
-        return sent.c.html(<PostingPage visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
+        return sent.c.html(<PostingOverview visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
       }
       // At once, if it can be: otherwise the next one by schedule does it.
       if (mayPull(visit)) await control.pullSoon(feed);
@@ -104,5 +104,5 @@ async function recordPage(
   { visit }: PageVisit,
   { record }: Extract<EntryDetails, { kind: 'record' }>,
 ) {
-  return <RecordPage visit={visit} record={record} placed={await placeOf(app.db, record)} />;
+  return <RecordPage visit={visit} record={record} placed={await placeInGroup(app.db, record)} />;
 }

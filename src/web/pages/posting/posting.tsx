@@ -7,14 +7,14 @@ import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { Decide } from './decide.tsx';
-import { Edits } from './edits.tsx';
+import { EditList } from './edits.tsx';
 import { Exchanges } from './exchanges.tsx';
 import { FieldTable } from './field-table.tsx';
 import { Neighbouring } from './neighbouring.tsx';
 import type { PostingProps } from './posting-props.ts';
 import { ShownText } from './shown-text.tsx';
 
-export const PostingPage = (props: PostingProps) => {
+export const PostingOverview = (props: PostingProps) => {
   const { visit, view, refused } = props;
   const { story } = view;
   const { live, change, feed, key } = story;
@@ -76,7 +76,7 @@ export const PostingPage = (props: PostingProps) => {
         )}
       </section>
       {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
-      <Edits visit={visit} view={view} />
+      <EditList visit={visit} view={view} />
       <FieldTable view={view} />
       {view.detail !== undefined && (
         <section aria-labelledby="detail">

@@ -65,7 +65,7 @@ export interface PostingView extends FoundPosting {
 }
 
 /** What a person has sent with the form that was refused. */
-export interface Sent {
+export interface RefusedEdit {
   readonly typed?: ReadonlyMap<string, string>;
   readonly problems?: readonly Problem[];
 }
@@ -77,7 +77,7 @@ export interface PostingAddress {
 }
 
 /** @throws {ProblemError} if nothing is recorded under the key */
-export async function readPosting(app: App, at: PostingAddress, sent: Sent = {}): Promise<PostingView> {
+export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdit = {}): Promise<PostingView> {
   const { feed, key } = at;
   const found = await findPosting(app.db, feed, key, NEWEST);
   if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
@@ -137,7 +137,7 @@ const shownField = (field: FieldDifference, problems: readonly Problem[], room: 
 /** As forms send line breaks. */
 export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-function editorOf(app: App, { story }: FoundPosting, room: Room, { typed, problems }: Sent): Editor | undefined {
+function editorOf(app: App, { story }: FoundPosting, room: Room, { typed, problems }: RefusedEdit): Editor | undefined {
   const { change } = story;
   if (change?.fields === undefined || (change.state !== 'rejected' && change.state !== 'failed')) return undefined;
   const feed = editableFeed(app.config, change.feed);

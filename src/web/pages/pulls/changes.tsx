@@ -1,5 +1,5 @@
 // The postings whose jobs a pull created, updated or deleted.
-import type { FieldDifference, PulledChanges } from '../../../review/pulled-changes.ts';
+import type { PulledChanges, PulledDifference } from '../../../review/pulled-changes.ts';
 import type { PullRow } from '../../../store/pull/pull-row.ts';
 import type { PullEffect } from '../../../store/pull/pulled-postings.ts';
 import { pageAddress } from '../addresses.ts';
@@ -72,7 +72,7 @@ const whyNone = (count: number, show: PullEffect): string => {
   return `${count} ${count === 1 ? 'was' : 'were'} ${show}; ${gone}.`;
 };
 
-const Difference = ({ field, before, now }: FieldDifference) => (
+const Difference = ({ field, before, now }: PulledDifference) => (
   <div class="difference">
     <span class="field">{field}</span>
     <del>{before ?? '(no such field)'}</del>

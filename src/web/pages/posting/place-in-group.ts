@@ -4,7 +4,7 @@ import { groupOfEntry, neighboursOf } from '../../../store/review/neighbours.ts'
 import type { RecordEntry } from '../../../store/review/review-entry.ts';
 import type { PostingView } from './read-posting.ts';
 
-export async function placeOf(
+export async function placeInGroup(
   db: Queryable,
   { id, key }: RecordEntry,
 ): Promise<Pick<PostingView, 'group' | 'neighbours'>> {
