@@ -57,7 +57,7 @@ async function open(feed: Readonly<Record<string, string>> = {}): Promise<void> 
       pages: '{ by: page, size: 10, end: short_page }',
       details: DETAILS,
       limits: '{ requests_per_second: 1000, attempts: 2, max_wait_seconds: 1, total_timeout_seconds: 20 }',
-      delete_guard: '{ percent: 100, count: 100, missing_pulls: 1, undo: 30 }',
+      delete_guard: '{ percent: 100, count: 100, missing_pulls: 1 }',
       ...feed,
     },
   });
@@ -475,7 +475,7 @@ describe('with refresh_days', () => {
     'details of postings that the list no longer has are not due, however long their deletes are held',
     async () => {
       const details = DETAILS.replace(/ }$/, ', refresh_days: 7 }');
-      await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1, undo: 30 }' });
+      await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1 }' });
       await sync();
       const [gone] = list.splice(8, 1);
       expect(await sync()).toMatchObject({ complete: true, held: 1 });
