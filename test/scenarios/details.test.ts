@@ -58,6 +58,7 @@ async function open(feed: Readonly<Record<string, string>> = {}): Promise<void> 
       details: DETAILS,
       limits: '{ requests_per_second: 1000, attempts: 2, max_wait_seconds: 1, total_timeout_seconds: 20 }',
       delete_guard: '{ percent: 100, count: 100, missing_pulls: 1 }',
+      rekey_guard: '{ percent: 100, count: 100 }',
       ...feed,
     },
   });

@@ -302,6 +302,8 @@ describe('what belongs to an old key', () => {
   it('an update in flight, and a create in doubt, are left until they have ended', async () => {
     await open(wards('a', 12));
     await syncOf(wards('b', 12));
+    // Nothing may be sent meanwhile.
+    await mirror.stopEngine();
     const database = await db();
     await database.query(`update change set state = 'ready' where key = 'a1'`);
     await database.query(
