@@ -109,6 +109,7 @@ feeds:
       category-name: { value: ${categoryOf(setup.key)} }
       title: ${setup.title === 'title' ? 'title' : '{ template: "{title}, {city}" }'}
     delete_guard: ${setup.guard}, missing_pulls: ${setup.missingPulls} }
+    rekey_guard: { percent: 100, count: 100 }
 `,
   );
 }

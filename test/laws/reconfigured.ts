@@ -44,8 +44,11 @@ const INLINE = (records: string, key: string, title: string) =>
   'description: description, location-city: city, location-state: { from: state, as: us_state }, ' +
   'contact-web-address: { from: url, as: url } } }';
 
+/** Other laws are about keys that seem to have changed (`rekey.test.ts`): here creates are not held for that. */
+const ALWAYS = { rekey_guard: '{ percent: 100, count: 100 }' };
+
 /** The configuration before the change. */
-export const BEFORE = { format: INLINE('source/job', 'referencenumber', '{title}') };
+export const BEFORE = { ...ALWAYS, format: INLINE('source/job', 'referencenumber', '{title}') };
 
 /** One change of the way the feed is read. */
 export interface Change {
@@ -89,22 +92,22 @@ export const CHANGES: readonly Change[] = [
   {
     ...same,
     name: 'another path to the same records',
-    feed: { format: INLINE('*/job', 'referencenumber', '{title}') },
+    feed: { ...ALWAYS, format: INLINE('*/job', 'referencenumber', '{title}') },
   },
   {
     ...same,
     name: 'a path to other records',
-    feed: { format: INLINE('source/inner/job', 'referencenumber', '{title}') },
+    feed: { ...ALWAYS, format: INLINE('source/inner/job', 'referencenumber', '{title}') },
     reads: isInner,
   },
   {
     ...same,
     name: 'another format',
-    feed: { format: INLINE('*/job', 'url', '{title} in {city}') },
+    feed: { ...ALWAYS, format: INLINE('*/job', 'url', '{title} in {city}') },
     keyOf: (key) => `https://jobs.example.com/${key}`,
     titleOf: (key) => `Nurse ${key} in Boston`,
   },
-  { ...same, name: 'a preset', feed: { format: 'indeed' } },
+  { ...same, name: 'a preset', feed: { ...ALWAYS, format: 'indeed' } },
   {
     ...same,
     name: 'another field mapping',
