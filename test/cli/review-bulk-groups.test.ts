@@ -60,6 +60,7 @@ it('a table of values edits what it knows, and says what it left alone', async (
       reasons: [{ message: 'the table has no line for location-state "Ontario"', count: 2 }],
       edit: { map: { field: 'location-state', values: { Jalisco: 'Texas', Sonora: 'Arizona' } } },
       reason: null,
+      rule: null,
     },
   ]);
   expect(edited.status).toBe(2);
@@ -109,7 +110,9 @@ it('a wrong command says what is missing', async () => {
   };
   expect(await errors('edit', '--group', group)).toContain('--set FIELD=VALUE, or --set-map FIELD=FILE');
   expect(await errors('edit', '--set', 'title=X')).toContain('--group GROUP');
-  expect(await errors('edit', '1', '--set-map', 'title=x.csv')).toContain('--set-map and --count need a selection');
+  expect(await errors('edit', '1', '--set-map', 'title=x.csv')).toContain(
+    '--set-map, --count and --also-new need a selection',
+  );
   expect(await errors('edit', '--group', group, '--set-map', 'title=no.csv')).toContain("no.csv can't be read");
   expect(await errors('retry')).toContain('name entries or feeds, or select a group');
   expect(await errors('retry', 'acme', '--count', '1')).toContain('--count needs a selection');
