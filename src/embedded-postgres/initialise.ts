@@ -46,6 +46,7 @@ export async function initialiseHome(
   const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
   if (settings.fsync === 'off') content.push('--no-sync');
   try {
+    signal?.throwIfAborted();
     const how = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
     const running = promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);
     // After a kill, still wait for initdb to end: it may write until then.

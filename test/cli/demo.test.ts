@@ -50,7 +50,7 @@ it('without --once, keeps its site open until a signal, then exits with status 0
   await demo.printed(/Ctrl-C ends the demo/);
   expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
   const [, pages = ''] = await demo.printed(/The pages: +(\S+)/);
-  expect(await (await fetch(pages)).text()).toContain('is not a valid U.S. state: Jalisco');
+  expect(await (await fetch(pages)).text()).toContain('is not a valid U.S. state: &quot;Jalisco');
   // The printed commands work as typed, with paths quoted where needed.
   const commands = [...demo.out().matchAll(/^ +(node .*)$/gm)].map(([, command = '']) => command);
   expect(commands.map((command) => /main\.js'? (\w+(?: \w+)?)/.exec(command)?.[1])).toEqual([

@@ -80,7 +80,9 @@ it('22 commands at once share the embedded server, and the last one stops it', a
   const ended = await Promise.all(
     Array.from({ length: 22 }, (_, at) => shell(at % 2 === 0 ? '$run sync --json' : '$run status --json')),
   );
-  expect(ended.map(({ errors }) => errors).join('')).toBe('');
+  // On a slow machine, progress lines.
+  const errors = ended.map((command) => command.errors.replace(/^acme: (?:waiting|reading|sending)\b.*\n/gm, ''));
+  expect(errors.join('')).toBe('');
   expect(ended.filter(({ status }) => status !== 0)).toEqual([]);
   expect(existsSync(join(folder, 'data/postgres/cluster/data/postmaster.pid'))).toBe(false);
 });

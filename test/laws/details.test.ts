@@ -136,7 +136,7 @@ describe('stopped before it plans', { concurrent: true }, () => {
       for (const id of source.jobs.keys()) source.set(id, 2);
       source.set('older', 2);
       const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop`, FAULT_NTH: `${nth}` });
-      await untilStopped(stopped.child.pid ?? 0);
+      await untilStopped(stopped);
 
       source.jobs.delete('older');
       for (const id of ['j0', 'j1', 'newer']) source.set(id, 3);

@@ -26,7 +26,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
       const older = postings(3);
       await installation.writeFeed(feedXml(older));
       const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop` });
-      await untilStopped(stopped.child.pid ?? 0);
+      await untilStopped(stopped);
 
       const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('p4')];
       await installation.writeFeed(feedXml(newer));
@@ -53,7 +53,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await installation.sync();
       await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
       const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop` });
-      await untilStopped(stopped.child.pid ?? 0);
+      await untilStopped(stopped);
       const { db } = await installation.app();
       const hands = await handsOf(db);
       // When it has just started, it has no such connection yet.
@@ -85,7 +85,7 @@ it('a start that is stopped in a pull does not keep another process from the nex
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));
   const stopped = installation.spawn(['start'], { FAULT_AT: 'pull-started:stop' });
-  await untilStopped(stopped.child.pid ?? 0);
+  await untilStopped(stopped);
   const other = installation.spawn(['start']);
   const { sandbox } = installation;
   await expect.poll(() => sandbox.inspect.count(), { timeout: 180_000, interval: 500 }).toBe(3 + 2);
