@@ -20,6 +20,7 @@ import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing } from '../src/store/postgres/transient-error.ts';
 import { withRetry } from '../src/store/postgres/with-retry.ts';
+import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
@@ -108,8 +109,9 @@ async function readAndMerge(
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
   const clock = await pullClock(db, source);
-  // Details that are due are requested even if the list is unchanged.
-  const version = (await anyDetailDue(db, setup)) ? undefined : state?.version;
+  // Details that are due are requested, and postings expire, even if the list is unchanged.
+  const isDue = (await anyDetailDue(db, setup)) || (await anyExpiryDue(db, feed, setup.expireAfterDays));
+  const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = { pull, feed, site };

@@ -78,6 +78,8 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['feeds', 'rekey', action.feed, '--not-rekey'];
     case 'recover_feed':
       return ['recover', action.feed];
+    case 'renew_posting':
+      return ['feeds', 'renew', action.feed, action.key];
     case 'import_mappings':
       return ['mappings', 'import', 'FILE'];
     case 'start_schedules':

@@ -100,6 +100,8 @@ export interface FeedConfig {
   readonly rekeyGuard: RekeyGuard;
   /** Absent: `mirror`. */
   readonly policy?: FeedPolicy;
+  /** After how many days on the site the job of a posting is deleted; absent: never. */
+  readonly expireAfterDays?: number;
   /** A cron expression of five or six fields (seconds first); absent: pulled only by `sync`. */
   readonly schedule?: string;
   /** IANA name of the schedule's time zone. */

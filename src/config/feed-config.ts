@@ -37,6 +37,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     },
     rekeyGuard: feed.rekey_guard,
     ...(feed.policy === 'mirror' ? {} : { policy: feed.policy }),
+    ...(feed.expire_after_days === undefined ? {} : { expireAfterDays: feed.expire_after_days }),
     schedule: feed.schedule,
     timeZone: feed.time_zone,
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),

@@ -27,6 +27,8 @@ export interface DeleteLoad {
   readonly done: number;
   /** Whether the feed had no posting at all. */
   readonly emptied: boolean;
+  /** Those of the added deletes whose postings have expired; absent: none. */
+  readonly expired?: number;
   /** Records of the feed that a rule skipped. */
   readonly skipped: number;
 }
@@ -67,9 +69,14 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
     kind: 'hold',
     reason:
       `${total} of ${base} live jobs would be deleted${together}: ${share.toFixed(1)} %, ` +
-      `above the limit of ${guard.count} and ${guard.percent} %`,
+      `above the limit of ${guard.count} and ${guard.percent} %${expiredOf(load)}`,
   };
 }
+
+const expiredOf = ({ added, expired = 0 }: DeleteLoad): string => {
+  if (expired === 0) return '';
+  return `; ${expired === added ? 'all' : expired} of the new deletes are of postings that have expired`;
+};
 
 /**
  * Explains why a pull with unreadable records of unknown key deletes nothing: any of them may be a posting that seems

@@ -16,6 +16,8 @@ export type Planned<Content> =
 export interface Known {
   readonly mapping: Mapping | undefined;
   readonly open: OpenChange | undefined;
+  /** Its time on the site has ended: it is not planned, and its job is deleted. */
+  readonly expired?: boolean;
 }
 
 /**

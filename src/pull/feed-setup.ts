@@ -32,6 +32,8 @@ export interface RecordRules {
   readonly table?: TableLayout;
   /** What the feed may do to jobs that exist; absent: everything. */
   readonly policy?: FeedPolicy;
+  /** After how many days on the site the job of a posting is deleted; absent: never. */
+  readonly expireAfterDays?: number;
   /** Removes the credentials of the source, which some servers repeat, from a text. */
   readonly mask?: (text: string) => string;
 }

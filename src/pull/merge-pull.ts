@@ -92,6 +92,7 @@ export async function mergeWithoutCommit(
     duplicates: ledger.duplicates,
     unreadable: ledger.unreadable,
     skipped: ledger.skipped,
+    expired: ledger.expired,
     gone: gone.missing,
     grace: gone.grace,
     bytes: reading.bytes,

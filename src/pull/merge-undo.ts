@@ -21,6 +21,7 @@ import {
   withdrawUndone,
 } from '../store/change/undo-changes.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
+import { renewUndone } from '../store/pull/posting-expiry.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
@@ -51,6 +52,7 @@ export async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undon
   await takeOver(pullTx);
   await openUndo(pullTx, undone);
   const counts = await planUndone(pullTx, undone);
+  await renewUndone(pullTx);
   const withdrawn = await withdrawUndone(pullTx);
   const deletes = await countUndoDeletes(pullTx);
   const reason = await holdDeletes(setup, pullTx, deletes);

@@ -25,6 +25,8 @@ interface Group {
   readonly superseding: DesiredChange<FieldsToStore>[];
   readonly refreshed: Refresh[];
   readonly pendingSame: Refresh[];
+  /** Postings that have expired. */
+  readonly expired: Refresh[];
   /** Keys of new changes whose postings were missing before. */
   readonly returned: PostingKey[];
 }
@@ -39,7 +41,7 @@ export async function planPostings(
 ): Promise<void> {
   if (postings.length === 0) return;
   const known = await pullTx.lookUp(postings.map(({ read }) => read.posting.key));
-  const group: Group = { newChanges: [], superseding: [], refreshed: [], pendingSame: [], returned: [] };
+  const group: Group = { newChanges: [], superseding: [], refreshed: [], pendingSame: [], expired: [], returned: [] };
   for (const [at, { record, read }] of postings.entries()) {
     const { posting } = read;
     const entry = known[at] ?? { mapping: undefined, open: undefined };
@@ -47,8 +49,13 @@ export async function planPostings(
     if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
       unusable.noteDuplicate(record, posting.key);
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
-    const planned = planPosting(read, record.hash, entry, mayUpdate);
     const refresh = { key: posting.key, recordHash: record.hash };
+    if (entry.expired === true) {
+      ledger.skipExpired();
+      group.expired.push(refresh);
+      continue;
+    }
+    const planned = planPosting(read, record.hash, entry, mayUpdate);
     switch (planned.kind) {
       case 'unchanged':
         ledger.unchanged++;
@@ -78,5 +85,6 @@ async function write(group: Group, pullTx: PullTransaction): Promise<void> {
   await pullTx.addSuperseding(group.superseding);
   await pullTx.refreshMappings(group.refreshed);
   await pullTx.addPendingSame(group.pendingSame);
+  await pullTx.addExpired(group.expired);
   await pullTx.endGrace(group.returned);
 }

@@ -27,7 +27,7 @@ interface LedgerOptions {
   readonly isPaged?: boolean;
   /** A record may stand for a posting in each of several places. */
   readonly hasPlaces?: boolean;
-  /** The records that earlier pulls skipped. */
+  /** The records that earlier pulls skipped; those of expired postings are marked `superseding`. */
   readonly skipped?: RecordIndex;
 }
 
@@ -56,6 +56,8 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
   skipped = 0;
+  /** Those of the skipped records whose postings have expired. */
+  expired = 0;
   /** Where keys occur again; only for a feed that consists of pages. */
   readonly repeats: RepeatedKeys | undefined;
   readonly #places: PlaceSlots | undefined;
@@ -131,6 +133,18 @@ export class PullLedger {
     return isNew;
   }
 
+  /** Counts a parsed posting that has expired. Its key was seen. */
+  skipExpired(): void {
+    this.skipped++;
+    this.expired++;
+  }
+
+  /** Whether the record of an expired posting was seen without being parsed. */
+  hasSeenExpired(recordHash: Buffer): boolean {
+    const slot = this.#skippedIndex?.find(recordHash) ?? -1;
+    return slot >= 0 && this.#skippedIndex?.seenAt(slot) !== undefined;
+  }
+
   /** Hashes of records that earlier pulls skipped and this one did not see. */
   unseenSkipped(): Iterable<Buffer> {
     return this.#skippedIndex?.missing([RecordMark.mapped]) ?? [];
@@ -141,9 +155,9 @@ export class PullLedger {
     return this.unchanged + this.openRecords > 0;
   }
 
-  /** Whether the feed has no posting: it has no record, or its rule skips all that can be read. */
+  /** Whether the feed has no posting, expired or not: it has no record, or its rule skips all that can be read. */
   get isEmpty(): boolean {
-    return this.seen === 0 || (this.skipped > 0 && this.skipped + this.unreadable === this.seen);
+    return this.seen === 0 || (this.skipped > 0 && this.expired === 0 && this.skipped + this.unreadable === this.seen);
   }
 
   /**
@@ -240,6 +254,7 @@ export class PullLedger {
 
   #countSkipped(index: RecordIndex, slot: Slot, ordinal: number): void {
     this.skipped++;
+    if (index.mark(slot) === RecordMark.superseding) this.expired++;
     const first = index.seenAt(slot);
     if (first === undefined) index.see(slot, ordinal);
     else this.repeats?.note(first, ordinal);

@@ -73,6 +73,8 @@ export class RecordPlanner implements RecordSink {
     samplesKnown = false,
   ): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
+    pullTx.expireAfterDays = rules.expireAfterDays;
+    pullTx.hasPlaces = hasPlaces(rules.mapping);
     const index = await pullTx.loadIndex();
     const { isPaged, interpretation, mapping } = rules;
     const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped: await pullTx.loadSkipped() };
@@ -90,6 +92,7 @@ export class RecordPlanner implements RecordSink {
     db: Database,
     list: DetailedList,
   ): Promise<RecordPlanner> {
+    pullTx.expireAfterDays = rules.expireAfterDays;
     await pullTx.lookAtFeed();
     const edits = await editsOf(db, pullTx.subject.feed);
     const reader = compileRecordReader(rules, edits);

@@ -31,6 +31,14 @@ import {
   withdrawDeletes,
 } from '../store/change/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
+import {
+  addExpired,
+  forgetExpiry,
+  forgetGone,
+  leaveOutExpired,
+  noteExpired,
+  refreshExpired,
+} from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
@@ -54,6 +62,8 @@ export async function keepUnseen(
   unreadable: UnreadableInPull,
 ): Promise<Gone> {
   const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
+  await refreshExpired(pullTx);
+  if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
   await protectUnreadable(pullTx, hasSeenChange);
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
   await markUnseen(pullTx);
@@ -102,12 +112,15 @@ export async function removeGone(
   }
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
+  await leaveOutExpired(pullTx);
   const rekey = await recogniseRekey(setup, pullTx, true);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
-  else if (found.missing > 0 && unreadable.withoutKey === 0) {
+  else if ((found.missing > 0 || pullTx.hasExpired) && unreadable.withoutKey === 0) {
     await releaseHolds(pullTx, 'rekey');
     found = await countMissingAgain(pullTx, before);
   }
+  const expired = await addExpired(pullTx);
+  if (pullTx.hasExpired) found = await countMissingAgain(pullTx, before);
   const { missing, inGrace, due } = found;
   if (inGrace > 0) await extendGrace(pullTx, before);
 
@@ -115,13 +128,18 @@ export async function removeGone(
   // A create in flight or in doubt may have created its job, so the guard counts its delete too.
   const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
   if (due + maybeMade.due > 0) {
-    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, ...emptinessOf(ledger) };
+    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, expired, ...emptinessOf(ledger) };
     reason = holdReason(judgeDeletes(setup.guard, load), unreadable, rekey);
     if (due > 0) await markAbsent(pullTx, before, reason);
     await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
   }
   if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before);
+  if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
+  else {
+    await noteExpired(pullTx);
+    if (unreadable.withoutKey === 0) await forgetGone(pullTx, (hash) => ledger.hasSeenExpired(hash), before);
+  }
   const unmade = await countUnmappedAbsent(pullTx);
   return {
     missing: missing + unmade + maybeMade.inGrace,

@@ -7,6 +7,7 @@ import type { OpenedFeed } from '../feed/read-feed.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';
+import { anyExpiryDue } from '../store/pull/posting-expiry.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
 import { anyDetailDue } from './details/any-detail-due.ts';
@@ -28,6 +29,7 @@ export async function pullUnchanged(
   // Records and mappings are not one to one.
   if (hasPlaces(setup.mapping)) return false;
   if (await anyDetailDue(db, setup)) return false;
+  if (await anyExpiryDue(db, setup.feed, setup.expireAfterDays)) return false;
   const hashes = new Set<string>();
   let usable = true;
   const sink: RecordSink = {
@@ -39,7 +41,7 @@ export async function pullUnchanged(
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
   const { bytes, version } = reading;
-  return commitUnchanged(db, subject, { hashes, bytes, version });
+  return commitUnchanged(db, subject, { hashes, bytes, version, expires: setup.expireAfterDays !== undefined });
 }
 
 /** Collects the record hashes. Returns false if a record is oversized or a hash appears twice. */

@@ -107,7 +107,16 @@ async function mergeAndCommit(
   await auditAction(session, { actor, action: 'undo pull', feed: subject.feed, detail });
   crossStep('undo-merged');
   // Nothing was read: an undo proves nothing of its feed, and the next pull reads all of it.
-  const counts = { unchanged: 0, duplicates: 0, unreadable: 0, skipped: 0, grace: 0, bytes: 0, shortfalls: [] };
+  const counts = {
+    unchanged: 0,
+    duplicates: 0,
+    unreadable: 0,
+    skipped: 0,
+    expired: 0,
+    grace: 0,
+    bytes: 0,
+    shortfalls: [],
+  };
   await commitPull(
     pullTx,
     { ...counts, complete: false, seen: findings.restored, gone: findings.deletes },

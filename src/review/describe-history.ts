@@ -41,11 +41,12 @@ export function paragraphsOf(
   const { live, change } = story;
   const past = describePast(story, words);
   if (live === undefined && change === undefined) {
-    const unreadable = describeUnreadable(story, words);
+    const unreadable = [...describeExpiry(story, words), ...describeUnreadable(story, words)];
     return { state: unreadable.length > 0 ? unreadable : describeUnknown(story, words), past };
   }
   const state = [
     ...describeLive(story, words),
+    ...describeExpiry(story, words),
     ...describeUnreadable(story, words),
     ...(change === undefined ? describeResolved(story, words) : [describeChange(change, words)]),
   ];
@@ -64,6 +65,20 @@ function describeLive({ live, change, feed, key }: PostingStory, { at }: TimeWor
       ? []
       : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, but is within its grace period.`];
   return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];
+}
+
+/** A posting that has expired is in the feed, but has no job, or none for long. */
+function describeExpiry({ expiry, feed, key, live }: PostingStory, { at }: TimeWords): Message[] {
+  if (expiry?.renewedAt !== undefined) return [`Its days on the site began anew on ${at(expiry.renewedAt)}.`];
+  if (expiry?.expiredAt === undefined || (live !== undefined && live.since > expiry.expiredAt)) return [];
+  const job = expiry.siteJobId === undefined ? 'its job' : `its job ${expiry.siteJobId}`;
+  const then = live === undefined ? 'was' : 'is to be';
+  return [
+    messageOf(
+      `Posting ${key} of feed ${feed} expired on ${at(expiry.expiredAt)}: ${job} had been on the site for as long as the feed's expire_after_days allows, and ${then} deleted. It gets no job again as long as the feed keeps it`,
+      [{ words: 'to have it on the site again', action: { kind: 'renew_posting', feed, key } }],
+    ),
+  ];
 }
 
 /** Why the feed's record of the posting cannot be read at present. */

@@ -21,6 +21,7 @@ export async function findPosting(
   const story = await readStory(db, feed, key, newest);
   const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
   const state = postings.find((posting) => posting.key === key)?.state ?? null;
-  const isKnown = state !== null || story.unreadable.length > 0 || story.duplicates.length > 0;
+  const isKnown =
+    state !== null || story.unreadable.length > 0 || story.duplicates.length > 0 || story.expiry !== undefined;
   return isKnown ? { story, state } : undefined;
 }

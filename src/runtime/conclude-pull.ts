@@ -147,6 +147,7 @@ const NOTHING = {
   duplicates: 0,
   unreadable: 0,
   skipped: 0,
+  expired: 0,
   gone: 0,
   grace: 0,
   kept: 0,

@@ -77,6 +77,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       guard: feed.guard,
       rekeyGuard: feed.rekeyGuard,
       policy: feed.policy,
+      expireAfterDays: feed.expireAfterDays,
       lenient: feed.source.lenient,
       isPaged: kindOf(feed.source.from).isPaged,
       table: feed.source.table,

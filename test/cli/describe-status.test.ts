@@ -35,9 +35,10 @@ describe('a site', () => {
 });
 
 it.each([
-  [{ discarded: 0, skipped: 0 }, 'not modified'],
-  [{ discarded: 0, skipped: 12 }, 'not modified, 12 skipped'],
-  [{ discarded: 3, skipped: 12 }, 'not modified, 3 discarded, 12 skipped'],
+  [{ discarded: 0, skipped: 0, expired: 0 }, 'not modified'],
+  [{ discarded: 0, skipped: 12, expired: 0 }, 'not modified, 12 skipped'],
+  [{ discarded: 3, skipped: 12, expired: 2 }, 'not modified, 3 discarded, 10 skipped, 2 expired'],
+  [{ discarded: 0, skipped: 2, expired: 2 }, 'not modified, 2 expired'],
 ])('a pull with %o', (counts, words) => {
   expect(pullStatus({ status: 'not_modified', ...counts })).toBe(words);
 });

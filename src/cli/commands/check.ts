@@ -216,6 +216,9 @@ function describeFeed(feed: FeedConfig): string[] {
     `feed ${feed.name}: ${placeOf(feed)}`,
     `  into site ${feed.siteName}; ${schedule}`,
     `  key: ${feed.mapping.key.paths.join(' | ')}; fields: ${Object.keys(feed.mapping.fields).join(', ')}`,
+    ...(feed.expireAfterDays === undefined
+      ? []
+      : [`  jobs end after ${plural(feed.expireAfterDays, 'day')} on the site`]),
     deletesMissing(feed.policy)
       ? `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`
       : `  ${feed.policy}: deletes no job${updatesJobs(feed.policy) ? '' : ', and updates none'}`,

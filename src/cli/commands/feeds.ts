@@ -1,5 +1,5 @@
-// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new, or
-// resumes one after an undo.
+// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, keeps jobs under new keys, retires a feed, declares one new,
+// resumes one after an undo, or renews postings that expire.
 import { Command } from 'commander';
 import { recoverAttempts } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
@@ -20,6 +20,7 @@ import { knownFeed } from '../feed-name.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
 import { rekeyCommand } from './feeds-rekey.ts';
+import { renewCommand } from './feeds-renew.ts';
 
 interface FeedsOptions {
   readonly config?: string;
@@ -29,7 +30,14 @@ interface FeedsOptions {
 
 export function feedsCommand(): Command {
   const feeds = new Command('feeds');
-  for (const part of [renameCommand(), retireCommand(), newCommand(), resumeCommand(), rekeyCommand()]) {
+  for (const part of [
+    renameCommand(),
+    retireCommand(),
+    newCommand(),
+    resumeCommand(),
+    rekeyCommand(),
+    renewCommand(),
+  ]) {
     feeds.addCommand(
       part
         .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')

@@ -23,6 +23,7 @@ const PARTS = [
   ['duplicates', 'duplicate', 'duplicates'],
   ['unreadable', 'unreadable'],
   ['skipped', 'skipped'],
+  ['expired', 'of them expired'],
 ] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
 
 /** The report for people: one line of counts, then what to know and do. */

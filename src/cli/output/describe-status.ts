@@ -200,10 +200,16 @@ function pullWords(pull: PullRow): string {
 }
 
 /** Adds what "mirrored" alone would hide: postings that a person discarded, and records that the feed's rule skips. */
-export function pullStatus({ status, discarded, skipped }: Pick<PullRow, 'status' | 'discarded' | 'skipped'>): string {
+export function pullStatus({
+  status,
+  discarded,
+  skipped,
+  expired,
+}: Pick<PullRow, 'status' | 'discarded' | 'skipped' | 'expired'>): string {
   const left = [
     ...(discarded === 0 ? [] : [`${discarded} discarded`]),
-    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(skipped === expired ? [] : [`${skipped - expired} skipped`]),
+    ...(expired === 0 ? [] : [`${expired} expired`]),
   ];
   return [status.replace('_', ' '), ...left].join(', ');
 }

@@ -233,6 +233,14 @@ export const feedSchema = z
       .describe(
         'What the feed may do to jobs that exist. `mirror`: update them, and delete those whose posting is gone. `upsert_only`: update them, but delete none. `create_only`: neither. [feeds.md](feeds.md#feeds-that-do-not-delete-or-update) says what a change of the policy does.',
       ),
+    expire_after_days: z
+      .int()
+      .min(1)
+      .max(3_650)
+      .optional()
+      .describe(
+        'Delete the job of a posting that has been on the site for this many days, although the feed still has it. Needs `policy: mirror`. [feeds.md](feeds.md#jobs-that-end-after-a-number-of-days) says when the days begin, and how a posting comes back.',
+      ),
     delete_guard: guardSchema
       .prefault({})
       .describe(
@@ -258,6 +266,11 @@ export const feedSchema = z
   .refine((feed) => feed.source === undefined || feed.sources === undefined, {
     error: 'cannot be combined with source; add it to the list',
     path: ['sources'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .refine((feed) => feed.expire_after_days === undefined || feed.policy === 'mirror', {
+    error: 'deletes jobs, which a policy other than mirror forbids; remove one of the two',
+    path: ['expire_after_days'],
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .superRefine(checkSources);

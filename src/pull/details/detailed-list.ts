@@ -36,14 +36,14 @@ export class DetailedList implements RecordSink {
     context: Omit<DetailsContext, 'limiter'> & Partial<Pick<DetailsContext, 'limiter'>>,
     samplesKnown?: boolean,
   ): Promise<DetailedList> {
-    const { feed, interpretation, isPaged, mapping } = setup;
+    const { feed, interpretation, isPaged, mapping, expireAfterDays: days } = setup;
     const records = compileRecordReader(setup, NO_EDITS);
     const { limiter = rateLimiterFor(Number.POSITIVE_INFINITY) } = context;
     const reader = await DetailReader.open(feed, setup, setup.source, { ...context, limiter });
     const session = await context.db.lend();
     try {
-      const index = await loadRecordIndex(session, feed);
-      const skipped = await loadSkippedIndex(session, feed);
+      const index = await loadRecordIndex(session, feed, days);
+      const skipped = await loadSkippedIndex(session, feed, days !== undefined && !hasPlaces(mapping));
       session.giveBack();
       const ledger = new PullLedger(index, interpretation, { isPaged, hasPlaces: hasPlaces(mapping), skipped });
       return new DetailedList(new RecordIntake(setup, ledger, records.recoverKey, samplesKnown), reader, records);

@@ -19,6 +19,7 @@ export function pullJson(pull: PullRow, write: WriteAction) {
     duplicates: pull.duplicates,
     unreadable: pull.unreadable,
     skipped: pull.skipped,
+    expired: pull.expired,
     gone: pull.gone,
     grace: pull.grace,
     discarded: pull.discarded,

@@ -21,6 +21,7 @@ const KEYED_TABLES = [
   'override',
   'posting_note',
   'skipped_record',
+  'posting_expiry',
   'detail',
   'failed_detail',
   'refuted_job',

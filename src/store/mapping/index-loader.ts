@@ -3,13 +3,19 @@ import pg from 'pg';
 import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Session } from '../postgres/database.ts';
+import { hasExpired, joinExpiry } from '../pull/posting-expiry.ts';
 import { streamHashes } from './hash-rows.ts';
 
 /**
  * Loads the index of one feed. Counts the hashes first, so that no more memory than needed is taken. Hashes written under
- * another mapping fingerprint are included: they match no record and so show what is missing.
+ * another mapping fingerprint are included: they match no record and so show what is missing. The records of expired postings are
+ * planned again.
  */
-export async function loadRecordIndex(session: Session, feed: FeedName): Promise<RecordIndex> {
+export async function loadRecordIndex(
+  session: Session,
+  feed: FeedName,
+  expireAfterDays?: number,
+): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>(
     'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
     [feed],
@@ -18,12 +24,16 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
   const name = pg.escapeLiteral(feed);
   const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
+  const expired = hasExpired(expireAfterDays);
+  const joinM = expireAfterDays === undefined ? '' : joinExpiry('m');
+  const joinC =
+    expireAfterDays === undefined ? '' : `left join mapping m on m.feed = c.feed and m.key = c.key ${joinExpiry('c')}`;
   // A posting that was missing recently is planned again, so that its count of missing pulls is reset.
   await streamHashes(
     session,
     `select m.record_hash,
-        (case when c.key is null and m.missing_pulls = 0 then ${RecordMark.mapped} else ${RecordMark.superseding} end)::int2
-      from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
+        (case when c.key is null and m.missing_pulls = 0 and not ${expired} then ${RecordMark.mapped} else ${RecordMark.superseding} end)::int2
+      from mapping m left join change c on c.feed = m.feed and c.key = m.key ${joinM} where m.feed = ${name}`,
     add,
     expect,
   );
@@ -35,8 +45,8 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
   );
   await streamHashes(
     session,
-    `select record_hash, (case when gone then ${RecordMark.superseding} else ${RecordMark.open} end)::int2
-      from change where feed = ${name} and desired = 'present'`,
+    `select c.record_hash, (case when c.gone or ${expired} then ${RecordMark.superseding} else ${RecordMark.open} end)::int2
+      from change c ${joinC} where c.feed = ${name} and c.desired = 'present'`,
     add,
     expect,
   );

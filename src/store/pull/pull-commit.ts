@@ -21,6 +21,8 @@ export interface PullFindings {
   readonly duplicates: number;
   readonly unreadable: number;
   readonly skipped: number;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
   /** Postings that the site has, or may have, but the feed no longer has; 0 unless the feed is proven complete. */
   readonly gone: number;
   /** The gone postings that are within their grace. */
@@ -47,7 +49,7 @@ export async function commitPull(
   );
   await pullTx.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
-       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11 where id = $1`,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11, expired = $12 where id = $1`,
     [
       pull,
       findings.complete,
@@ -60,6 +62,7 @@ export async function commitPull(
       findings.grace,
       findings.bytes,
       findings.skipped,
+      findings.expired,
     ],
   );
   await writeFeedState(pullTx.session, { ...state, feed, site, pull });
@@ -82,7 +85,7 @@ export function commitUnmodified(db: Database, subject: PullSubject): Promise<vo
     const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
     await tx.query(
       `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
-         unreadable = l.unreadable, skipped = l.skipped,
+         unreadable = l.unreadable, skipped = l.skipped, expired = l.expired,
          unchanged = l.seen - l.duplicates - l.unreadable - l.skipped - $2, gone = $3
        from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
       [pull, waiting, gone, feed],

@@ -29,6 +29,8 @@ export interface PullRow {
   readonly duplicates: number;
   readonly unreadable: number;
   readonly skipped: number;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
   readonly gone: number;
   readonly grace: number;
   /** Seen records that a person had discarded when the pull ended. */
@@ -85,7 +87,7 @@ export async function giveUpPull(db: Queryable, pull: number, message: string): 
 }
 
 const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, skipped, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 /** The undo of a pull that was committed, if there is one; the newest. */

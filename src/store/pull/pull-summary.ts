@@ -29,6 +29,8 @@ export interface PullSummary {
   readonly duplicates: number;
   readonly unreadable: number;
   readonly skipped: number;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
   readonly gone: number;
   readonly grace: number;
   readonly kept: number;
@@ -120,6 +122,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     duplicates,
     unreadable,
     skipped,
+    expired: row.expired,
     gone,
     grace,
     kept,

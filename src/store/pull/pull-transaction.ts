@@ -12,6 +12,7 @@ import { loadRecordIndex } from '../mapping/index-loader.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { hasExpired } from './posting-expiry.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
 import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
 
@@ -30,6 +31,9 @@ export interface Refresh {
   readonly key: PostingKey;
   readonly recordHash: Buffer;
 }
+
+const EXPIRY_OF_KEY =
+  'left join lateral (select * from posting_expiry where feed = $1 and key = k.key offset 0) e on true';
 
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
 
@@ -78,6 +82,10 @@ export class PullTransaction {
   pendingSame = 0;
   /** Whether there are unreadable records with known keys; only then the table `unreadable_key` exists. */
   hasUnreadableKeys = false;
+  /** After how many days on the site postings expire; `undefined`: they do not. */
+  expireAfterDays: number | undefined;
+  /** Whether the pull saw expired postings; only then the table `expired_seen` exists. */
+  hasExpired = false;
   /** Keys end with a place, and an unreadable record has the key without it. */
   hasPlaces = false;
 
@@ -122,15 +130,17 @@ export class PullTransaction {
 
   async loadIndex(): Promise<RecordIndex> {
     await this.lookAtFeed();
-    return loadRecordIndex(this.session, this.subject.feed);
+    return loadRecordIndex(this.session, this.subject.feed, this.expireAfterDays);
   }
 
   /** Finds out whether anything is known of the feed; {@link loadIndex} does so, too. */
   async lookAtFeed(): Promise<void> {
     const { feed } = this.subject;
     const [known] = await this.session.query<{ any: boolean; skipped: boolean }>(
-      `select exists (select from mapping where feed = $1) or exists (select from change where feed = $1) as any,
-         exists (select from skipped_record where feed = $1) as skipped`,
+      `select exists (select from mapping where feed = $1) or exists (select from change where feed = $1)
+           or exists (select from posting_expiry where feed = $1) as any,
+         exists (select from skipped_record where feed = $1)
+           or exists (select from posting_expiry where feed = $1) as skipped`,
       [feed],
     );
     this.#nothingKnown = known?.any === false;
@@ -146,14 +156,17 @@ export class PullTransaction {
     await this.#sending;
     const rows = await this.session.query(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
-         c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone
+         c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone,
+         ${hasExpired(this.expireAfterDays)} as expired
        from unnest($2::text[]) with ordinality k(key, ord)
        left join lateral (select * from mapping where feed = $1 and key = k.key offset 0) m on true
        left join lateral (select * from change where feed = $1 and key = k.key offset 0) c on true
+       ${this.expireAfterDays === undefined ? '' : EXPIRY_OF_KEY}
        order by k.ord`,
       [this.subject.feed, keys],
     );
     return rows.map((row) => ({
+      expired: row.expired,
       mapping:
         row.site_job_id === null
           ? undefined
@@ -200,7 +213,10 @@ export class PullTransaction {
 
   /** The records that earlier pulls skipped, if any. Call {@link loadIndex} first. */
   async loadSkipped(): Promise<RecordIndex | undefined> {
-    return this.#hasSkipped ? loadSkippedIndex(this.session, this.subject.feed) : undefined;
+    if (!this.#hasSkipped) return undefined;
+    // A record with places does not have the hash of each of its postings.
+    const withExpired = this.expireAfterDays !== undefined && !this.hasPlaces;
+    return loadSkippedIndex(this.session, this.subject.feed, withExpired);
   }
 
   /** Records the hashes of records that are skipped for the first time; small numbers wait for more, or for {@link flush}. */
@@ -270,6 +286,22 @@ export class PullTransaction {
       this.hasUnreadableKeys = true;
     }
     await this.session.query('insert into unreadable_key select unnest($1::text[])', [keys]);
+  }
+
+  /** Records expired postings that were seen, for the merge. */
+  async addExpired(entries: readonly Refresh[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.#sending;
+    if (!this.hasExpired) {
+      await this.session.query(
+        'create temporary table expired_seen (key text primary key, record_hash bytea) on commit drop',
+      );
+      this.hasExpired = true;
+    }
+    await this.session.query(
+      'insert into expired_seen select * from unnest($1::text[], $2::bytea[]) on conflict do nothing',
+      [entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],
+    );
   }
 
   /**

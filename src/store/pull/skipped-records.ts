@@ -9,8 +9,12 @@ export const SKIPPED_COLUMNS = { feed: 'text', record_hash: 'bytea' } as const;
 
 const BATCH = 10_000;
 
-/** The stored hashes of a feed, marked `mapped`. */
-export async function loadSkippedIndex(session: Session, feed: FeedName): Promise<RecordIndex> {
+/** SQL: expired postings whose jobs are gone and which the last pull saw; $1 is the feed. */
+export const EXPIRED_ROWS = `from posting_expiry e where e.feed = $1 and e.expired_at is not null and e.record_hash is not null and e.missing_pulls = 0
+  and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`;
+
+/** The stored hashes of a feed, marked `mapped`; those of expired postings, if wanted, marked `superseding`. */
+export async function loadSkippedIndex(session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>('select count(*) as n from skipped_record where feed = $1', [feed]);
   const index = new RecordIndex(size?.n ?? 0);
   await streamHashes(
@@ -18,6 +22,13 @@ export async function loadSkippedIndex(session: Session, feed: FeedName): Promis
     `select record_hash, ${RecordMark.mapped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
     (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
   );
+  if (withExpired) {
+    await streamHashes(
+      session,
+      `select e.record_hash, ${RecordMark.superseding}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
+      (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
+    );
+  }
   return index;
 }
 

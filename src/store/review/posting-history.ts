@@ -3,6 +3,7 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
 import { detailOf } from '../pull/stored-details.ts';
@@ -60,6 +61,8 @@ export interface PostingStory {
   readonly key: PostingKey;
   readonly live: LiveJob | undefined;
   readonly change: OpenChangeRow | undefined;
+  /** Whether it has expired, or its time was started anew. */
+  readonly expiry: PostingExpiry | undefined;
   readonly edits: readonly EditRow[];
   /** What was altered in the fields while reading. */
   readonly notes: readonly Problem[];
@@ -89,6 +92,7 @@ export async function readStory(
     key,
     live: await findLiveJob(db, feed, key),
     change: await findChangeOf(db, feed, key),
+    expiry: await expiryOf(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
     notes: await notesOf(db, feed, key),
     detail: await detailOf(db, feed, key),

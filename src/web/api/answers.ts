@@ -34,6 +34,7 @@ export const pullAnswer = z
     duplicates: count,
     unreadable: count,
     skipped: count,
+    expired: count,
     gone: count,
     message: z.string().nullable(),
     actions: z.array(action),

@@ -85,7 +85,15 @@ async function removeRefused(session: Queryable, feed: FeedName): Promise<Refuse
 }
 
 /** Tables with what belongs to a job, whatever the key of its posting is. */
-const MOVED = ['document', 'uncertain_write', 'override', 'refuted_job', 'ended_claim', 'former_document'] as const;
+const MOVED = [
+  'document',
+  'uncertain_write',
+  'override',
+  'refuted_job',
+  'ended_claim',
+  'former_document',
+  'posting_expiry',
+] as const;
 
 async function moveJobs(session: Queryable, feed: FeedName, actor: string): Promise<void> {
   const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
@@ -124,6 +132,8 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
        and exists (select from former_document o where o.feed = $1 and o.key = w.old_key and o.pull = n.pull)`,
     [feed],
   );
+  // How long the job has been on the site counts on.
+  await session.query('delete from posting_expiry n using rekeyed w where n.feed = $1 and n.key = w.key', [feed]);
   for (const table of MOVED) {
     await session.query(`update ${table} t set key = w.key from rekeyed w where t.feed = $1 and t.key = w.old_key`, [
       feed,

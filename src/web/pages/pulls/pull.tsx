@@ -92,7 +92,7 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
         </dl>
         {pull.committedAt !== undefined && (
           <>
-            <SeenSum prefix={prefix} feed={pull.feed} seen={sums.seen} />
+            <SeenSum prefix={prefix} feed={pull.feed} seen={sums.seen} expired={pull.expired} />
             <h2>What was gone</h2>
             {sums.gone === undefined ? (
               <>

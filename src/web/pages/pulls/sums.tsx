@@ -10,7 +10,15 @@ interface Part {
   readonly address?: string;
 }
 
-export const SeenSum = ({ prefix, feed, seen }: { prefix: string; feed: FeedName; seen: SeenCounts }) => {
+interface Seen {
+  readonly prefix: string;
+  readonly feed: FeedName;
+  readonly seen: SeenCounts;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
+}
+
+export const SeenSum = ({ prefix, feed, seen, expired }: Seen) => {
   const inReview = (kind: string) => pageAddress.review({ feed, kind });
   const parts: Part[] = [
     { words: 'unchanged', n: seen.unchanged, meaning: 'the site has them already' },
@@ -27,7 +35,8 @@ export const SeenSum = ({ prefix, feed, seen }: { prefix: string; feed: FeedName
     { words: 'still to send', n: seen.pending, meaning: 'wait to be sent', address: pageAddress.queues() },
     { words: 'duplicates', n: seen.duplicates, meaning: 'repeat a key', address: inReview('duplicate') },
     { words: 'unreadable', n: seen.unreadable, meaning: 'could not be read', address: inReview('unreadable') },
-    { words: 'skipped', n: seen.skipped, meaning: 'are no postings, by a rule of the feed' },
+    { words: 'skipped', n: seen.skipped - expired, meaning: 'are no postings, by a rule of the feed' },
+    { words: 'expired', n: expired, meaning: 'have been on the site for as long as the feed allows' },
   ];
   return <Sum prefix={prefix} title="What it saw" total={seen.seen} of="records in the feed" parts={parts} />;
 };
