@@ -281,7 +281,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   // Skipped records.
   {
     file: 'src/pull/pull-ledger.ts',
-    find: '(this.skipped > 0 && this.skipped + this.unreadable === this.seen)',
+    find: '(this.skipped > 0 && this.expired === 0 && this.skipped + this.unreadable === this.seen)',
     put: 'false',
     tests: [skipped],
   },

@@ -53,6 +53,16 @@ describe('judgeDeletes', () => {
         '40 of 100 live jobs would be deleted (30 now, 10 in the last 24 hours or pending): 40.0 %, above the limit of 5 and 20 %',
     });
   });
+
+  it.each([
+    [30, 'all'],
+    [12, '12'],
+  ])('says how many postings have expired: %i', (expired, words) => {
+    const verdict = judgeDeletes(guard, load({ added: 30, live: 100, expired }));
+    const reason = expect.stringMatching(`%; ${words} of the new deletes are of postings that have expired$`);
+    expect(verdict).toEqual({ kind: 'hold', reason });
+    expect(judgeDeletes(guard, load({ added: 5, expired: 5 })).kind).toBe('within');
+  });
 });
 
 it.each([

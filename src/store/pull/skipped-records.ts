@@ -13,7 +13,7 @@ const BATCH = 10_000;
 export const EXPIRED_ROWS = `from posting_expiry e where e.feed = $1 and e.expired_at is not null and e.record_hash is not null and e.missing_pulls = 0
   and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`;
 
-/** The stored hashes of a feed, marked `mapped`; those of expired postings, if wanted, marked `superseding`. */
+/** The stored hashes of a feed, marked `mapped`; those of expired postings, if asked for, marked `superseding`. */
 export async function loadSkippedIndex(session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>('select count(*) as n from skipped_record where feed = $1', [feed]);
   const index = new RecordIndex(size?.n ?? 0);
