@@ -29,8 +29,7 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
       const feed = await requireFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(db, feed, SHOWN, decodeCursor(cursor, placeSchema));
-      const compare = app.writeAction({ kind: 'rekey_feed', feed });
-      const props = { ...held, compare, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
+      const props = { ...held, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
       return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );

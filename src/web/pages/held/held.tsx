@@ -53,8 +53,6 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
-  /** The command that compares new and missing postings. */
-  readonly compare: string;
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
@@ -107,7 +105,7 @@ const TITLES = {
   restored: 'Held because the database was restored from a backup',
 } as const;
 
-const Why = ({ visit, feed, guard, compare, hold, count, reason }: HeldProps & HeldFor) => (
+const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
   <section class="panel" aria-label={TITLES[hold]}>
     <p>
       <strong>{`${TITLES[hold]}: ${plural(count, 'delete')}.`}</strong>
@@ -134,8 +132,8 @@ const Why = ({ visit, feed, guard, compare, hold, count, reason }: HeldProps & H
     )}
     {hold === 'rekey' && (
       <p>
-        {'New postings of the feed may be these ones under other keys. Compare them first: '}
-        <code>{compare}</code>
+        {'New postings of the feed may be these ones under other keys: '}
+        <a href={visit.prefix + pageAddress.rekey(feed)}>compare them first</a>
         {'. What is the same posting keeps its job. An approved delete would end that job.'}
       </p>
     )}
