@@ -53,12 +53,14 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
+  /** The keys of the feed seem to have changed. */
+  readonly rekeyed: boolean;
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Held = (props: HeldProps) => {
-  const { visit, feed, count, deletes } = props;
+  const { visit, feed, count, deletes, rekeyed } = props;
   const { prefix } = visit;
   return (
     <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
@@ -74,6 +76,13 @@ export const Held = (props: HeldProps) => {
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
+          {rekeyed && (
+            <p class="notice">
+              {'The keys of the feed seem to have changed: new postings may be these ones under other keys. '}
+              <a href={prefix + pageAddress.rekey(feed)}>Compare them first</a>
+              {'. What is the same posting keeps its job. An approved delete would end that job.'}
+            </p>
+          )}
           {props.reasons.map((reason) => (
             <Why {...props} {...reason} />
           ))}
@@ -129,13 +138,6 @@ const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) =
     )}
     {hold === 'restored' && (
       <p>The next complete pull of the feed decides again: start one, rather than approve them.</p>
-    )}
-    {hold === 'rekey' && (
-      <p>
-        {'New postings of the feed may be these ones under other keys: '}
-        <a href={visit.prefix + pageAddress.rekey(feed)}>compare them first</a>
-        {'. What is the same posting keeps its job. An approved delete would end that job.'}
-      </p>
     )}
   </section>
 );
