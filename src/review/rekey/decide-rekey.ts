@@ -5,7 +5,7 @@ import { type RekeyLine, readRekey, withPairs } from '../../store/change/rekey/r
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
-import { surveyPairs, versionOf } from './suspected-pairs.ts';
+import { pairVersion, surveyPairs } from './suspected-pairs.ts';
 
 export type RekeyDecision =
   /** @param mark of the certain pairs that were shown */
@@ -94,5 +94,5 @@ const isAsShown = (
     await surveyPairs(read, (line) => {
       if (line.key === key && line.oldKey === oldKey) found = line;
     });
-    return found !== undefined && versionOf(found) === version;
+    return found !== undefined && pairVersion(found) === version;
   });

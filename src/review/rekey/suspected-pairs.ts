@@ -72,7 +72,7 @@ export async function surveyPairs(
     for (const line of lines) {
       const kind = kindOf(line);
       each(line, counts[kind]++);
-      const version = versionOf(line);
+      const version = pairVersion(line);
       all.update(version);
       if (kind === 'sure') sure.update(version);
     }
@@ -82,7 +82,7 @@ export async function surveyPairs(
 
 const shortened = (digest: string): string => digest.slice(0, 20);
 
-export const versionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, contents }: RekeyLine): string =>
+export const pairVersion = ({ key, oldKey, siteJobId, title, verdict, reasons, contents }: RekeyLine): string =>
   shortened(hash('sha256', JSON.stringify([key, oldKey, siteJobId, title, verdict, reasons, contents]), 'hex'));
 
 const kindOf = ({ verdict, key }: RekeyLine): PairKind =>
@@ -98,7 +98,7 @@ async function withDifferences(db: Database, feed: FeedName, lines: readonly Rek
   return lines.map((line): ShownPair => {
     const { key, oldKey } = line;
     const { before, now } = sides.get(JSON.stringify({ key, oldKey })) ?? {};
-    const version = versionOf(line);
+    const version = pairVersion(line);
     if (before === undefined || now === undefined) return { ...line, version, differences: undefined, moreFields: 0 };
     const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     const differing = names.filter((name) => before[name] !== now[name]);

@@ -3,7 +3,7 @@ import type { PulledChanges } from '../../../review/pulled-changes.ts';
 import type { PullRow } from '../../../store/pull/pull-row.ts';
 import type { PullEffect } from '../../../store/pull/pulled-postings.ts';
 import { pageAddress } from '../addresses.ts';
-import { Difference } from '../difference.tsx';
+import { ShownDifference } from '../difference.tsx';
 import { When } from '../when.tsx';
 
 export interface ChangesProps {
@@ -45,7 +45,7 @@ export const Changes = ({ prefix, pull, show, count, changes: { items, next }, a
                     {differences === undefined && <span class="quiet">what was before is not known</span>}
                     {differences?.length === 0 && <span class="quiet">the site has the former values again</span>}
                     {differences?.map((difference) => (
-                      <Difference {...difference} />
+                      <ShownDifference {...difference} />
                     ))}
                     {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
                   </td>

@@ -2,7 +2,7 @@
 import { plural } from '../../../plan/plural.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf } from '../layout.tsx';
-import type { SuspectedProps } from './rekey.tsx';
+import type { SuspectedProps } from './rekey-props.ts';
 
 export const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
   counts.sure === 0 ? null : (

@@ -10,10 +10,11 @@ import {
 } from '../../../review/rekey/suspected-pairs.ts';
 import type { RekeyedFeed } from '../../../store/change/rekey/rekey-sides.ts';
 import { pageAddress } from '../addresses.ts';
-import { Difference } from '../difference.tsx';
+import { ShownDifference } from '../difference.tsx';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { AllSure, AnotherPair, NotRekey } from './rekey-forms.tsx';
+import type { RekeyProps, SuspectedProps } from './rekey-props.ts';
 
 export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
   <Layout title="Changed keys" visit={visit} section="review">
@@ -38,17 +39,6 @@ export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly R
   </Layout>
 );
 
-export interface RekeyProps {
-  readonly visit: Visit;
-  readonly feed: FeedName;
-  /** `undefined`: no change of keys is suspected. */
-  readonly pairs: SuspectedPairs | undefined;
-  readonly show: PairKind;
-  readonly from: number;
-  /** Why a decision was not carried out. */
-  readonly alert?: string;
-}
-
 export const RekeyPage = (props: RekeyProps) => {
   const { visit, feed, pairs, alert } = props;
   const { prefix } = visit;
@@ -72,10 +62,6 @@ export const RekeyPage = (props: RekeyProps) => {
     </Layout>
   );
 };
-
-export interface SuspectedProps extends RekeyProps {
-  readonly pairs: SuspectedPairs;
-}
 
 const TABS = {
   sure: 'sure pair',
@@ -178,7 +164,7 @@ const Differences = ({ differences, moreFields }: ShownPair) => (
     {differences === undefined && <span class="quiet">not known</span>}
     {differences?.length === 0 && <span class="quiet">nothing differs</span>}
     {differences?.map((difference) => (
-      <Difference {...difference} />
+      <ShownDifference {...difference} />
     ))}
     {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
   </>
