@@ -202,14 +202,14 @@ async function openSiteWorker(
   });
   const lead = standForLead(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({
-    feeds: () => feedsToSend(db, site.name, feeds),
+    feeds: () => feedsToSend(db.prepared, site.name, feeds),
     readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
     // Queue jobs are only for processes whose token the site accepts.
     tryLead: async () => !(await isTokenRefused(siteContext)) && (await lead.holds()),
     mayDispatch: async () => {
-      const state = await readSiteState(db, site.name, siteContext.tokenDigest);
+      const state = await readSiteState(db.prepared, site.name, siteContext.tokenDigest);
       return state.pausedSince === undefined && state.waitsMs <= 0;
     },
     isWorking: () => siteContext.inFlight.taken > 0,

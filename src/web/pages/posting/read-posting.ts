@@ -55,6 +55,8 @@ export interface Editor {
 
 export interface PostingView extends FoundPosting {
   readonly version: string | undefined;
+  /** Whether its feed is in the configuration. */
+  readonly isConfigured: boolean;
   readonly actions: ReturnType<typeof possibleActions>;
   readonly fields: readonly ShownField[];
   readonly hasSiteFields: boolean;
@@ -94,6 +96,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
   return {
     ...found,
+    isConfigured: app.config.feeds.has(feed),
     version: change === undefined ? undefined : changeVersion(change),
     actions: change === undefined ? [] : possibleActions(change),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
