@@ -94,12 +94,28 @@ function judge(line: number, cells: Cells, config: Config): ImportLine {
   if (url !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/u.test(url)) {
     throw new LineError('site_job_url must begin with http:// or https://');
   }
-  return { kind: 'mapping', line, feed: feed.name, site: feed.siteName, key: key.key, siteJobId, url };
+  const since = readTime(cells.mapped_at ?? '');
+  return { kind: 'mapping', line, feed: feed.name, site: feed.siteName, key: key.key, siteJobId, url, since };
+}
+
+/** ISO 8601 with all its parts, as written: the beginning of a time in a file that was cut is another time. */
+const FULL_TIME = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/;
+
+function readTime(text: string): Date | undefined {
+  if (text === '') return undefined;
+  // `Date` takes 30 February for 2 March.
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
+  const time = new Date(text);
+  if (FULL_TIME.test(text) && isDay && !Number.isNaN(time.getTime())) return time;
+  throw new LineError(`mapped_at must be a time like 2026-03-20T10:00:00.000Z, not "${text.slice(0, 40)}"`);
 }
 
 function readHeader(cells: SplitLine): string[] {
   const names = refuseQuoting(cells).map((name) => name.trim());
   checkNames(names);
+  const repeated = names.find((name, at) => names.indexOf(name) < at);
+  if (repeated !== undefined) throw new LineError(`the first line names the column ${repeated} twice`);
   const missing = REQUIRED.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new LineError(`the first line must name the columns; ${missing.join(', ')} is missing`);
   return names;
@@ -158,8 +174,8 @@ function readJsonCells(text: string): Cells {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new LineError('this is not a JSON object');
   }
+  checkNames(Object.keys(value));
   const given = Object.entries(value).filter(([, cell]) => cell !== null);
-  checkNames(given.map(([name]) => name));
   const odd = given.filter(([, cell]) => typeof cell !== 'string' && typeof cell !== 'number').map(([name]) => name);
   if (odd.length > 0) throw new LineError(`${odd.join(', ')} must be text`);
   return Object.fromEntries(given.map(([name, cell]) => [name, String(cell)]));

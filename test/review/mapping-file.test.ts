@@ -44,6 +44,7 @@ describe.each(['csv', 'jsonl'] as const)('as %s', (format) => {
           key,
           siteJobId: '77',
           url: 'https://jobs.example.com/77?a=1,2',
+          since: new Date('2026-03-20T10:00:00Z'),
         },
       ]);
     },
@@ -83,6 +84,24 @@ it.each([
   { name: 'a key too long', lines: [HEADER, `acme,${'k'.repeat(501)},1,,`], line: 2, message: 'longer than 500' },
   { name: 'a job ID too long', lines: [HEADER, `acme,a,${'1'.repeat(300)},,`], line: 2, message: "can't be the ID" },
   { name: 'a URL of another scheme', lines: [HEADER, 'acme,a,1,javascript:x,'], line: 2, message: 'http://' },
+  ...['2026-03-20', '2026-03-20T10:00:00', '2026-02-30T10:00:00Z', '2026-03-20T25:00:00Z', 'yesterday'].map((time) => ({
+    name: `the time ${time}`,
+    lines: ['feed,key,site_job_id,mapped_at', `acme,a,1,${time}`],
+    line: 2,
+    message: 'mapped_at must be a time like',
+  })),
+  {
+    name: 'an unknown name without a value',
+    lines: ['{"feed":"acme","key":"a","site_job_id":1,"colour":null}'],
+    line: 1,
+    message: 'unknown: colour',
+  },
+  {
+    name: 'a column twice',
+    lines: ['feed,key,site_job_id,key', 'acme,a,1,b'],
+    line: 1,
+    message: 'the column key twice',
+  },
   { name: 'no JSON', lines: ['{"feed"'], line: 1, message: 'not a JSON object' },
   {
     name: 'an object as key',

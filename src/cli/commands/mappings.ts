@@ -106,20 +106,33 @@ function importCommand(): Command {
     });
 }
 
-/** Opens the file when the first line is read. Throws a UserError if it can't be read to the end. */
+/** Opens the file when the first line is read. Throws a UserError if it can't be read to the end, or is not UTF-8. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   const input = file === '-' ? process.stdin : createReadStream(file);
-  input.setEncoding('utf8');
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';
+  let line = 0;
+  const decode = (bytes?: Buffer): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw new UserError(`${file} is not UTF-8 after line ${line}. Nothing was imported.`, { cause });
+    }
+  };
   try {
     for await (const chunk of input) {
-      const lines = (rest + chunk).split('\n');
+      const lines = (rest + decode(chunk)).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield line.replace(/\r$/, '');
+      for (const text of lines) {
+        line++;
+        yield text.replace(/\r$/, '');
+      }
     }
   } catch (cause) {
+    if (cause instanceof UserError) throw cause;
     throw new UserError(`${file} can't be read: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
   }
+  rest += decode();
   if (rest !== '') yield rest;
 }
 

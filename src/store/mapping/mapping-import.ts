@@ -21,6 +21,8 @@ export type ImportLine =
       readonly key: PostingKey;
       readonly siteJobId: SiteJobId;
       readonly url: string | undefined;
+      /** When the posting got the job; `undefined`: not known. */
+      readonly since?: Date;
     }
   | ({ readonly kind: 'problem' } & LineProblem);
 
@@ -46,6 +48,7 @@ const IMPORTED_COLUMNS = {
   key: 'text',
   site_job_id: 'text',
   site_job_url: 'text',
+  mapped_at: 'text',
 } as const;
 
 /** Checks the jobs of valid lines with the sites before anything is written. Returns the problems. */
@@ -65,7 +68,7 @@ export async function importMappings(
   const locks: HeldLock[] = [];
   try {
     await session.query(
-      'create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text)',
+      'create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text, mapped_at text)',
     );
     const faulty = await copyLines(session, lines);
     await session.query('analyze imported');
@@ -109,7 +112,15 @@ async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Pr
       if (problems.length <= MAX_PROBLEMS) problems.push({ line: entry.line, message: entry.message });
       continue;
     }
-    rows.push([entry.line, entry.feed, entry.site, entry.key, entry.siteJobId, entry.url ?? null]);
+    rows.push([
+      entry.line,
+      entry.feed,
+      entry.site,
+      entry.key,
+      entry.siteJobId,
+      entry.url ?? null,
+      entry.since?.toISOString() ?? null,
+    ]);
     if (rows.length >= COPIED_AT_ONCE) await flush();
   }
   await flush();
@@ -131,40 +142,49 @@ async function findConflicts(session: Session): Promise<LineProblem[]> {
 
 function readConflicts(session: Session): Promise<LineProblem[]> {
   return session.query<LineProblem>(
-    `select line, message from (
+    `with repeats as (
+       select line, 'posting ' || key || ' of job ' || site_job_id || ' already appears in line ' || first as message
+       from (select line, key, site_job_id, min(line) over (partition by feed, key, site_job_id) as first from imported) i
+       where line > first),
+     lines as (select * from imported i where not exists (select from repeats r where r.line = i.line))
+     select distinct line, message from (
+       select line, message from repeats
+     union all
        select line, 'posting ' || key || ' already appears in line ' || first as message
-       from (select line, key, min(line) over (partition by feed, key) as first from imported) i where line > first
+       from (select line, key, min(line) over (partition by feed, key) as first from lines) i where line > first
      union all
        select line, 'job ' || site_job_id || ' already appears in line ' || first
-       from (select line, site_job_id, min(line) over (partition by site, site_job_id) as first from imported) i
+       from (select line, site_job_id, min(line) over (partition by site, site_job_id) as first from lines) i
        where line > first
      union all
+       select line, 'mapped_at is in the future: ' || mapped_at from lines where mapped_at::timestamptz > now() + interval '1 day'
+     union all
        select i.line, 'posting ' || i.key || ' is already mapped to job ' || m.site_job_id
-       from imported i join mapping m on m.feed = i.feed and m.key = i.key
+       from lines i join mapping m on m.feed = i.feed and m.key = i.key
        where (m.site, m.site_job_id) <> (i.site, i.site_job_id)
      union all
        select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
-       from imported i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
+       from lines i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
        where (m.feed, m.key) <> (i.feed, i.key)
      union all
        select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
-       from imported i join site_state s on s.site = i.site
+       from lines i join site_state s on s.site = i.site
          join site_state o on o.address = s.address and o.site <> s.site
          join mapping m on m.site = o.site and m.site_job_id = i.site_job_id
      union all
        select i.line, 'job ' || i.site_job_id || ' belongs, as ' || m.site_job_id || ', to posting ' || m.key || ' of feed ' || m.feed
-       from imported i join mapping m on m.site = i.site and ${numberOfTitled('m.site_job_id')} = i.site_job_id
+       from lines i join mapping m on m.site = i.site and ${numberOfTitled('m.site_job_id')} = i.site_job_id
        where (m.feed, m.key) <> (i.feed, i.key)
      union all
        select i.line, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
-       from imported i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
+       from lines i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
      union all
        select i.line, 'a request for posting ' || i.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
-       from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
+       from lines i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
      union all
        select min(i.line), 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
-       from imported i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
-     ) problem order by line limit $1`,
+       from lines i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
+     ) problem order by line, message limit $1`,
     [MAX_PROBLEMS + 1],
   );
 }
@@ -176,9 +196,9 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
 async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
   const added = await session.query<{ feed: FeedName; n: number }>(
     `with added as (
-       insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted)
+       insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted, mapped_at)
        select feed, key, site, site_job_id, site_job_url, decode(md5('imported ' || feed || ' ' || key), 'hex'),
-         decode(repeat('00', 16), 'hex'), true
+         decode(repeat('00', 16), 'hex'), true, coalesce(mapped_at::timestamptz, now())
        from imported order by feed, key on conflict (feed, key) do nothing returning feed)
      select feed, count(*) as n from added group by feed`,
   );

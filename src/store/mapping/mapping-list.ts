@@ -1,6 +1,7 @@
 // Streams mappings for lists and exports.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 
 /** One mapping as listed and exported. */
 export interface MappingRow {
@@ -14,34 +15,35 @@ export interface MappingRow {
 
 const READ_AT_ONCE = 1_000;
 
-/** Ordered by feed and key. Keeps nothing open between chunks, so concurrent changes may or may not be included. */
+/**
+ * Ordered by the bytes of feed and key, in every database alike, so that exports of the same mappings are equal. All rows are as of
+ * one moment.
+ */
 export async function* listMappings(
-  db: Queryable,
+  db: Database,
   feed: FeedName | undefined,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<MappingRow> {
-  // A separate condition, so that the index scan ends where the feed ends.
-  const ofFeed = feed === undefined ? '' : 'and feed = $1';
-  let last = { feed: feed ?? '', key: '' };
-  for (let left = limit; left > 0; left -= READ_AT_ONCE) {
-    const wantedCount = Math.min(READ_AT_ONCE, left);
-    const rows = await db.query(
-      `select feed, key, site, site_job_id, site_job_url, mapped_at from mapping
-       where (feed, key) > ($1, $2) ${ofFeed} order by feed, key limit $3`,
-      [last.feed, last.key, wantedCount],
-    );
-    for (const row of rows) {
-      yield {
-        feed: row.feed,
-        key: row.key,
-        site: row.site,
-        siteJobId: row.site_job_id,
-        url: row.site_job_url ?? undefined,
-        since: row.mapped_at,
-      };
+  const session = await db.session();
+  try {
+    await session.query('begin read only');
+    const select = `select feed, key, site, site_job_id, site_job_url, mapped_at from mapping
+       where $1::text is null or feed = $1 order by feed collate "C", key collate "C" limit $2`;
+    const values = [feed ?? null, Number.isFinite(limit) ? limit : null];
+    for await (const rows of inBatches(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
+      for (const row of rows) {
+        yield {
+          feed: row.feed,
+          key: row.key,
+          site: row.site,
+          siteJobId: row.site_job_id,
+          url: row.site_job_url ?? undefined,
+          since: row.mapped_at,
+        };
+      }
     }
-    if (rows.length < wantedCount) return;
-    last = rows.at(-1) as { feed: string; key: string };
+  } finally {
+    await session.end();
   }
 }
 

@@ -1,5 +1,6 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
 import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
@@ -8,10 +9,10 @@ import { postingJson } from '../../review/read-model/posting.ts';
 import { BROUGHT_BACK, editsVersion, undoEdits } from '../../review/undo-edit.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
-import { auditAction } from '../../store/review/audit.ts';
 import { editsOfPosting } from '../../store/review/override.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
 import { ProblemError } from '../problem.ts';
+import { syncPostingFor } from '../sync-posting.ts';
 import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer, undoneEditAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { notFound, requireFeed } from './known.ts';
@@ -59,7 +60,7 @@ export const showPosting = operation({
     const found = await findPosting(app.db, feed, key);
     if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
     const { story, state } = found;
-    const posting = postingJson(story, app.writeAction);
+    const posting = postingJson(story, app.writeAction, createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {}));
     return {
       body: {
         state,
@@ -86,10 +87,7 @@ export const syncPosting = operation({
   async run({ params }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
     const key = postingKey(params.key.trim());
-    const start = await control.pullSoon(feed);
-    if (start.kind === 'unusable') throw new ProblemError({ status: 409, detail: start.message });
-    const pull = start.kind === 'started' ? start.pull : null;
-    await auditAction(app.db, { actor, action: 'sync', feed, key, detail: { pull } });
+    const pull = await syncPostingFor({ app, control, actor }, feed, key);
     const location = `/feeds/${feed}/postings/${encodeURIComponent(key)}`;
     return { status: 202, location, body: { feed, key, pull } };
   },

@@ -46,8 +46,13 @@ export const pageAddress = {
   endRule: (id: number) => `/review/rules/${id}/end`,
   notes: () => '/review/notes',
   removeNote: (id: number) => `/review/notes/${id}/remove`,
-  /** @param group the group that the visitor goes through, for the links to the next posting and the one before */
-  posting: (feed: string, key: string, group?: string) => `/posting${query({ feed, key, group })}`,
+  /**
+   * @param group the group that the visitor goes through, for the links to the next posting and the one before
+   * @param sync the pull that was just started for it, or `later`
+   */
+  posting: (feed: string, key: string, group?: string, sync?: number | 'later') =>
+    `/posting${query({ feed, key, group, sync })}`,
+  syncPosting: () => '/posting/sync',
   undoEdit: () => '/posting/undo-edit',
   pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
   /** @param shown which of its effects, after which key */

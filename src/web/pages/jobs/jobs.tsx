@@ -1,8 +1,9 @@
 // Finds jobs by posting key or job ID, and lists the postings with jobs.
-import type { FeedName } from '../../../posting/identifiers.ts';
+import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
-import { Layout, type Visit } from '../layout.tsx';
+import { Layout, mayPull, type Visit } from '../layout.tsx';
+import { SyncNow } from '../posting/sync-now.tsx';
 
 export interface JobsProps {
   readonly visit: Visit;
@@ -46,12 +47,17 @@ export const Jobs = (props: JobsProps) => {
         <>
           <h2 id="named">Found</h2>
           {named.length === 0 ? (
-            <p class="notice">
-              {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
-              {feed === undefined && ' Choose a feed to see the keys that follow.'}
-            </p>
+            <>
+              <p class="notice">
+                {`No posting${feed === undefined ? '' : ` of feed ${feed}`} has exactly this key, and no job this ID.`}
+                {feed === undefined && ' Choose a feed to see the keys that follow.'}
+              </p>
+              {feed !== undefined && q !== undefined && feeds.includes(feed) && (
+                <SyncNow visit={visit} feed={feed} posting={postingKey(q)} />
+              )}
+            </>
           ) : (
-            <List visit={visit} jobs={named} heading="named" />
+            <List visit={visit} jobs={named} heading="named" syncable={feeds} />
           )}
         </>
       )}
@@ -94,7 +100,15 @@ const STATES = {
 const MOST_CHARACTERS = 120;
 const excerpt = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 
-const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly JobOfPosting[]; heading: string }) => (
+interface ListProps {
+  readonly visit: Visit;
+  readonly jobs: readonly JobOfPosting[];
+  readonly heading: string;
+  /** The feeds whose postings have a button that syncs them. */
+  readonly syncable?: readonly FeedName[];
+}
+
+const List = ({ visit, jobs, heading, syncable = [] }: ListProps) => (
   <section class="scroll" tabindex={0} aria-labelledby={heading}>
     <table aria-labelledby={heading}>
       <thead>
@@ -105,6 +119,7 @@ const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly JobOfPost
           <th scope="col">Site</th>
           <th scope="col">Job</th>
           <th scope="col">State</th>
+          {syncable.length > 0 && mayPull(visit) && <th scope="col">Sync</th>}
         </tr>
       </thead>
       <tbody>
@@ -126,6 +141,9 @@ const List = ({ visit, jobs, heading }: { visit: Visit; jobs: readonly JobOfPost
               )}
             </td>
             <td>{state === null ? 'as in the feed' : STATES[state]}</td>
+            {syncable.length > 0 && mayPull(visit) && (
+              <td>{syncable.includes(feed) && <SyncNow visit={visit} feed={feed} posting={key} />}</td>
+            )}
           </tr>
         ))}
       </tbody>

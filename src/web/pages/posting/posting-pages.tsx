@@ -2,12 +2,14 @@
 import { Hono } from 'hono';
 import { textOf } from '../../../plan/message.ts';
 import { postingKey } from '../../../posting/identifiers.ts';
+import { findPosting } from '../../../review/find-posting.ts';
 import { undoEdits } from '../../../review/undo-edit.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
+import { syncPostingFor } from '../../sync-posting.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
@@ -28,7 +30,24 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const key = postingKey(parameter(keyText, 'key', query('key')));
       const group = query('group');
       const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
-      return <PostingOverview visit={visit} view={await readPosting(app, at)} />;
+      const sync = query('sync');
+      const synced = sync === undefined || sync === 'later' ? sync : parameter(numberSchema, 'sync', sync);
+      return <PostingOverview visit={visit} view={await readPosting(app, at)} synced={synced} />;
+    }),
+  );
+  pages.post(
+    pageAddress.syncPosting(),
+    actOnForm('pull', async ({ form, actor, goTo }) => {
+      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
+      const key = postingKey(parameter(keyText, 'key', form.one('key')));
+      const given = form.one('group');
+      const group = given === undefined ? undefined : parameter(groupSchema, 'group', given);
+      const pull = await syncPostingFor({ app, control, actor }, feed, key);
+      // A posting that is new has no page yet.
+      if ((await findPosting(app.db, feed, key)) === undefined) {
+        return goTo(pull === null ? pageAddress.pulls(feed) : pageAddress.pull(pull));
+      }
+      return goTo(pageAddress.posting(feed, key, group, pull ?? 'later'));
     }),
   );
   pages.get(

@@ -13,9 +13,10 @@ import { FieldTable } from './field-table.tsx';
 import { Neighbouring } from './neighbouring.tsx';
 import type { PostingProps } from './posting-props.ts';
 import { ShownText } from './shown-text.tsx';
+import { SyncNotice, SyncNow } from './sync-now.tsx';
 
 export const PostingOverview = (props: PostingProps) => {
-  const { visit, view, refused } = props;
+  const { visit, view, refused, synced } = props;
   const { story } = view;
   const { live, change, feed, key } = story;
   const title = excerpt(change?.fields?.title ?? live?.fields?.title ?? '', 150);
@@ -29,6 +30,7 @@ export const PostingOverview = (props: PostingProps) => {
           {refused}
         </p>
       )}
+      {synced !== undefined && <SyncNotice visit={visit} feed={feed} start={synced} />}
       <dl class="facts">
         <dt>Key</dt>
         <dd class="text">{key}</dd>
@@ -53,6 +55,7 @@ export const PostingOverview = (props: PostingProps) => {
           )}
         </dd>
       </dl>
+      {view.isConfigured && <SyncNow visit={visit} feed={feed} posting={key} group={view.group} />}
       <section aria-labelledby="meaning">
         <h2 id="meaning">What it means</h2>
         {state.map((message) => (

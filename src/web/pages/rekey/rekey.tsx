@@ -2,12 +2,7 @@
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import {
-  PAIR_KINDS,
-  type PairKind,
-  type ShownPair,
-  type SuspectedPairs,
-} from '../../../review/rekey/suspected-pairs.ts';
+import { PAIR_KINDS, type ShownPair } from '../../../review/rekey/suspected-pairs.ts';
 import type { RekeyedFeed } from '../../../store/change/rekey/rekey-sides.ts';
 import { pageAddress } from '../addresses.ts';
 import { ShownDifference } from '../difference.tsx';

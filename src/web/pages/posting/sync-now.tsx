@@ -1,0 +1,45 @@
+// The button that brings one posting up to date, and what its press has begun.
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
+import { pageAddress } from '../addresses.ts';
+import { Csrf, mayPull, type Visit } from '../layout.tsx';
+
+export interface SyncNowProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  /** `key` would be a property of JSX. */
+  readonly posting: PostingKey;
+  /** The group that the visitor goes through. */
+  readonly group?: string | undefined;
+}
+
+/** Absent for viewers. */
+export const SyncNow = ({ visit, feed, posting, group }: SyncNowProps) =>
+  mayPull(visit) ? (
+    <form method="post" action={visit.prefix + pageAddress.syncPosting()}>
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="key" value={posting} />
+      {group !== undefined && <input type="hidden" name="group" value={group} />}
+      <button type="submit">Sync this posting now</button>
+    </form>
+  ) : null;
+
+/** The pull that was started; `later`: one follows the pull that runs. */
+export type SyncStart = number | 'later';
+
+export const SyncNotice = ({ visit, feed, start }: { visit: Visit; feed: FeedName; start: SyncStart }) => (
+  <p role="status" class="notice">
+    {start === 'later' ? (
+      <>
+        {'Feed '}
+        <a href={visit.prefix + pageAddress.pulls(feed)}>{feed}</a>
+        {' is being pulled; another pull follows, which reads this posting again.'}
+      </>
+    ) : (
+      <>
+        <a href={visit.prefix + pageAddress.pull(start)}>{`Pull ${start}`}</a>
+        {` reads feed ${feed}, which is read as a whole. What differs is sent then; reload this page to see it.`}
+      </>
+    )}
+  </p>
+);
