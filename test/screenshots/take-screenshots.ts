@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { App } from '../../src/runtime/app.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { browserForTests } from '../support/browser.ts';
 import { posting, type TestPosting } from '../support/indeed-feed.ts';
@@ -13,7 +14,6 @@ import { type Shown, shownPages } from './shown-pages.ts';
 const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
 /** Where the pictures of the README go: the upper part of these pages. Not taken by default. */
 const PICTURES = process.env.README_PICTURES;
-const clip = { x: 0, y: 0, width: 1280, height: 940 };
 const IN_README = ['overview', 'review-group', 'posting'];
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
@@ -86,6 +86,7 @@ async function fillStage(): Promise<Shown> {
      on conflict (site) do update set paused_since = excluded.paused_since, pause_cause = excluded.pause_cause,
        next_probe = excluded.next_probe`,
   );
+  await suspectKeys(db);
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
   );
@@ -99,6 +100,25 @@ async function fillStage(): Promise<Shown> {
     doubt: doubts[0]?.id ?? 1,
     bulk,
   };
+}
+
+/** Some new postings as if they were missing ones under other keys. */
+async function suspectKeys(db: App['db']): Promise<void> {
+  const note = {
+    text: '2 new postings of feed acme have the content of postings that are gone: their keys seem to have changed, so nothing is created or deleted until a person decides',
+    next: [
+      { words: 'to see which posting is which, and to keep their jobs', action: { kind: 'rekey_feed', feed: 'acme' } },
+    ],
+  };
+  await db.query(`update feed_state set rekey_since = now(), rekey_note = $1 where feed = 'acme'`, [note]);
+  await db.query(
+    `insert into rekey_posting (feed, is_new, key, content, likeness, proven)
+     select 'acme', is_new, key, case when n <= 2 then 'content ' || n end, 'likeness ' || n, true from (
+       select is_new, key, row_number() over (partition by is_new order by key desc) as n from (
+         select false as is_new, c.key from change c join mapping m using (feed, key) where c.desired = 'absent'
+         union all select true, key from change where operation = 'create' and desired = 'present') sides) numbered
+     where n <= 4`,
+  );
 }
 
 it('every page, light and dark, wide and narrow', async () => {
@@ -116,6 +136,7 @@ it('every page, light and dark, wide and narrow', async () => {
         if (status === 200 && isForReadme && PICTURES !== undefined) {
           await page.screenshot({
             path: join(PICTURES, `${name}.png`),
+            fullPage: true,
             clip: { x: 0, y: 0, width: 1280, height: 940 },
           });
         }
