@@ -36,7 +36,7 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   const recovered = await recoverAttempts(siteContext.db, siteContext.site, siteContext.policy);
   if (recovered > 0)
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
-  const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
+  const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
   // The recorded address is another process's configuration, so the recorded state is about another place.
   if (state.address !== undefined && state.address !== siteContext.address)
     return { recovered, doubts: 0, resumed: false };
@@ -58,7 +58,7 @@ export const recoverAttempts = (
   site: SiteName,
   { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
 ): Promise<number> =>
-  recoverAbandoned(db, site, {
+  recoverAbandoned(db.prepared, site, {
     deadlineMs: SEND_WITHIN_MS + timeoutMs + RESOLVE_MARGIN_MS,
     mayLandMs: doubts.resolveAfterMs,
     // Counted retries are included, and there are fewer of them than allowed.
@@ -74,7 +74,7 @@ export async function probeIfPaused(siteContext: SiteContext, signal: AbortSigna
 
 /** Whether the site refuses this process's token: then a process with another token has to lead. */
 export async function isTokenRefused({ db, site, tokenDigest }: SiteContext): Promise<boolean> {
-  return (await readSiteState(db, site, tokenDigest)).tokenRefused;
+  return (await readSiteState(db.prepared, site, tokenDigest)).tokenRefused;
 }
 
 /** Tries a refused token with one harmless GET when due. Returns whether the site accepts it again. */

@@ -55,7 +55,7 @@ export async function awaitQuiet(
   const since = await withRetry(() => databaseTime(app.db), options.signal);
   for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
-    const progress = await withRetry(() => readProgress(app.db, feeds, engine.self.worker), options.signal);
+    const progress = await withRetry(() => readProgress(app.db.prepared, feeds, engine.self.worker), options.signal);
     if (progress.recorded !== recorded) {
       recorded = progress.recorded;
       movedAt = performance.now();
@@ -68,7 +68,7 @@ export async function awaitQuiet(
     } else {
       doubts.startAnew();
       const state = await withRetry(
-        () => readSiteState(app.db, site, engine.siteContexts.get(site)?.tokenDigest),
+        () => readSiteState(app.db.prepared, site, engine.siteContexts.get(site)?.tokenDigest),
         options.signal,
       );
       const paused = state.pausedSince !== undefined;

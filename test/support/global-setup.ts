@@ -37,6 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const withAccounts = `${template}_accounts`;
   await runSql(server.url, `create database ${withAccounts} template ${template} strategy file_copy`);
   await addAccounts(withDatabase(server.url, withAccounts));
+  // The first connection after a change of the tables writes a cache file, which the copies then have too.
+  for (const name of [template, withAccounts]) await runSql(withDatabase(server.url, name), 'select 1');
   project.provide('postgresUrl', server.url);
   project.provide('postgresTemplate', template);
   project.provide('postgresTemplateWithAccounts', withAccounts);

@@ -10,6 +10,7 @@ import { pagesSchema } from './pages-schema.ts';
 import { placesSchema } from './places-schema.ts';
 import {
   countSchema,
+  fieldNameSchema,
   nameSchema,
   percentSchema,
   positiveSchema,
@@ -240,6 +241,12 @@ export const feedSchema = z
       .optional()
       .describe(
         'Delete the job of a posting that has been on the site for this many days, although the feed still has it. Needs `policy: mirror`. [feeds.md](feeds.md#jobs-that-end-after-a-number-of-days) says when the days begin, and how a posting comes back.',
+      ),
+    create_only_fields: z
+      .array(fieldNameSchema)
+      .default([])
+      .describe(
+        'Fields that are sent when a job is created, and left to the site afterwards: a change of them in the feed makes no update, updates do not set them, and `verify` does not compare them. [feeds.md](feeds.md#fields-that-are-left-to-the-site) has the details.',
       ),
     delete_guard: guardSchema
       .prefault({})

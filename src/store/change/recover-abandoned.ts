@@ -3,7 +3,7 @@ import { afterDeath, type EndedAttempt } from '../../plan/after-attempt.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import { LEASE } from '../locks/live-workers.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import type { Queryable, Statements } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { changeReason } from './change-reason.ts';
 import { insertUncertainAbandoned } from './uncertain-writes.ts';
@@ -29,7 +29,7 @@ export interface AttemptLimits {
  * @returns how many were recovered.
  */
 export function recoverAbandoned(
-  db: Database,
+  db: Statements,
   site: SiteName,
   { deadlineMs, mayLandMs, mostTries }: AttemptLimits,
 ): Promise<number> {
