@@ -1,7 +1,7 @@
 // One feed: what is open, its newest pulls, its schedule and its settings in brief.
 import type { FeedConfig } from '../../../config/config.ts';
 import type { Complaint } from '../../../config/config-error.ts';
-import { tell, type WriteAction } from '../../../plan/message.ts';
+import type { WriteAction } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { MarkedFeed } from '../../../review/read-model/feed.ts';
 import type { Attention } from '../../../runtime/attention.ts';
@@ -16,6 +16,7 @@ import { absence } from '../overview/absence.ts';
 import { AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { PullTable } from '../pulls/pull-table.tsx';
+import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
 import { FeedNumbers } from './feed-numbers.tsx';
 import { PullButton } from './pull-button.tsx';
@@ -43,7 +44,14 @@ export const FeedPage = (props: FeedPageProps) => {
         {stopped === undefined && <AttentionList prefix={prefix} attention={attention} />}
         <FeedNumbers prefix={prefix} feed={feed} />
         <PullButton visit={visit} feed={feed} stopped={stopped !== undefined} />
-        {[feed.rekey, feed.search].map((note) => note !== undefined && <p class="notice">{tell(note, write)}</p>)}
+        {[feed.rekey, feed.search].map(
+          (note) =>
+            note !== undefined && (
+              <p class="notice">
+                <Told message={note} prefix={prefix} write={write} />
+              </p>
+            ),
+        )}
         {feed.warnings.map((warning) => (
           <p class="notice">{`Warning: ${warning}`}</p>
         ))}
