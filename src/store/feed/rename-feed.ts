@@ -20,12 +20,14 @@ const KEYED_TABLES = [
   'record_problem',
   'override',
   'posting_note',
+  'kept_record',
   'skipped_record',
   'posting_expiry',
   'detail',
   'failed_detail',
   'refuted_job',
   'rekey_posting',
+  'feed_verify',
 ] as const;
 
 /** All tables with rows of a feed. */
