@@ -12,6 +12,9 @@ import { type Served, serve } from '../web/served.ts';
 import { type Shown, shownPages } from './shown-pages.ts';
 
 const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
+/** Where the pictures of the README go: the upper part of these pages. Not taken by default. */
+const PICTURES = process.env.README_PICTURES;
+const IN_README = ['overview', 'review-group', 'posting'];
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
 
@@ -66,14 +69,14 @@ async function fillStage(): Promise<Shown> {
   await stage.pull([...changed.slice(0, 50), ...usual(70, 5), ...bad, ...usual(200, 4)], { percent: 5, count: 3 });
   await stage.fail('R-1200', 'in_doubt', 'No answer: the connection was closed');
   await stage.fail('R-1201', 'rejected', 'Title is already used by another job of this account');
-  const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; entries?: number }[];
+  const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; count: number }[];
   const entries = (await served.api('GET', 'review?kind=rejected&limit=1')).body.items as { id: number; key: string }[];
   const doubts = (await served.api('GET', 'review?kind=in_doubt&limit=1')).body.items as { id: number }[];
   const group = groups[0]?.group ?? '';
   const q = encodeURIComponent('Sonora');
   const note = await served.api('POST', `review/groups/${group}/notes`, { text: 'Asked the agency on Monday.' });
   expect(note.status).toBe(200);
-  const matching = (await served.api('GET', `review/groups?q=${q}`)).body.items[0]?.entries ?? 0;
+  const matching = (await served.api('GET', `review/groups?q=${q}`)).body.items[0]?.count ?? 0;
   const edit = { set: { 'location-state': 'Arizona' } };
   const body = { action: 'edit', filter: { group, q: 'Sonora' }, expected: matching, edit };
   const bulk = (await served.api('POST', 'review/actions', body)).body.bulk ?? 1;
@@ -120,6 +123,7 @@ async function suspectKeys(db: App['db']): Promise<void> {
 
 it('every page, light and dark, wide and narrow', async () => {
   await mkdir(FOLDER, { recursive: true });
+  if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
   const left: string[] = [];
   for (const colorScheme of SCHEMES) {
     for (const [size, viewport] of Object.entries(SIZES)) {
@@ -128,6 +132,14 @@ it('every page, light and dark, wide and narrow', async () => {
         const status = await go(path);
         if (status !== 200) left.push(`${name} (${path}) answered ${status}`);
         else await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+        const isForReadme = size === 'wide' && colorScheme === 'light' && IN_README.includes(name);
+        if (status === 200 && isForReadme && PICTURES !== undefined) {
+          await page.screenshot({
+            path: join(PICTURES, `${name}.png`),
+            fullPage: true,
+            clip: { x: 0, y: 0, width: 1280, height: 940 },
+          });
+        }
       }
       await context.close();
     }

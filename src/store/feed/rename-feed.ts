@@ -20,11 +20,13 @@ const KEYED_TABLES = [
   'record_problem',
   'override',
   'posting_note',
+  'kept_record',
   'skipped_record',
   'detail',
   'failed_detail',
   'refuted_job',
   'rekey_posting',
+  'feed_verify',
 ] as const;
 
 /** All tables with rows of a feed. */

@@ -28,7 +28,8 @@ export const pageAddress = {
   startPull: () => '/feed/pull',
   resumeFeed: () => '/feed/resume',
   /** Groups of entries. */
-  review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
+  review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> & { readonly page?: number | undefined } = {}) =>
+    `/review${query({ ...selection })}`,
   /** The entries of a group, or of another selection. */
   entries: (selection: ReviewSelection) => `/review/entries${query({ ...selection })}`,
   /** Asks before an action on a selection, or on some of its entries as they were shown. */

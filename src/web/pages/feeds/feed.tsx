@@ -6,6 +6,7 @@ import { plural } from '../../../plan/plural.ts';
 import type { MarkedFeed } from '../../../review/read-model/feed.ts';
 import type { Attention } from '../../../runtime/attention.ts';
 import type { StoppedFeed } from '../../../store/feed/feed-state.ts';
+import type { LastVerify } from '../../../store/feed/feed-verify.ts';
 import type { CountedPull } from '../../../store/pull/counted-pulls.ts';
 import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
@@ -80,10 +81,24 @@ export const FeedPage = (props: FeedPageProps) => {
         </dd>
         <dt>Next pull</dt>
         <dd>{stopped === undefined && feed.nextRun !== undefined ? <When at={feed.nextRun} /> : 'none'}</dd>
+        <dt>Last verified</dt>
+        <dd>{feed.verified === undefined ? 'never' : <Verified last={feed.verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
       </dl>
       {config !== undefined && <p class="hint">They are changed in the configuration file.</p>}
     </Layout>
+  );
+};
+
+const Verified = ({ last }: { last: LastVerify }) => {
+  const { at, same, changed, gone, foreign, left, message } = last;
+  const found = `${same} as sent, ${changed} changed, ${gone} gone, ${foreign} foreign`;
+  const rest = left === 0 ? '' : `; ${plural(left, 'job')} left to a person`;
+  return (
+    <>
+      <When at={at} />
+      {`: ${found}${rest}${message === undefined ? '' : `; ${message}`}`}
+    </>
   );
 };
 
