@@ -2,6 +2,7 @@
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
+import { keepSiteValues } from '../src/apply/keep-site-values.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
@@ -129,7 +130,9 @@ async function send(
   try {
     const expected = { fields: attempt.accepted?.fields, before: attempt.before };
     const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);
-    return await siteContext.client.send(attempt.request, { notAfter, signal, expected, learnt });
+    const kept = await keepSiteValues(attempt, siteContext, signal);
+    if (kept.kind === 'not_sent') return kept.exchange;
+    return await siteContext.client.send(kept.request, { notAfter, signal, expected, learnt });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
@@ -190,7 +193,7 @@ const MESSAGES = {
   unreachable: 'site unreachable',
   unknown: 'outcome unknown',
   foreign: 'site job belongs to another posting',
-  unconfirmed: 'delete postponed',
+  unconfirmed: 'change postponed',
   misconfigured: 'unexpected answer from the site',
 } as const satisfies Record<Outcome['kind'], string>;
 

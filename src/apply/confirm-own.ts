@@ -36,7 +36,9 @@ export async function confirmOwn(
       { err: error, site: siteContext.site, siteJobId: request.siteJobId },
       'site job could not be shown',
     );
-    return request.kind === 'delete' ? notSent(notShown(request.siteJobId, error)) : undefined;
+    return request.kind === 'delete'
+      ? notSent(notShown(error, (why) => unconfirmedBecause(request.siteJobId, why)))
+      : undefined;
   }
   const foreign = shown === undefined ? undefined : await tellForeign(shown, attempt, siteContext);
   if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
@@ -45,7 +47,9 @@ export async function confirmOwn(
     shown === undefined
       ? await tellBlindSite(siteContext, request.siteJobId, signal)
       : await tellOtherTitle(shown, attempt, siteContext);
-  return why === undefined ? undefined : notSent(unconfirmed(request.siteJobId, why));
+  return why === undefined
+    ? undefined
+    : notSent({ kind: 'unconfirmed', message: unconfirmedBecause(request.siteJobId, why) });
 }
 
 /** A site that shows none of our jobs may have this one as well. */
@@ -72,21 +76,19 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
   return 'the site shows it with another title than this posting had, and without a reference';
 }
 
-function notShown(id: SiteJobId, error: unknown): Outcome {
+/** The outcome of a request that is not sent because the site did not show the job. */
+export function notShown(error: unknown, describe: (why: string) => string): Outcome {
   if (error instanceof NotShownError && (error.status === 429 || error.retryAfterMs !== undefined)) {
     return error.retryAfterMs === undefined
       ? { kind: 'throttled' }
       : { kind: 'throttled', retryAfterMs: error.retryAfterMs };
   }
-  return unconfirmed(id, `checking it failed: ${(error as Error).message}`);
+  return { kind: 'unconfirmed', message: describe(`checking it failed: ${(error as Error).message}`) };
 }
 
-const unconfirmed = (id: SiteJobId, why: string): Outcome => ({
-  kind: 'unconfirmed',
-  message:
-    `not sent: job ${id} may be another posting's by now, because the site reuses job IDs or a create is in doubt, ` +
-    `and ${why}`,
-});
+const unconfirmedBecause = (id: SiteJobId, why: string): string =>
+  `not sent: job ${id} may be another posting's by now, because the site reuses job IDs or a create is in doubt, ` +
+  `and ${why}`;
 
 /** Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that. */
 export async function tellForeign(

@@ -25,7 +25,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceFiel
  * | unreachable   | ready later; not counted as an attempt                      |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | foreign       | -            | in doubt, for a person    | mapping removed |
- * | unconfirmed   | -            | -                         | retry, then failed |
+ * | unconfirmed   | -            | retry, then failed        | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if this continues)   |||
  *
  * An update or delete that is unknown or misconfigured, or rejected only because of a word in the answer, may have

@@ -13,6 +13,9 @@ import type { RewriteLearner } from './learn-rewrites.ts';
 /** How long after committing its intent a request may still be sent. */
 export const SEND_WITHIN_MS = 5_000;
 
+/** What a site does to fields that an update omits. */
+export type OmittedFields = 'keep' | 'clear';
+
 /** How failures of a site are handled. All times in milliseconds. */
 export interface SitePolicy {
   /** Limit for one request, from opening the connection to the last byte. */
@@ -34,6 +37,8 @@ export interface SitePolicy {
   /** What to do if the job of an update is no longer on the site. */
   readonly onMissing: 'create' | 'leave';
   readonly referenceField: string | undefined;
+  /** What the site does to fields that an update omits. */
+  readonly omittedFields: OmittedFields;
   /** Whether the site has a list action to resolve doubts with. */
   readonly canList: boolean;
 }

@@ -1,4 +1,5 @@
 // Shows what a lost or outdated database does not know of the jobs of a feed, asks, and records it.
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
 import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
 import type { Finding } from '../review/verify/finding.ts';
@@ -92,6 +93,7 @@ function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFind
     stateField: setup.mapping.stateField.name,
     states: setup.mapping.states,
     only: undefined,
+    createOnly: new Map([[setup.feed, createOnlyOf(setup.mapping)]]),
     selection: { kind: 'list' },
     client,
     ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),

@@ -2,6 +2,7 @@
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { type FeedCounts, type Finding, noCounts } from '../review/verify/finding.ts';
@@ -164,6 +165,7 @@ function subjectOf(
     stateField: mapping.stateField.name,
     states: mapping.states,
     only: options.field === undefined ? undefined : new Set(options.field),
+    createOnly: new Map(setups.map(({ feed, mapping: { createOnly } }) => [feed, createOnlyOf({ createOnly })])),
     selection: selectionOf(site, options),
     client,
     ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),

@@ -87,6 +87,8 @@ export interface SiteConfig {
   readonly canary: { readonly requests: number; readonly percent: number };
   /** What to do when the site reports that a job to update does not exist. */
   readonly onMissing: 'create' | 'leave';
+  /** What the site does to fields that an update omits. */
+  readonly omittedFields: 'keep' | 'clear';
 }
 
 export interface FeedConfig {

@@ -52,6 +52,7 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping 
     ...(skip.length === 0 ? {} : { skip }),
     ...(feed.places === undefined ? {} : { places: placesOf(feed.places) }),
     fields: Object.fromEntries(written.map(([field, rule]) => [field, makeRules(rule, mapFiles)])),
+    ...(feed.create_only_fields.length === 0 ? {} : { createOnly: [...new Set(feed.create_only_fields)].sort() }),
     stateField: site.state_field,
     requiredFields: site.required,
     maxLengths: site.max_lengths,

@@ -56,6 +56,7 @@ export async function makeSiteConfig(
     },
     canary: written.canary,
     onMissing: written.on_missing,
+    omittedFields: written.omitted_fields,
   };
 }
 

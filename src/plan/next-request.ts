@@ -1,6 +1,7 @@
 // Compares the desired and the actual state of one posting and returns the one request that closes the gap, if any.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
+import { type CreateOnlyFields, updatableFields } from './create-only-fields.ts';
 
 /** The latest desired state. */
 export type Desired =
@@ -23,19 +24,34 @@ export type NextRequest =
   | { readonly kind: 'update'; readonly siteJobId: SiteJobId; readonly fields: Fields }
   | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
 
+export interface UpdateRules {
+  /** Fields that no update sets. */
+  readonly createOnly?: CreateOnlyFields;
+  /** The site clears fields that an update omits: an update sends all of them. */
+  readonly whole?: boolean;
+}
+
 /**
  * The request that turns the actual state into the desired one. An update sends only the fields that differ or may
- * differ (site-interface.md, section 4: "the fields to set"). A field that is gone is set to the empty string.
+ * differ (site-interface.md, section 4: "the fields to set"), unless the site clears the others. A field that is gone is set to
+ * the empty string.
  */
-export function nextRequest(desired: Desired, actual: Actual | undefined): NextRequest {
+export function nextRequest(
+  desired: Desired,
+  actual: Actual | undefined,
+  { createOnly, whole = false }: UpdateRules = {},
+): NextRequest {
   if (desired.kind === 'absent') {
     return actual === undefined ? { kind: 'none' } : { kind: 'delete', siteJobId: actual.siteJobId };
   }
   if (actual === undefined) return { kind: 'create', fields: desired.fields };
   if (actual.uncertain === undefined && actual.contentHash.equals(desired.contentHash)) return { kind: 'none' };
-  const fields =
+  const changed =
     actual.fields === undefined ? desired.fields : changedFields(actual.fields, desired.fields, actual.uncertain);
-  return Object.keys(fields).length === 0 ? { kind: 'none' } : { kind: 'update', siteJobId: actual.siteJobId, fields };
+  const fields = updatableFields(changed, createOnly);
+  if (Object.keys(fields).length === 0) return { kind: 'none' };
+  const sent = whole ? { ...updatableFields(desired.fields, createOnly), ...fields } : fields;
+  return { kind: 'update', siteJobId: actual.siteJobId, fields: sent };
 }
 
 /** The fields to set to turn `from` into `to`, whatever values the `uncertain` fields have now. */

@@ -21,6 +21,9 @@ export interface Known {
 /**
  * Plans one posting. Content is compared by hash, so parts of the record that are not mapped never cause a request.
  *
+ * Fields that are set only on create do not make a posting with a job changed: `jobHash` is the hash of the others. While a change
+ * is open, all fields count, so that a create is sent with the latest ones.
+ *
  * A feed whose jobs are only created (`mayUpdate` is false) leaves a mapped posting as it is: unchanged, or pending with the content
  * that its open change has, because the attempt may be under way.
  *
@@ -39,6 +42,7 @@ export function planPosting<Content>(
   recordHash: Buffer,
   known: Known,
   mayUpdate = true,
+  jobHash?: Buffer,
 ): Planned<Content> {
   const { posting } = result;
   const { mapping, open } = known;
@@ -49,8 +53,9 @@ export function planPosting<Content>(
     }
     return { kind: 'superseding', desired: desiredFor(result, recordHash, mapping) };
   }
+  const hasContent = (hash: Buffer | undefined) => hash !== undefined && mapping?.contentHash.equals(hash) === true;
   const staysAsItIs =
-    !mayUpdate || (result.kind === 'posting' && mapping?.contentHash.equals(posting.contentHash) === true);
+    !mayUpdate || (result.kind === 'posting' && (hasContent(posting.contentHash) || hasContent(jobHash)));
   if (mapping !== undefined && staysAsItIs) {
     return { kind: 'unchanged', refresh: mapping.missingPulls > 0 || differs(mapping.recordHash, recordHash) };
   }

@@ -16,6 +16,8 @@ export interface FieldMapping {
   readonly places?: PlacesRule;
   /** Site field → where its value comes from. */
   readonly fields: Readonly<Record<string, FieldRules>>;
+  /** Fields that are set only when a job is created; absent: none. */
+  readonly createOnly?: readonly string[];
   readonly stateField: StateField;
   /** Fields that the site requires, besides the state field. */
   readonly requiredFields: readonly string[];

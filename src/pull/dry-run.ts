@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import type { CommonReason } from '../plan/nothing-mirrored.ts';
 import { commonReason, countPlanned } from '../store/backlog/planned-changes.ts';
@@ -107,7 +108,7 @@ const OVERTAKEN = { kind: 'overtaken' } as const;
 /** Writes the lines of the plan to a file. */
 async function planInto(
   spool: string,
-  { feed }: FeedSetup,
+  { feed, mapping }: FeedSetup,
   { session, recordPlanner, findings, holdReason, advice }: DryRun,
 ): Promise<PlanEnd> {
   const { records } = recordPlanner.unusable.unreadable();
@@ -119,7 +120,7 @@ async function planInto(
     NO_PULL,
     records.map((each) => ({ records: each, entry: undefined })),
   );
-  await spoolLines(spool, planLines(session, feed, records));
+  await spoolLines(spool, planLines(session, feed, createOnlyOf(mapping), records));
   const counts = await countPlanned(session, feed);
   const common = await commonReason(session, feed);
   const warnings = advice === undefined ? (recordPlanner.mistakes() ?? []) : [advice];

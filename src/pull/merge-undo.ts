@@ -1,4 +1,5 @@
 // Merges the undo of a pull in a pull's transaction: the reverse of each change, within the delete guard.
+import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import { heldBecause, judgeDeletes } from '../plan/delete-guard.ts';
 import { type DesiredChange, messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
@@ -136,8 +137,11 @@ const REASONS: Readonly<Record<UndoLeftOut, string>> = {
 };
 
 /** The lines of a merged undo: each change, then each posting that is left out. */
-export async function* undoLines({ session, subject: { feed, pull } }: PullTransaction): AsyncGenerator<PlanLine> {
-  yield* plannedChanges(session, feed, pull);
+export async function* undoLines(
+  { session, subject: { feed, pull } }: PullTransaction,
+  createOnly: CreateOnlyFields,
+): AsyncGenerator<PlanLine> {
+  yield* plannedChanges(session, feed, createOnly, pull);
   for await (const rows of readLeftOut(session)) {
     for (const { key, why } of rows)
       yield {

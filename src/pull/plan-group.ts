@@ -1,9 +1,10 @@
 // Plans a group of postings: counts each, compares it with what is known of its key, and writes what follows.
-import type { DesiredChange } from '../plan/desired-change.ts';
+import { type CreateOnlyFields, problemsOfUpdate, updatableFields } from '../plan/create-only-fields.ts';
+import type { DesiredChange, Mapping } from '../plan/desired-change.ts';
 import { planPosting } from '../plan/plan-posting.ts';
-import { keyHash } from '../posting/hash.ts';
+import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
-import type { ReadPosting } from '../posting/posting.ts';
+import type { Fields, ReadPosting } from '../posting/posting.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';
@@ -29,13 +30,19 @@ interface Group {
   readonly returned: PostingKey[];
 }
 
-/** Plans the postings and writes the changes to the pull's transaction. @param mayUpdate see {@link planPosting}. */
+/** What a feed may do to jobs that exist. */
+export interface UpdateLimits {
+  readonly mayUpdate: boolean;
+  readonly createOnly: CreateOnlyFields;
+}
+
+/** Plans the postings and writes the changes to the pull's transaction. */
 export async function planPostings(
   postings: readonly RecordPosting[],
   pullTx: PullTransaction,
   ledger: PullLedger,
   unusable: UnusableRecords,
-  mayUpdate: boolean,
+  limits: UpdateLimits,
 ): Promise<void> {
   if (postings.length === 0) return;
   const known = await pullTx.lookUp(postings.map(({ read }) => read.posting.key));
@@ -47,8 +54,9 @@ export async function planPostings(
     if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
       unusable.noteDuplicate(record, posting.key);
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
-    const planned = planPosting(read, record.hash, entry, mayUpdate);
-    const refresh = { key: posting.key, recordHash: record.hash };
+    const jobHash = jobHashOf(read, entry.mapping, limits);
+    const planned = planPosting(updatable(read, entry.mapping, limits), record.hash, entry, limits.mayUpdate, jobHash);
+    const refresh = { key: posting.key, recordHash: record.hash, ...(jobHash === undefined ? {} : { jobHash }) };
     switch (planned.kind) {
       case 'unchanged':
         ledger.unchanged++;
@@ -71,6 +79,24 @@ export async function planPostings(
   }
   await pullTx.addNotes(postings.map(({ read }) => read.posting));
   await write(group, pullTx);
+}
+
+/** The hash of the fields that updates set; `undefined`: of all, or there is no job. Such feeds are not parsed ahead. */
+function jobHashOf({ posting }: ReadPosting<FieldsToStore>, mapping: Mapping | undefined, limits: UpdateLimits) {
+  const { createOnly, mayUpdate } = limits;
+  if (createOnly === undefined || mapping === undefined || !mayUpdate) return undefined;
+  return contentHash(updatableFields(posting.fields as Fields, createOnly));
+}
+
+/** A posting that has a job is not rejected for a field that is not sent. */
+function updatable(
+  read: ReadPosting<FieldsToStore>,
+  mapping: Mapping | undefined,
+  { createOnly }: UpdateLimits,
+): ReadPosting<FieldsToStore> {
+  if (read.kind === 'posting' || mapping === undefined) return read;
+  const problems = problemsOfUpdate(read.problems, createOnly);
+  return problems.length === 0 ? { kind: 'posting', posting: read.posting } : { ...read, problems };
 }
 
 async function write(group: Group, pullTx: PullTransaction): Promise<void> {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import {
   type PlannedChange,
@@ -19,9 +20,10 @@ export type PlanLine = PlannedChange | UnsentPosting;
 export async function* planLines(
   session: Session,
   feed: FeedName,
+  createOnly: CreateOnlyFields,
   unreadable: readonly UnreadableRecords[],
 ): AsyncGenerator<PlanLine> {
-  yield* plannedChanges(session, feed);
+  yield* plannedChanges(session, feed, createOnly);
   yield* unsentPostings(session, feed);
   for (const { key, problems, excerpt, count } of unreadable) {
     const reason = problems.map(({ message }) => message).join('; ');

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { hasPlaces } from '../posting/places.ts';
@@ -106,7 +107,7 @@ export class RecordPlanner implements RecordSink {
     const { nothingKnown, hasSkipped } = this.#pullTx;
     const { mapping, reader } = this.#rules;
     const isSynchronous = reader.prepare === undefined;
-    const isSimple = this.#edits.none && isSynchronous && !hasPlaces(mapping);
+    const isSimple = this.#edits.none && isSynchronous && !hasPlaces(mapping) && mapping.createOnly === undefined;
     return nothingKnown && !hasSkipped && isSimple ? mapping : undefined;
   }
 
@@ -207,7 +208,9 @@ export class RecordPlanner implements RecordSink {
   async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
     await this.#sendUnreadableKeys();
     await this.#pullTx.addSkipped(skipped);
-    await planPostings(postings, this.#pullTx, this.ledger, this.unusable, updatesJobs(this.#rules.policy));
+    const { policy, mapping } = this.#rules;
+    const limits = { mayUpdate: updatesJobs(policy), createOnly: createOnlyOf(mapping) };
+    await planPostings(postings, this.#pullTx, this.ledger, this.unusable, limits);
   }
 
   async #sendUnreadableKeys(): Promise<void> {

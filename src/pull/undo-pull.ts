@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { readFeedState, stopFeed } from '../store/feed/feed-state.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
@@ -49,7 +50,7 @@ export async function planUndo(
       inPlanTransaction(setup, { db }, async (pullTx): Promise<UndoPlan> => {
         const currentPull = (await readFeedState(db, setup.feed))?.currentPull;
         const findings = await mergeUndo(setup, pullTx, options.pull);
-        await spoolLines(spool, undoLines(pullTx));
+        await spoolLines(spool, undoLines(pullTx, createOnlyOf(setup.mapping)));
         return { kind: 'planned', pull, findings, currentPull };
       }),
     );

@@ -11,6 +11,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { editsOfPosting } from '../store/review/override.ts';
 import { changeVersion, STALE } from './entry-version.ts';
+import { formerValues } from './former-values.ts';
 import { editableFeed, planEdit } from './plan-edit.ts';
 import { whyNot } from './why-not.ts';
 
@@ -82,7 +83,8 @@ export async function editEntry(
     }
     const { key } = change;
     await writeEdits(tx, [{ change, edited }]);
-    await auditAction(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
+    const detail = { entry, edits, former: formerValues(change.fields, edits) };
+    await auditAction(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail });
     return { kind: 'edited', feed: feed.name, key, remaining: edited.reason?.message };
   });
 }

@@ -1,5 +1,7 @@
 // Decides what an edit makes of an open change: its new fields and problems, or why it cannot be edited.
 import type { Config, FeedConfig } from '../config/config.ts';
+import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate } from '../plan/create-only-fields.ts';
+import type { Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Fields, PostingReader } from '../posting/posting.ts';
@@ -35,10 +37,25 @@ export function planEdit(
     const known = [...names].sort().join(', ');
     return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
   }
+  const createOnly = change.operation === 'update' ? createOnlyOf(feed.mapping) : undefined;
+  const left = Object.keys(edits).filter((name) => createOnly?.has(name) === true);
+  if (left.length > 0) {
+    return refused(
+      `its job exists, and ${left.join(', ')} is set only on create (create_only_fields): change it on the site`,
+    );
+  }
   const problems = change.reason?.kind === 'rules' ? change.reason.problems : [];
   const edited = recompute(reader, { key: change.key, fields: change.fields, problems }, earlier, edits);
   if (edited === undefined) return refused('nothing would change: the posting already has these values');
-  return { kind: 'planned', edited };
+  return { kind: 'planned', edited: { ...edited, reason: reasonOfUpdate(edited.reason, createOnly) } };
+}
+
+/** What keeps the change from being sent: not a field that it does not send. */
+function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields): Reason | undefined {
+  if (reason === undefined || createOnly === undefined) return reason;
+  const problems = problemsOfUpdate(reason.problems, createOnly);
+  if (problems.length === 0) return undefined;
+  return { ...reason, problems, message: problems.map(({ message }) => message).join('; ') };
 }
 
 /** Why the entry cannot be edited, if it cannot. */

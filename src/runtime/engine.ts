@@ -12,6 +12,7 @@ import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
@@ -27,7 +28,7 @@ import {
 import { addressOf } from '../site/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
-import { claimer } from '../store/change/claim.ts';
+import { claimer, type UpdateSettings } from '../store/change/claim.ts';
 import { failPoisoned } from '../store/change/fail-poisoned.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
@@ -75,7 +76,7 @@ export async function startEngine(
     log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db.prepared, lease.worker, addresses, tokens);
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens, updateSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -135,6 +136,13 @@ export async function startEngine(
     },
     stop,
   };
+}
+
+/** How updates are sent. */
+function updateSettings({ feeds, sites }: App['config']): UpdateSettings {
+  const createOnly = [...feeds.values()].map(({ name, mapping }) => [name, createOnlyOf(mapping)] as const);
+  const clearing = [...sites.values()].filter(({ omittedFields }) => omittedFields === 'clear');
+  return { createOnly: new Map(createOnly), clearing: new Set(clearing.map(({ name }) => name)) };
 }
 
 /** Identifies the location of an embedded server by its files: those of a restored backup differ. */
@@ -316,6 +324,7 @@ function policyOf(site: SiteConfig): SitePolicy {
     canary: { ...site.canary, until: judgedUntil(site) },
     onMissing: site.onMissing,
     referenceField: site.options.referenceField,
+    omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
   };
 }

@@ -61,6 +61,7 @@ const settingTable = {
   ]),
   deleteStatus: choice('status of a successful delete (4, rule 3)', [200, 204]),
   updateBody: choice('body of a successful update (4, rule 5)', ['job', 'blank', 'empty']),
+  omittedFields: choice('what an update does to the fields that it omits (4)', ['keep', 'clear']),
   location: choice('form of the Location header of a create (4)', [
     'absolute',
     'absolute-xml',

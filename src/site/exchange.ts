@@ -61,7 +61,7 @@ export type Outcome =
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
-  /** Not sent: whether the job to be deleted is still the posting's could not be checked. */
+  /** Not sent: whether the job to be deleted is still the posting's, or what it shows, could not be checked. */
   | { readonly kind: 'unconfirmed'; readonly message: string }
   /** The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
   | { readonly kind: 'misconfigured'; readonly message: Message };

@@ -668,6 +668,16 @@ describe('mistakes', () => {
       /feeds.acme.fields: nothing fills us-state, which the site board needs/,
     ],
     [
+      'a field that is set only on create, and that nothing fills',
+      withLines({ feed: ['create_only_fields: [descriptio]'] }),
+      /feeds.acme.create_only_fields: nothing fills descriptio; did you mean description\?/,
+    ],
+    [
+      'a reference that is left to the site',
+      withLines({ site: ['reference_field: number'], feed: ['create_only_fields: [number]'] }),
+      /feeds.acme.create_only_fields: number is the reference_field of the site/,
+    ],
+    [
       'a required field that nothing fills',
       withLines({ site: ['required: [title, salary]'] }),
       /feeds.acme.fields: nothing fills salary/,

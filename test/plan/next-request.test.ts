@@ -9,6 +9,48 @@ const present = (fields: Fields) => ({ kind: 'present', fields, contentHash: con
 const actual = (fields: Fields) => ({ siteJobId: siteJobId('7'), contentHash: contentHash(fields), fields });
 const A = { title: 'Nurse', city: 'Boston' };
 
+describe('nextRequest with fields that are set only on create', () => {
+  const rules = { createOnly: new Set(['city']) };
+  it.each([
+    ['a create has them', present(A), undefined, { kind: 'create', fields: A }],
+    ['another value of one', present({ ...A, city: 'Salem' }), actual(A), { kind: 'none' }],
+    ['one that is gone', present({ title: 'Nurse' }), actual(A), { kind: 'none' }],
+    [
+      'another value of it and of another field',
+      present({ title: 'Cook', city: 'Salem' }),
+      actual(A),
+      { kind: 'update', siteJobId: '7', fields: { title: 'Cook' } },
+    ],
+    [
+      'an uncertain write may have changed all fields',
+      present(A),
+      { ...actual(A), uncertain: ['city', 'title', 'state'] },
+      { kind: 'update', siteJobId: '7', fields: { title: 'Nurse', state: '' } },
+    ],
+    ['only one of them is uncertain', present(A), { ...actual(A), uncertain: ['city'] }, { kind: 'none' }],
+    [
+      'live with unknown content',
+      present(A),
+      { siteJobId: siteJobId('7'), contentHash: Buffer.alloc(16), fields: undefined },
+      { kind: 'update', siteJobId: '7', fields: { title: 'Nurse' } },
+    ],
+  ] as const)('%s', (_, desired, now, request) => {
+    expect(nextRequest(desired, now, rules)).toEqual(request);
+  });
+
+  it('sends all other fields to a site that clears what an update omits', () => {
+    const desired = present({ title: 'Cook', city: 'Salem', number: '1' });
+    const now = actual({ ...A, number: '1', state: 'Ohio' });
+    expect(nextRequest(desired, now, { whole: true })).toMatchObject({
+      fields: { title: 'Cook', city: 'Salem', number: '1', state: '' },
+    });
+    expect(nextRequest(desired, now, { ...rules, whole: true })).toMatchObject({
+      fields: { title: 'Cook', number: '1', state: '' },
+    });
+    expect(nextRequest(present(A), actual(A), { whole: true })).toEqual({ kind: 'none' });
+  });
+});
+
 describe('nextRequest', () => {
   it.each([
     ['desired, not live', present(A), undefined, { kind: 'create', fields: A }],

@@ -18,6 +18,8 @@ interface Scenario {
     missing?: boolean;
   };
   readonly createOnly?: boolean;
+  /** The content without the fields that are set only on create. */
+  readonly others?: string;
   readonly expect: { kind: string; refresh?: boolean; operation?: string; target?: string };
 }
 
@@ -55,6 +57,7 @@ describe('planPosting', () => {
         },
       },
       scenario.createOnly !== true,
+      maybeHash(scenario.others),
     );
     const { kind, refresh, ...desired } = scenario.expect;
     expect(planned).toMatchObject(refresh === undefined ? { kind, desired } : { kind, refresh });

@@ -64,7 +64,12 @@ describe('an edit of a group', () => {
     expect(row).toEqual({
       actor: 'ann',
       action: 'edit',
-      detail: { entry: await stage.entry('odd1'), edits: TEXAS.set, bulk: id },
+      detail: {
+        entry: await stage.entry('odd1'),
+        edits: TEXAS.set,
+        former: { 'location-state': expect.stringMatching(/^(Jalisco|Ontario|Sonora)$/) },
+        bulk: id,
+      },
     });
     // The edits last: the next pull of the same feed leaves the postings as they are.
     await stage.pull([...odd(5), posting('fine'), posting('another')]);

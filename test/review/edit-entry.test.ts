@@ -40,7 +40,11 @@ describe('an edit', () => {
         action: 'edit',
         feed: 'acme',
         key: 'odd',
-        detail: { entry: await stage.entry('odd'), edits: { 'location-state': 'Mass.' } },
+        detail: {
+          entry: await stage.entry('odd'),
+          edits: { 'location-state': 'Mass.' },
+          former: { 'location-state': 'Jalisco' },
+        },
       },
     ]);
   });

@@ -219,6 +219,9 @@ function describeFeed(feed: FeedConfig): string[] {
     deletesMissing(feed.policy)
       ? `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`
       : `  ${feed.policy}: deletes no job${updatesJobs(feed.policy) ? '' : ', and updates none'}`,
+    ...(feed.mapping.createOnly === undefined
+      ? []
+      : [`  set only on create, then left to the site: ${feed.mapping.createOnly.join(', ')}`]),
   ];
 }
 

@@ -10,6 +10,7 @@ import { pagesSchema } from './pages-schema.ts';
 import { placesSchema } from './places-schema.ts';
 import {
   countSchema,
+  fieldNameSchema,
   nameSchema,
   percentSchema,
   positiveSchema,
@@ -232,6 +233,12 @@ export const feedSchema = z
       .default('mirror')
       .describe(
         'What the feed may do to jobs that exist. `mirror`: update them, and delete those whose posting is gone. `upsert_only`: update them, but delete none. `create_only`: neither. [feeds.md](feeds.md#feeds-that-do-not-delete-or-update) says what a change of the policy does.',
+      ),
+    create_only_fields: z
+      .array(fieldNameSchema)
+      .default([])
+      .describe(
+        'Fields that are sent when a job is created, and left to the site afterwards: a change of them in the feed makes no update, updates do not set them, and `verify` does not compare them. [feeds.md](feeds.md#fields-that-are-left-to-the-site) has the details.',
       ),
     delete_guard: guardSchema
       .prefault({})

@@ -129,6 +129,12 @@ export const siteSchema = z
     retry: retrySchema.prefault({}).describe('What happens when the site cannot be reached or cannot respond.'),
     doubts: doubtsSchema.prefault({}).describe('What happens to creates whose outcome is unknown.'),
     canary: canarySchema.prefault({}).describe('When a pull stops because the site refuses too much.'),
+    omitted_fields: z
+      .enum(['keep', 'clear'])
+      .default('keep')
+      .describe(
+        'What the site does to fields that an update omits. `keep`: updates send only the fields that changed. `clear`: they send all of them, and the present values of `create_only_fields`, for which each update of such a feed reads its job first.',
+      ),
     on_missing: z
       .enum(['create', 'leave'])
       .default('create')

@@ -11,6 +11,7 @@ import type { Queryable } from '../../store/postgres/database.ts';
 import { auditActions } from '../../store/review/audit.ts';
 import type { BulkEdit, BulkRow } from '../../store/review/bulk-actions.ts';
 import { type EditRow, editsOfPostings } from '../../store/review/override.ts';
+import { formerValues } from '../former-values.ts';
 import { type EditPlan, editableFeed, planEdit } from '../plan-edit.ts';
 import { type DesiredPosting, editsThatHold } from '../recompute.ts';
 import { EDIT_ONLY_POSTINGS } from './words.ts';
@@ -70,7 +71,13 @@ export function batchEditor(config: Config) {
       planned.map(({ change: { id, feed, key }, edits }) => ({
         feed,
         key,
-        detail: { entry: id, edits, bulk: bulk.id, ...(bulk.rule === null ? {} : { rule: bulk.rule }) },
+        detail: {
+          entry: id,
+          edits,
+          former: formerValues(changes.get(id)?.fields, edits),
+          bulk: bulk.id,
+          ...(bulk.rule === null ? {} : { rule: bulk.rule }),
+        },
       })),
     );
     return {

@@ -1,4 +1,5 @@
 // What a posting should have on the site and what it has there, field by field.
+import { acceptedByUpdate, type CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { Fields } from '../../posting/posting.ts';
 
 export interface FieldDifference {
@@ -11,8 +12,13 @@ export interface FieldDifference {
   readonly differs: boolean;
 }
 
-/** @param site `undefined`: not known, or there is no job */
-export function fieldDifferences(desired: Fields | undefined, site: Fields | undefined): FieldDifference[] {
+/** @param site `undefined`: not known, or there is no job. @param createOnly fields that are left to the site once there is a job */
+export function fieldDifferences(
+  posting: Fields | undefined,
+  site: Fields | undefined,
+  createOnly: CreateOnlyFields,
+): FieldDifference[] {
+  const desired = posting === undefined || site === undefined ? posting : acceptedByUpdate(posting, site, createOnly);
   const shown = desired ?? site ?? {};
   const names = [...new Set([...Object.keys(shown), ...Object.keys(site ?? {})])];
   return names.map((field) => {

@@ -1,4 +1,5 @@
 // Everything recorded about one posting, as scripts see it.
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
@@ -8,7 +9,12 @@ import { editsVersion } from '../undo-edit.ts';
 import { fieldDifferences } from './field-differences.ts';
 import { pullJson } from './pull.ts';
 
-export function postingJson({ live, change, lastPull, ...story }: PostingStory, write: WriteAction) {
+/** @param createOnly fields of the feed that are left to the site */
+export function postingJson(
+  { live, change, lastPull, ...story }: PostingStory,
+  write: WriteAction,
+  createOnly: CreateOnlyFields,
+) {
   return {
     feed: story.feed,
     key: story.key,
@@ -16,7 +22,7 @@ export function postingJson({ live, change, lastPull, ...story }: PostingStory, 
     change: change === undefined ? null : changeJson(change, write),
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     edits_version: editsVersion(story.edits),
-    differences: fieldDifferences(change?.fields, live?.fields).filter(({ differs }) => differs),
+    differences: fieldDifferences(change?.fields, live?.fields, createOnly).filter(({ differs }) => differs),
     notes: story.notes,
     detail: story.detail === undefined ? null : detailJson(story.detail),
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),

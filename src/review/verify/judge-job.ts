@@ -1,4 +1,5 @@
 // Decides what the answer of a site says about the job of a posting.
+import { type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import { compareShown, type ShownRules } from '../../plan/verify/compare-shown.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -8,6 +9,8 @@ import type { ShownChange } from './finding.ts';
 
 export interface JobRules extends ShownRules {
   readonly referenceField: string | undefined;
+  /** Fields that are left to the site: they may show anything. */
+  readonly createOnly?: CreateOnlyFields;
 }
 
 export type JobJudgement =
@@ -30,13 +33,14 @@ export type JobJudgement =
  * | shows another reference                          | foreign   |
  * | shows no reference to compare, and another title | foreign   |
  * | anything else                                    | compared  |
- * @param accepted what the site last accepted; `undefined`: not known.
+ * @param known what the site last accepted; `undefined`: not known.
  * @param shown `undefined`: the job does not exist.
  */
-export function judgeJob(accepted: Fields | undefined, shown: SiteJob | undefined, rules: JobRules): JobJudgement {
+export function judgeJob(known: Fields | undefined, shown: SiteJob | undefined, rules: JobRules): JobJudgement {
   if (shown === undefined) return { kind: 'gone' };
-  if (accepted === undefined) return { kind: 'unknown' };
-  const { referenceField, learnt } = rules;
+  if (known === undefined) return { kind: 'unknown' };
+  const { referenceField, learnt, createOnly } = rules;
+  const accepted = updatableFields(known, createOnly);
   const compared = toCompare(shown);
   const expected = { fields: accepted, referenceField, learnt };
   if (tellOtherReference(compared, expected) !== undefined) {

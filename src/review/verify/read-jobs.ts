@@ -54,7 +54,7 @@ async function compareListed(
   for (const siteJob of jobs) {
     const job = accepted.get(siteJob.siteJobId);
     if (job === undefined) continue;
-    const judged = judgeJob(job.fields, siteJob, rules);
+    const judged = judgeJob(job.fields, siteJob, { ...rules, createOnly: subject.createOnly.get(job.feed) });
     const counts = countsOf(job.feed);
     const changed = judged.kind === 'compared' ? Object.keys(judged.changed) : [];
     if (judged.kind === 'unknown') counts.unknown++;

@@ -105,7 +105,13 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
   }
   const now = await verification.jobNow(job);
   if (now === undefined || !isUntouched(before, now)) counts.waiting++;
-  else await record(verifying, now, judgeJob(now.fields, shown, rules), job.differing);
+  else
+    await record(
+      verifying,
+      now,
+      judgeJob(now.fields, shown, { ...rules, createOnly: subject.createOnly.get(now.feed) }),
+      job.differing,
+    );
   return undefined;
 }
 

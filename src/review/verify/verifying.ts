@@ -1,5 +1,6 @@
 // Types of a run that verifies the jobs of a site.
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { StateTable } from '../../posting/us-states.ts';
@@ -19,6 +20,8 @@ export interface VerifySubject {
   readonly states: StateTable;
   /** Only these fields are compared; `undefined`: all. */
   readonly only: ReadonlySet<string> | undefined;
+  /** Fields that are set only on create, by feed: they are not compared. */
+  readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
   /** `list`: reads the list, and asks only for jobs that it does not show as they should be. */
   readonly selection: { readonly kind: 'list' } | JobSelection;
   readonly client: Pick<SiteClient, 'list' | 'probe'>;

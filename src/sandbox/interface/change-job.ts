@@ -26,7 +26,7 @@ export async function createJob(c: Context<SiteEnv>, site: JobSite): Promise<Res
   return xmlAnswer(jobXml(job, settings), 201, { location: locationOf(c, job.id, settings) });
 }
 
-/** PUT `/jobs/<id>.xml`: 200; sets only the given fields. */
+/** PUT `/jobs/<id>.xml`: 200; sets the given fields, and keeps or clears the others. */
 export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string): Promise<Response> {
   const settings = site.settings();
   const account = c.get('account');
@@ -36,9 +36,10 @@ export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string):
   if (job.ownerId !== account.id) return notYours();
   const fields = await fieldsOf(c, site);
   if (fields instanceof Response) return fields;
-  const checked = checkJob(fields, false, settings);
+  const replaces = settings.omittedFields === 'clear';
+  const checked = checkJob(fields, replaces, settings);
   if (checked.kind === 'invalid') return refused(checked.errors, settings);
-  const changed = await site.jobs.update(account.id, id, storedFields(fields, settings), checked.state);
+  const changed = await site.jobs.update(account.id, id, storedFields(fields, settings), checked.state, replaces);
   if (changed.kind === 'missing') return notThere();
   if (changed.kind === 'foreign') return notYours();
   if (settings.updateBody === 'job') return xmlAnswer(jobXml(changed.job, settings));

@@ -49,8 +49,14 @@ export type Changed =
 export interface JobStore {
   create(ownerId: number, id: IdPlan, state: string, fields: JobFields): Promise<Job>;
   find(id: string): Promise<Job | undefined>;
-  /** Sets the given fields and leaves the others; `state` only if the fields change it. */
-  update(ownerId: number, id: string, fields: JobFields, state: string | undefined): Promise<Changed>;
+  /** Sets the given fields, and keeps the others unless it replaces all; `state` only if the fields change it. */
+  update(
+    ownerId: number,
+    id: string,
+    fields: JobFields,
+    state: string | undefined,
+    replaces?: boolean,
+  ): Promise<Changed>;
   delete(ownerId: number, id: string): Promise<Changed>;
   list(filter: JobFilter, offset: number, limit: number): Promise<ListedPage>;
   /** Job counts per state, largest first. */
@@ -128,13 +134,13 @@ export function openJobs(pool: Pool): JobStore {
       return toJob(rows[0]);
     },
 
-    async update(ownerId, id, fields, state) {
+    async update(ownerId, id, fields, state, replaces = false) {
       const { rows } = await pool.query<JobRow>({
         name: 'sandbox-update',
         text: `update sandbox.job
-               set fields = fields || $3::jsonb, state = coalesce($4, state), updated_at = clock_timestamp()
+               set fields = case when $5 then '{}' else fields end || $3::jsonb, state = coalesce($4, state), updated_at = clock_timestamp()
                where id = $2 and owner_id = $1 returning ${COLUMNS}`,
-        values: [ownerId, id, fields, state],
+        values: [ownerId, id, fields, state, replaces],
       });
       return changed(id, rows[0]);
     },

@@ -1,5 +1,6 @@
 // Reads the changes of a feed as they would be sent, with each field before and after.
 import pg from 'pg';
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import { nextRequest } from '../../plan/next-request.ts';
@@ -39,8 +40,16 @@ export interface UnsentPosting {
 
 const PAGE = 500;
 
-/** Streams the changes that are ready or held, in the order in which they would be sent. @param pull only those of this pull */
-export async function* plannedChanges(session: Session, feed: FeedName, pull?: number): AsyncGenerator<PlannedChange> {
+/**
+ * Streams the changes that are ready or held, in the order in which they would be sent. @param createOnly fields that updates leave
+ * to the site. @param pull only those of this pull
+ */
+export async function* plannedChanges(
+  session: Session,
+  feed: FeedName,
+  createOnly: CreateOnlyFields,
+  pull?: number,
+): AsyncGenerator<PlannedChange> {
   const changes = inBatches(
     session,
     'planned',
@@ -56,7 +65,7 @@ export async function* plannedChanges(session: Session, feed: FeedName, pull?: n
   );
   for await (const rows of changes) {
     for (const row of rows) {
-      const change = describe(feed, row);
+      const change = describe(feed, row, createOnly);
       if (change !== undefined) yield change;
     }
   }
@@ -118,7 +127,7 @@ export async function commonReason(db: Queryable, feed: FeedName): Promise<Commo
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-function describe(feed: FeedName, row: any): PlannedChange | undefined {
+function describe(feed: FeedName, row: any, createOnly: CreateOnlyFields): PlannedChange | undefined {
   const before = (row.actual_fields ?? {}) as Fields;
   const actual =
     row.site_job_id === null
@@ -134,6 +143,7 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
       ? { kind: 'present', fields: row.fields, contentHash: row.content_hash }
       : { kind: 'absent' },
     actual,
+    { createOnly },
   );
   if (request.kind === 'none') return undefined;
   const names = request.kind === 'delete' ? Object.keys(before) : Object.keys(request.fields);

@@ -1,4 +1,5 @@
 // Types for attempts: a posting, and the one request that may be sent for it under a token.
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { NextRequest } from '../../plan/next-request.ts';
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -17,6 +18,8 @@ export interface Attempt extends PostingRef {
   readonly request: Exclude<NextRequest, { kind: 'none' }>;
   /** What the site has once it accepts the request; undefined for a delete. */
   readonly accepted: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
+  /** Fields that an update leaves to the site. */
+  readonly createOnly?: CreateOnlyFields;
   /** What the site had before, if known. */
   readonly before?: Fields;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */

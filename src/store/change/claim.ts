@@ -1,9 +1,11 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
+import { acceptedByUpdate, type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
-import { type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { contentHash } from '../../posting/hash.ts';
+import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
@@ -28,6 +30,16 @@ export type Claim =
 /** Address of each site, as this process is configured. */
 export type Addresses = ReadonlyMap<SiteName, string>;
 
+/** How updates are sent, as this process is configured. */
+export interface UpdateSettings {
+  /** Fields that are set only on create, of the feeds that have any. */
+  readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
+  /** Sites that clear fields which an update omits. */
+  readonly clearing: ReadonlySet<SiteName>;
+}
+
+const ALL_FIELDS: UpdateSettings = { createOnly: new Map(), clearing: new Set() };
+
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
  * for a site whose jobs were created at another address, or that refuses this process's token.
@@ -38,8 +50,11 @@ export function claimer(
   worker: number,
   addresses: Addresses,
   tokenDigests: ReadonlyMap<SiteName, string> = new Map(),
+  updates: UpdateSettings = ALL_FIELDS,
 ): (posting: PostingRef) => Promise<Claim> {
-  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, { addresses, tokenDigests }, postings));
+  return microBatch((postings: readonly PostingRef[]) =>
+    claimAll(db, worker, { addresses, tokenDigests, updates }, postings),
+  );
 }
 
 async function claimAll(db: Statements, worker: number, here: Here, postings: readonly PostingRef[]): Promise<Claim[]> {
@@ -93,10 +108,11 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
   return due.filter((change) => !doubted.has(change));
 }
 
-/** Address and token digest of each site, as this process is configured. */
+/** Address and token digest of each site and how it is updated, as this process is configured. */
 interface Here {
   readonly addresses: Addresses;
   readonly tokenDigests: ReadonlyMap<SiteName, string>;
+  readonly updates: UpdateSettings;
 }
 
 /** A change that is due, with the request that closes its gap. */
@@ -107,6 +123,7 @@ interface DueChange extends PostingRef {
   readonly approved: boolean;
   readonly request: NextRequest;
   readonly accepted: Attempt['accepted'];
+  readonly createOnly: CreateOnlyFields;
   readonly before: Attempt['before'];
   readonly idMayBeReused: boolean;
   /** An earlier request for another version may still arrive and would undo this one. */
@@ -117,7 +134,7 @@ interface DueChange extends PostingRef {
 
 async function readDue(
   db: Statements,
-  { addresses, tokenDigests }: Here,
+  { addresses, tokenDigests, updates }: Here,
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
   const rows = await db.query(
@@ -162,9 +179,12 @@ async function readDue(
             fields: (row.actual_fields ?? undefined) as Fields | undefined,
             uncertain: (row.uncertain ?? undefined) as string[] | undefined,
           };
+    const createOnly = updates.createOnly.get(row.feed);
     const desired = present
-      ? ({ kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer } as const)
+      ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)
       : ({ kind: 'absent' } as const);
+    const request = nextRequest(desired, actual, { createOnly, whole: updates.clearing.has(row.site) });
+    const fields = actual === undefined ? row.fields : acceptedByUpdate(row.fields, actual.fields, createOnly);
     return {
       feed: row.feed,
       key: row.key,
@@ -172,10 +192,12 @@ async function readDue(
       revision: row.revision,
       pull: row.pull ?? undefined,
       approved: row.approved,
-      request: nextRequest(desired, actual),
-      accepted: present
-        ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash }
-        : undefined,
+      request,
+      accepted:
+        desired.kind === 'present'
+          ? { fields, recordHash: row.record_hash, contentHash: desired.contentHash }
+          : undefined,
+      createOnly,
       before: actual?.fields,
       idMayBeReused: row.id_may_be_reused,
       tooEarly: row.too_early,
@@ -183,6 +205,12 @@ async function readDue(
     };
   });
 }
+
+/** The hash that a mapping keeps does not change with fields that are set only on create: they make no update. */
+const desiredOf = (fields: Fields, whole: Buffer, createOnly: CreateOnlyFields) => ({
+  fields,
+  contentHash: createOnly === undefined ? whole : contentHash(updatableFields(fields, createOnly)),
+});
 
 /** Commits the intents. A change that another worker took, or that got a newer version, is not granted. */
 async function grant(db: Statements, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {

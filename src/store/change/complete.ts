@@ -179,20 +179,28 @@ async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
   return new Set(rows.map(idOf));
 }
 
-/** Copies the sent fields from the change to the document inside the database, without loading them here. */
+/**
+ * Copies the sent fields from the change to the document inside the database, without loading them here. An update that leaves
+ * fields to the site did not send all of them.
+ */
 async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const sent = outcomes.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
   if (sent.length === 0) return;
   await tx.query(
     `insert into document (feed, key, fields)
-     select c.feed, c.key, coalesce(c.sent_fields, c.fields)
-     from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+     select c.feed, c.key, coalesce(a.fields, c.sent_fields, c.fields)
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::json[]) a(feed, key, token, fields)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      on conflict (feed, key) do update set fields = excluded.fields`,
     [
       sent.map(({ attempt }) => attempt.feed),
       sent.map(({ attempt }) => attempt.key),
       sent.map(({ attempt }) => attempt.token),
+      sent.map(({ attempt: { accepted, createOnly }, result }) =>
+        result.kind === 'updated' && createOnly !== undefined && accepted !== undefined
+          ? toJsonb(accepted.fields)
+          : null,
+      ),
     ],
   );
 }

@@ -1,4 +1,5 @@
 // Stores updates and deletes with unknown outcome: their fields do not count as known, and no newer request overtakes them.
+import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
@@ -59,8 +60,11 @@ export const insertUncertainAbandoned = (abandoned: string, seconds: string): st
    where a.attempt_operation <> 'create' and ${ownsJob('a')}
    ${NOTE}`;
 
-/** A later request was accepted: the fields of these postings are certain again. */
-export async function clearUncertain(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+/** A later request was accepted, or none is needed: the fields of these postings are certain again. */
+export async function clearUncertain(
+  tx: Queryable,
+  outcomes: readonly { readonly attempt: PostingRef }[],
+): Promise<void> {
   if (outcomes.length === 0) return;
   const values = [outcomes.map(({ attempt }) => attempt.feed), outcomes.map(({ attempt }) => attempt.key)];
   await tx.query(

@@ -29,6 +29,8 @@ export type FieldsToStore = Fields | Buffer;
 export interface Refresh {
   readonly key: PostingKey;
   readonly recordHash: Buffer;
+  /** The hash that the mapping of an unchanged posting is to have; `undefined`: it keeps its own. */
+  readonly jobHash?: Buffer;
 }
 
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
@@ -240,6 +242,19 @@ export class PullTransaction {
       `update mapping m set record_hash = r.record_hash, missing_pulls = 0
        from unnest($2::text[], $3::bytea[]) r(key, record_hash) where m.feed = $1 and m.key = r.key`,
       [this.subject.feed, entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],
+    );
+    const jobHashes = entries.filter(({ jobHash }) => jobHash !== undefined);
+    if (jobHashes.length === 0) return;
+    await this.session.query(
+      `update mapping m set content_hash = r.hash
+       from unnest($2::text[], $3::bytea[], $4::bytea[]) r(key, hash, record_hash)
+       where m.feed = $1 and m.key = r.key and m.record_hash = r.record_hash and m.content_hash <> r.hash`,
+      [
+        this.subject.feed,
+        jobHashes.map(({ key }) => key),
+        jobHashes.map(({ jobHash }) => jobHash as Buffer),
+        jobHashes.map(({ recordHash }) => recordHash),
+      ],
     );
   }
 

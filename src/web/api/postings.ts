@@ -1,5 +1,6 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
 import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
@@ -59,7 +60,7 @@ export const showPosting = operation({
     const found = await findPosting(app.db, feed, key);
     if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
     const { story, state } = found;
-    const posting = postingJson(story, app.writeAction);
+    const posting = postingJson(story, app.writeAction, createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {}));
     return {
       body: {
         state,

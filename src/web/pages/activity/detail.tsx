@@ -7,14 +7,20 @@ const MOST_FACTS = 12;
 const MOST_CHARACTERS = 200;
 
 export const Detail = ({ detail }: { detail: Recorded }) => {
-  const { edits, ...others } = detail;
-  const facts = Object.entries(others).filter(([, value]) => value !== null && value !== '');
+  const { edits, former, ...others } = detail;
+  const undone = Array.isArray(edits) ? edits.filter((edit) => isUndone(edit, detail.fields)) : [];
+  const facts = Object.entries(others).filter(
+    ([name, value]) => value !== null && value !== '' && !(undone.length > 0 && name === 'fields'),
+  );
   return (
     <>
       {isRecord(edits) &&
         Object.entries(edits)
           .slice(0, MOST_FACTS)
-          .map(([field, edit]) => <Edit field={field} edit={edit} />)}
+          .map(([field, edit]) => <Edit field={field} edit={withFormer(edit, former, field)} />)}
+      {undone.slice(0, MOST_FACTS).map(({ field, value, sourceValue }) => (
+        <Edit field={field} edit={{ before: value, after: sourceValue }} />
+      ))}
       {facts.length > 0 && (
         <dl class="inline">
           {facts.slice(0, MOST_FACTS).map(([name, value]) => (
@@ -30,7 +36,7 @@ export const Detail = ({ detail }: { detail: Recorded }) => {
 
 const Edit = ({ field, edit }: { field: string; edit: unknown }) => {
   const [before, after] = isRecord(edit)
-    ? [edit.before ?? edit.from, edit.after ?? edit.to ?? edit.value]
+    ? [edit.before === undefined ? edit.from : edit.before, edit.after ?? edit.to ?? edit.value]
     : [undefined, edit];
   return (
     <div class="difference">
@@ -46,10 +52,23 @@ const Edit = ({ field, edit }: { field: string; edit: unknown }) => {
   );
 };
 
+/** Actions of earlier versions have no former values. */
+const withFormer = (edit: unknown, former: unknown, field: string): unknown =>
+  isRecord(former) && Object.hasOwn(former, field) && !isRecord(edit) ? { before: former[field], after: edit } : edit;
+
+interface UndoneEdit {
+  readonly field: string;
+  readonly value: string;
+  readonly sourceValue: string | null;
+}
+
+const isUndone = (edit: unknown, fields: unknown): edit is UndoneEdit =>
+  isRecord(edit) && typeof edit.field === 'string' && Array.isArray(fields) && fields.includes(edit.field);
+
 const isRecord = (value: unknown): value is Recorded =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function written(value: unknown): string {
-  if (value == null) return '(none)';
+  if (value == null || value === '') return '(none)';
   return excerpt(typeof value === 'string' ? value : JSON.stringify(value), MOST_CHARACTERS);
 }

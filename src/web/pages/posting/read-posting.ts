@@ -1,4 +1,5 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
+import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Problem } from '../../../posting/posting.ts';
 import { changeVersion } from '../../../review/entry-version.ts';
@@ -86,6 +87,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const { story } = found;
   const { change } = story;
   const room = pageRoom(ROOM_BYTES);
+  const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
   const problems = change?.reason?.problems ?? [];
   // The editor first: what is not in its form can't be edited here.
   const editor = editorOf(app, found, room, sent);
@@ -97,7 +99,9 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
     isConfigured: app.config.feeds.has(feed),
     version: change === undefined ? undefined : changeVersion(change),
     actions: change === undefined ? [] : possibleActions(change),
-    fields: fieldDifferences(change?.fields, story.live?.fields).map((field) => shownField(field, problems, room)),
+    fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
+      shownField(field, problems, room),
+    ),
     hasSiteFields: story.live?.fields !== undefined,
     editor,
     exchanges: story.failures.map(({ request, response, ...failure }) => ({

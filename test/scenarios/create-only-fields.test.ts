@@ -1,0 +1,208 @@
+// Fields that are set only on create: the site keeps what it has in them, whatever becomes of the posting, the job, or a request.
+import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'undici';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const LEFT = { create_only_fields: '[description]' };
+/** A site that keeps what an update omits, and one that clears it. */
+const READINGS = [
+  ['keep', { feed: LEFT }],
+  ['clear', { feed: LEFT, site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } }],
+] as const satisfies readonly (readonly [string, MirrorOptions])[];
+
+async function pull(list: readonly TestPosting[]) {
+  await mirror.writeFeed(feedXml(list));
+  return mirror.sync();
+}
+
+const jobs = async () => Object.fromEntries([...(await mirror.siteJobs())].sort());
+const requests = () => mirror.sandbox.requests.recent();
+const writes = () => requests().filter(({ method }) => method !== 'GET');
+const titled = (key: string, title: string, description: string) => posting(key, { title, description });
+
+/** Runs a command on this installation, which must not be open meanwhile. */
+async function run(...args: readonly string[]) {
+  await mirror.stopEngine();
+  return runProgram(mirror, ...args);
+}
+
+async function rows(sql: string): Promise<Record<string, unknown>[]> {
+  return (await mirror.app()).db.query(sql);
+}
+
+/** Changes a job by hand, in all of its fields, as a site that clears the others wants. */
+async function change(key: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const own = (await mirror.siteJobs()).get(key) ?? {};
+  const [row] = await rows(`select site_job_id as id from mapping where key = '${key}'`);
+  const body = Object.entries({ ...own, ...fields })
+    .map(([name, value]) => `<${name}>${value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`)
+    .join('');
+  const answer = await request(`${mirror.sandbox.url}/jobs/${row?.id}.xml`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: `<job>${body}</job>`,
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(200);
+  mirror.sandbox.requests.clear();
+}
+
+describe.each(READINGS)('on a site that would %s omitted fields', (reading, options) => {
+  it('a change of such a field makes no update, and an update of another field leaves it', async () => {
+    mirror = await openMirror(options);
+    expect(await pull([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')])).toMatchObject({ created: 2 });
+    mirror.sandbox.requests.clear();
+    const later = [titled('p1', 'Nurse', 'Second'), titled('p2', 'Cook', 'First')];
+    await mirror.writeFeed(feedXml(later));
+    expect((await run('plan', 'acme', '--json')).json()).toEqual([]);
+    expect(await pull(later)).toMatchObject({ unchanged: 2, updated: 0, pending: 0 });
+    expect(requests()).toEqual([]);
+    // A person rewrites it, and the feed changes another field.
+    await change('p1', { description: 'By hand' });
+    const renamed = [titled('p1', 'Head nurse', 'Third'), titled('p2', 'Chef', 'Third')];
+    await mirror.writeFeed(feedXml(renamed));
+    const planned = (await run('plan', 'acme', '--json')).json();
+    expect(planned.map(({ fields }) => Object.keys(fields as object))).toEqual([['title'], ['title']]);
+    expect(await pull(renamed)).toMatchObject({ updated: 2 });
+    expect(await jobs()).toMatchObject({
+      p1: { title: 'Head nurse', description: 'By hand', 'location-city': 'Boston', number: 'p1' },
+      p2: { title: 'Chef', description: 'First', 'location-city': 'Boston', number: 'p2' },
+    });
+    expect(requests().filter(({ method }) => method === 'GET')).toHaveLength(reading === 'clear' ? 2 : 0);
+    // What was sent, not what the feed has; and nothing is left to do.
+    expect(await rows(`select key, fields->>'description' as sent from document order by key`)).toEqual([
+      { key: 'p1', sent: 'First' },
+      { key: 'p2', sent: 'First' },
+    ]);
+    expect(await pull(renamed)).toMatchObject({ unchanged: 2 });
+    // verify is content with it; a job that is gone is made again with what the feed has.
+    expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 2, changed: 0 }]);
+    const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p1'`)) as [{ id: string }];
+    expect(await mirror.sandbox.inspect.removeJob(id)).toBe(true);
+    expect((await run('verify', 'acme', '--repair', '--json')).json()).toMatchObject([
+      { finding: 'gone' },
+      { marked: 1 },
+    ]);
+    expect(await pull(renamed)).toMatchObject({ unchanged: 1 });
+    expect((await jobs()).p1).toMatchObject({ title: 'Head nurse', description: 'Third' });
+  });
+
+  it('an update whose outcome is unknown, or whose process died, is repeated without it', async () => {
+    mirror = await openMirror(options);
+    expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+    await change('p1', { description: 'By hand' });
+    await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['update'], count: 1 }]);
+    expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
+    expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
+    // As after the death of a process: every field that the job had or was to get is uncertain.
+    await rows(`insert into uncertain_write (feed, key, revision, fields, until)
+      select feed, key, 0, array(select json_object_keys(fields)), now() from document
+      on conflict (feed, key) do update set fields = excluded.fields, until = excluded.until, revision = 0`);
+    expect(await pull([titled('p1', 'Chef', 'Third')])).toMatchObject({ updated: 1 });
+    expect((await jobs()).p1).toMatchObject({ title: 'Chef', description: 'By hand' });
+    expect(await rows('select from uncertain_write where fields is not null')).toEqual([]);
+  });
+
+  it('an imported job keeps its own value, which is not known', async () => {
+    mirror = await openMirror(options);
+    expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+    await change('p1', { description: 'By hand' });
+    await rows('delete from document');
+    await rows(
+      `update mapping set content_hash = decode(repeat('00', 16), 'hex'), record_hash = decode(repeat('00', 16), 'hex')`,
+    );
+    expect(await pull([titled('p1', 'Nurse', 'Second')])).toMatchObject({ updated: 1 });
+    expect((await jobs()).p1).toMatchObject({ title: 'Nurse', description: 'By hand' });
+    expect((await rows(`select fields->>'description' as sent from document`))[0]).toEqual({ sent: null });
+  });
+
+  it('undoing a pull leaves it', async () => {
+    mirror = await openMirror(options);
+    expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+    const updated = await pull([titled('p1', 'Cook', 'Second')]);
+    expect(updated).toMatchObject({ updated: 1 });
+    await change('p1', { description: 'By hand' });
+    expect((await run('undo', String(updated.pull), '--yes')).status).toBe(0);
+    expect((await jobs()).p1).toMatchObject({ title: 'Nurse', description: 'By hand' });
+  });
+});
+
+it('an update waits until the site shows what it must not clear', async () => {
+  mirror = await openMirror(READINGS[1][1]);
+  expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+  await change('p1', { description: 'By hand' });
+  await mirror.sandbox.setFaults([{ name: '500', on: ['show'], count: 2 }]);
+  expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
+  expect(writes()).toHaveLength(1);
+  expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
+});
+
+it('updates send all fields to a site that clears the others, also without such fields', async () => {
+  mirror = await openMirror({ site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } });
+  expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+  mirror.sandbox.requests.clear();
+  expect(await pull([titled('p1', 'Cook', 'First')])).toMatchObject({ updated: 1 });
+  expect(requests()).toHaveLength(1);
+  expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'First', 'location-city': 'Boston' });
+  expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 1 }]);
+});
+
+it('a create is sent with the latest value, also after it was rejected; a wrong one does not stop updates', async () => {
+  mirror = await openMirror({ feed: LEFT, site: { max_lengths: '{ description: 20 }' } });
+  const long = 'x'.repeat(21);
+  expect(await pull([titled('p1', 'Nurse', long)])).toMatchObject({ rejected: 1 });
+  expect(await pull([titled('p1', 'Nurse', 'Short')])).toMatchObject({ created: 1 });
+  expect((await jobs()).p1).toMatchObject({ description: 'Short' });
+  expect(await pull([titled('p1', 'Cook', long)])).toMatchObject({ updated: 1, rejected: 0 });
+  expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'Short' });
+  expect(await pull([titled('p1', 'Cook', `${long}y`)])).toMatchObject({ unchanged: 1, rejected: 0 });
+});
+
+it('an edit of it is refused once there is a job, and done before', async () => {
+  mirror = await openMirror({ feed: LEFT });
+  expect(await pull([posting('p1', { state: 'Jalisco' })])).toMatchObject({ rejected: 1 });
+  const edit = async (...values: readonly string[]) => {
+    const [entry] = (await run('review', 'list', '--json')).json();
+    return run('review', 'edit', String(entry?.id), ...values.flatMap((value) => ['--set', value]));
+  };
+  expect((await edit('description=Edited', 'location-state=Ohio')).status).toBe(0);
+  await mirror.sync();
+  expect((await jobs()).p1).toMatchObject({ description: 'Edited', 'location-state': 'Ohio' });
+  expect(await pull([posting('p1', { state: 'Sonora', title: 'Cook' })])).toMatchObject({ rejected: 1 });
+  const refused = await edit('description=Again', 'location-state=Ohio');
+  expect(refused.out + refused.errors).toContain('description is set only on create');
+  expect((await edit('location-state=Maine')).status).toBe(0);
+  await mirror.sync();
+  expect((await jobs()).p1).toMatchObject({ description: 'Edited', 'location-state': 'Maine', title: 'Cook' });
+});
+
+it('switching it on sends nothing; switching it off sets what differs from what was sent', async () => {
+  mirror = await openMirror({ feed: { create_only_fields: '[]' } });
+  expect(await pull(postings(3))).toMatchObject({ created: 3 });
+  const set = async (names: string) => {
+    await mirror.stopEngine();
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(mirror.configPath, text.replace(/create_only_fields: .*/, `create_only_fields: ${names}`));
+  };
+  await set('[description]');
+  mirror.sandbox.requests.clear();
+  expect(await pull(postings(3))).toMatchObject({ unchanged: 3, updated: 0 });
+  const other = [posting('p1', { description: 'Other' }), ...postings(3).slice(1)];
+  expect(await pull(other)).toMatchObject({ unchanged: 3, updated: 0 });
+  expect(requests()).toEqual([]);
+  await set('[]');
+  await pull(other);
+  expect(writes()).toHaveLength(1);
+  expect((await jobs()).p1).toMatchObject({ description: 'Other' });
+});

@@ -1,0 +1,57 @@
+// The page of activity: an edit with the value before and after, from wherever it was made, and what undoing it brought back.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
+import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { acme, openStage, type Stage } from '../review/stage.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { visitorOf } from './form-visitor.ts';
+import { type Served, serve } from './served.ts';
+
+let stage: Stage;
+let served: Served;
+beforeAll(async () => {
+  stage = await openStage();
+  served = await serve(stage.mirror);
+});
+afterAll(async () => {
+  await served.close();
+  await stage.close();
+});
+
+const shown = async (): Promise<string> =>
+  (await (await visitorOf(served, 'anna')).get(pageAddress.activity())).text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+it('shows the former and the new value of edits of one and of many postings, and of edits that were undone', async () => {
+  await stage.pull([posting('one', { state: 'Jalisco' }), posting('many', { state: 'Sonora' })]);
+  const anna = await visitorOf(served, 'anna');
+  const page = await anna.get(pageAddress.posting(acme, 'one'));
+  const edited = await anna.press(page, /^Save/, { 'field.location-state': 'Texas', 'field.title': 'Nurse <b>' });
+  expect([edited.status, await stage.change('one')]).toMatchObject([200, { state: 'ready' }]);
+  const before = await shown();
+  expect(before).toContain('location-state Jalisco → Texas');
+  expect(before).toMatch(/title \S.* → Nurse &lt;b&gt;/);
+
+  const bulk = await served.api('POST', 'review/actions', {
+    action: 'edit',
+    filter: { feed: 'acme', kinds: ['rejected'] },
+    expected: 1,
+    edit: { set: { 'location-state': 'Ohio' } },
+  });
+  const runner = startBulkRunner(served.app, () => undefined);
+  runner.begin(bulk.body.bulk);
+  await expect.poll(async () => (await stage.change('many'))?.state).toBe('ready');
+  await runner.stop(5_000);
+  expect(await shown()).toContain('location-state Sonora → Ohio');
+
+  await served.api('POST', 'feeds/acme/postings/many/undo-edit');
+  expect(await shown()).toContain('location-state Ohio → Sonora');
+});
+
+it('shows what earlier versions have recorded', async () => {
+  await stage.app.db.query(
+    `insert into audit (actor, action, feed, key, detail) values ('old', 'edit', 'acme', 'one', '{"edits":{"title":"New"}}')`,
+  );
+  expect(await shown()).toContain('title New');
+});
