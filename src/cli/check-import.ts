@@ -1,4 +1,6 @@
 // Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
+
+import { askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -11,7 +13,6 @@ import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { AskedLine, ImportedLines, JobReference } from '../store/mapping/imported-lines.ts';
 import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
-import { askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
 import { openSiteClient } from './open-site-client.ts';
 import { whyClosed } from './why-closed.ts';

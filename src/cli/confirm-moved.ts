@@ -1,4 +1,6 @@
 // Compares jobs at a site's new address with what was last sent for them, before anything is sent there.
+
+import { type AskedSite, askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -13,7 +15,6 @@ import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
-import { type AskedSite, askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
 import { openSiteClient } from './open-site-client.ts';
 
@@ -65,6 +66,7 @@ export async function confirmMoved(
 }
 
 interface Asking extends AskedSite {
+  readonly site: SiteConfig;
   /** The command that asks again. */
   readonly tryAgain: string;
 }

@@ -1,4 +1,6 @@
 // Shows what a lost or outdated database does not know of the jobs of a feed, asks, and records it.
+
+import { askForJob } from '../apply/ask-for-job.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
 import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
@@ -12,7 +14,6 @@ import { searchFeedAgain } from '../store/site/site-search.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { type Adopting, withAdopting } from './adopting.ts';
-import { askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
 import { describeFinding, findingJson } from './output/describe-finding.ts';
 import { describeMatch, matchJson } from './output/describe-match.ts';

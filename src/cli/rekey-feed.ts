@@ -1,7 +1,13 @@
 // Shows which new postings of a feed are missing ones under another key, and binds what is certain or named.
 import { plural } from '../plan/plural.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
-import { type RekeyCounts, type RekeyedLine, type RekeySubject, rekeyFeed, rekeyOne } from '../review/rekey-feed.ts';
+import {
+  type RekeyCounts,
+  type RekeyedLine,
+  type RekeySubject,
+  rekeyFeed,
+  rekeyOne,
+} from '../review/rekey/rekey-feed.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { denyRekey } from '../store/change/rekey/deny-rekey.ts';

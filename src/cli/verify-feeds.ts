@@ -1,4 +1,6 @@
 // Compares the jobs of feeds with what their sites show, prints what differs, and marks it to be set again.
+
+import { askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -12,12 +14,12 @@ import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
 import { OutputFailedError } from '../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
-import { askForJob } from './ask-for-job.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
 import { openSiteClient } from './open-site-client.ts';
 import {
@@ -136,7 +138,12 @@ async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise
     const results: FeedResult[] = [];
     for (const feed of feeds) {
       const again = options.repair === true ? await markAll(verified, verification, feed) : undefined;
-      results.push(resultOf(feed, end, again, write));
+      const result = resultOf(feed, end, again, write);
+      results.push(result);
+      const isWhole = [options.sample, options.after, options.field, result.failure].every(
+        (each) => each === undefined,
+      );
+      if (isWhole) await recordVerify(app.db, feed, toRecord(result));
     }
     return results;
   } finally {
@@ -145,6 +152,14 @@ async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise
     await client.close();
     await verification.close();
   }
+}
+
+/** What `status` shows of it, as of a scheduled run. */
+function toRecord({ counts, setAgain: again }: FeedResult): VerifyResult {
+  const { jobs, same, changed, gone, foreign, waiting, unknown, unasked } = counts;
+  const marked = again?.marked ?? 0;
+  const left = changed + gone + foreign - marked;
+  return { jobs, same, changed, gone, foreign, untold: waiting + unknown + unasked, marked, left };
 }
 
 function subjectOf(

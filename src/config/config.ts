@@ -91,6 +91,22 @@ export interface SiteConfig {
   readonly omittedFields: 'keep' | 'clear';
 }
 
+/** What a scheduled run of verify does about a difference: leaves it to a person, or has the next pull set it again. */
+export type OnDifference = 'review' | 'set_again';
+
+export interface VerifySettings {
+  /** A cron expression, in the time zone of the feed. */
+  readonly schedule: string;
+  /** So many jobs at random; absent: all. */
+  readonly sample?: number;
+  /** Asks for each job instead of reading the list. */
+  readonly each: boolean;
+  readonly changed: OnDifference;
+  readonly gone: OnDifference;
+  /** Overrides `changed`. */
+  readonly fields: Readonly<Record<string, OnDifference>>;
+}
+
 export interface FeedConfig {
   readonly name: FeedName;
   readonly siteName: SiteName;
@@ -106,6 +122,8 @@ export interface FeedConfig {
   readonly schedule?: string;
   /** IANA name of the schedule's time zone. */
   readonly timeZone: string;
+  /** How `start` verifies its jobs; absent: not at all. */
+  readonly verify?: VerifySettings;
   /** After this long without a complete pull the feed is failing; absent: three runs of its schedule, if it has one. */
   readonly staleAfterMs?: number;
   /** With fewer records the feed counts as incomplete. */

@@ -5,7 +5,7 @@ import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { PlacesRule } from '../posting/places.ts';
 import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
-import type { FeedConfig } from './config.ts';
+import type { FeedConfig, VerifySettings } from './config.ts';
 import { foreignCities, stateTable } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
@@ -39,9 +39,15 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     ...(feed.policy === 'mirror' ? {} : { policy: feed.policy }),
     schedule: feed.schedule,
     timeZone: feed.time_zone,
+    ...(feed.verify === undefined ? {} : { verify: makeVerify(feed.verify) }),
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
   };
+}
+
+function makeVerify(written: NonNullable<WrittenFeed['verify']>): VerifySettings {
+  if (typeof written !== 'string') return written;
+  return { schedule: written, each: false, changed: 'review', gone: 'review', fields: {} };
 }
 
 function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping {

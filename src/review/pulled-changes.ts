@@ -62,7 +62,8 @@ function titleOf(fields: Fields | Readonly<Record<string, string | null>> | unde
   return title == null ? undefined : excerpt(title, MOST_CHARACTERS);
 }
 
-function differenceOf(field: string, before: string | undefined, now: string | undefined): PulledDifference {
+/** The two values cut to where they differ. */
+export function differenceOf(field: string, before: string | undefined, now: string | undefined): PulledDifference {
   let same = 0;
   const [one, two] = [before ?? '', now ?? ''];
   while (same < Math.min(one.length, two.length) && one[same] === two[same]) same += 1;

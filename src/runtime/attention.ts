@@ -11,7 +11,7 @@ import { readStatus, type Status } from './read-status.ts';
 /** Where a person goes on. */
 export type AttentionPlace =
   | { readonly kind: 'site'; readonly site: SiteName }
-  | { readonly kind: 'feed' | 'pulls' | 'held' | 'doubts' | 'review'; readonly feed: FeedName }
+  | { readonly kind: 'feed' | 'pulls' | 'rekey' | 'held' | 'doubts' | 'review'; readonly feed: FeedName }
   | { readonly kind: 'queues' };
 
 export interface Attention {
@@ -86,7 +86,7 @@ function waitingOf(overview: MarkedFeed): Attention[] {
   const common = { level: 'waiting', detail: undefined, since: undefined } as const;
   if (rekey !== undefined) {
     const text = `feed ${feed}: its keys seem to have changed`;
-    const place = { kind: 'feed', feed } as const;
+    const place = { kind: 'rekey', feed } as const;
     waiting.push({ ...common, text, detail: textOf(rekey), next: `Decide about the keys of ${feed}`, place });
   }
   if (held > 0) {

@@ -8,6 +8,7 @@ import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type FeedOverview, readOverview } from '../store/feed/feed-overview.ts';
 import { readSchedules } from '../store/feed/feed-schedule.ts';
+import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { countWorkers } from '../store/locks/worker-lease.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
@@ -109,6 +110,7 @@ async function readFeeds(
     db,
     overviews.map(({ feed }) => feed),
   );
+  const verifies = await lastVerifies(db);
   const now = new Date();
   const feeds = overviews.map((feed) => ({
     ...feed,
@@ -117,6 +119,7 @@ async function readFeeds(
     configured: configured.has(feed.feed),
     served: processes.some(({ parts }) => parts[`feed ${feed.feed}`] !== undefined),
     schedule: schedules.get(feed.feed),
+    verified: verifies.get(feed.feed),
     escalated: hasEscalated(feed, config),
   }));
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));

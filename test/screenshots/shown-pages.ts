@@ -30,6 +30,8 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   pull: pageAddress.pull(shown.pull, { show: 'updated' }),
   'pull-running': pageAddress.pull(shown.running),
   held: pageAddress.held(),
+  rekey: pageAddress.rekey(shown.feed),
+  'rekey-unsure': pageAddress.rekey(shown.feed, { show: 'unsure' }),
   doubts: pageAddress.doubts(),
   doubt: pageAddress.doubt(shown.doubt),
   jobs: pageAddress.jobs(),

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { App } from '../../src/runtime/app.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { browserForTests } from '../support/browser.ts';
 import { posting, type TestPosting } from '../support/indeed-feed.ts';
@@ -11,6 +12,9 @@ import { type Served, serve } from '../web/served.ts';
 import { type Shown, shownPages } from './shown-pages.ts';
 
 const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
+/** Where the pictures of the README go: the upper part of these pages. Not taken by default. */
+const PICTURES = process.env.README_PICTURES;
+const IN_README = ['overview', 'review-group', 'posting'];
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
 
@@ -65,14 +69,14 @@ async function fillStage(): Promise<Shown> {
   await stage.pull([...changed.slice(0, 50), ...usual(70, 5), ...bad, ...usual(200, 4)], { percent: 5, count: 3 });
   await stage.fail('R-1200', 'in_doubt', 'No answer: the connection was closed');
   await stage.fail('R-1201', 'rejected', 'Title is already used by another job of this account');
-  const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; entries?: number }[];
+  const groups = (await served.api('GET', 'review/groups')).body.items as { group: string; count: number }[];
   const entries = (await served.api('GET', 'review?kind=rejected&limit=1')).body.items as { id: number; key: string }[];
   const doubts = (await served.api('GET', 'review?kind=in_doubt&limit=1')).body.items as { id: number }[];
   const group = groups[0]?.group ?? '';
   const q = encodeURIComponent('Sonora');
   const note = await served.api('POST', `review/groups/${group}/notes`, { text: 'Asked the agency on Monday.' });
   expect(note.status).toBe(200);
-  const matching = (await served.api('GET', `review/groups?q=${q}`)).body.items[0]?.entries ?? 0;
+  const matching = (await served.api('GET', `review/groups?q=${q}`)).body.items[0]?.count ?? 0;
   const edit = { set: { 'location-state': 'Arizona' } };
   const body = { action: 'edit', filter: { group, q: 'Sonora' }, expected: matching, edit };
   const bulk = (await served.api('POST', 'review/actions', body)).body.bulk ?? 1;
@@ -82,6 +86,7 @@ async function fillStage(): Promise<Shown> {
      on conflict (site) do update set paused_since = excluded.paused_since, pause_cause = excluded.pause_cause,
        next_probe = excluded.next_probe`,
   );
+  await suspectKeys(db);
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
   );
@@ -97,8 +102,28 @@ async function fillStage(): Promise<Shown> {
   };
 }
 
+/** Some new postings as if they were missing ones under other keys. */
+async function suspectKeys(db: App['db']): Promise<void> {
+  const note = {
+    text: '2 new postings of feed acme have the content of postings that are gone: their keys seem to have changed, so nothing is created or deleted until a person decides',
+    next: [
+      { words: 'to see which posting is which, and to keep their jobs', action: { kind: 'rekey_feed', feed: 'acme' } },
+    ],
+  };
+  await db.query(`update feed_state set rekey_since = now(), rekey_note = $1 where feed = 'acme'`, [note]);
+  await db.query(
+    `insert into rekey_posting (feed, is_new, key, content, likeness, proven)
+     select 'acme', is_new, key, case when n <= 2 then 'content ' || n end, 'likeness ' || n, true from (
+       select is_new, key, row_number() over (partition by is_new order by key desc) as n from (
+         select false as is_new, c.key from change c join mapping m using (feed, key) where c.desired = 'absent'
+         union all select true, key from change where operation = 'create' and desired = 'present') sides) numbered
+     where n <= 4`,
+  );
+}
+
 it('every page, light and dark, wide and narrow', async () => {
   await mkdir(FOLDER, { recursive: true });
+  if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
   const left: string[] = [];
   for (const colorScheme of SCHEMES) {
     for (const [size, viewport] of Object.entries(SIZES)) {
@@ -107,6 +132,14 @@ it('every page, light and dark, wide and narrow', async () => {
         const status = await go(path);
         if (status !== 200) left.push(`${name} (${path}) answered ${status}`);
         else await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+        const isForReadme = size === 'wide' && colorScheme === 'light' && IN_README.includes(name);
+        if (status === 200 && isForReadme && PICTURES !== undefined) {
+          await page.screenshot({
+            path: join(PICTURES, `${name}.png`),
+            fullPage: true,
+            clip: { x: 0, y: 0, width: 1280, height: 940 },
+          });
+        }
       }
       await context.close();
     }

@@ -33,6 +33,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0028_pages_of_pulls.sql': '785dda6f0932309abd98cb4d8d463be9da0a3c266cb2dc71b4a6156c43beccd6',
   'src/store/migrations/0029_pages_of_activity.sql': '2e424a0ddb1c0efe34a14b9ececc8bb57e562764bd7c161f6566a49d3170c269',
   'src/store/migrations/0032_restored.sql': '455a1c6a751ee98ccaedff5ce905cffcdca13d162ac1286b285d3c60fa92f029',
+  'src/store/migrations/0036_feed_verify.sql': '5f168d335d126e4aabc4d72c08070cff54009e6e69bb923df71be867db89ea7e',
+  'src/store/migrations/0042_jobs_by_title.sql': '5f214ba80d6fda4f91c89478f4052b6c2895dbbde9bac57b875f10525d212464',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };

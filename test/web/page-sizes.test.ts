@@ -51,6 +51,21 @@ afterAll(async () => {
   await stage?.close();
 });
 
+it('shows each group on one page, and refuses pages that are none', async () => {
+  const seen: string[] = [];
+  for (let path: string | undefined = '/review'; path !== undefined; ) {
+    const { status, text } = await anna.get(path);
+    expect([path, status]).toEqual([path, 200]);
+    seen.push(...[...text.matchAll(/<h2><a href="[^"]*group=(g\w+)"/g)].map(([, group = '']) => group));
+    path = /<a href="([^"]*)" rel="next">/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  }
+  expect([seen.length, new Set(seen).size]).toEqual([GROUPS, GROUPS]);
+  expect((await anna.get('/review?page=5')).text).toContain('There are no more groups.');
+  for (const page of ['0', '-1', 'x', '1.5', '10001', '9'.repeat(30)]) {
+    expect([page, (await anna.get(`/review?page=${page}`)).status]).toEqual([page, 400]);
+  }
+});
+
 it('each has at most 200 kB', async () => {
   const [group] = await listGroups(stage.app.db, {}, { groups: 1, values: 1 });
   expect(group?.count).toBe(ENTRIES / GROUPS);
@@ -70,6 +85,8 @@ it('each has at most 200 kB', async () => {
   for (const path of [
     '/review',
     '/review?feed=acme',
+    '/review?page=4',
+    '/jobs?q=nurse',
     '/review?q=nurse',
     '/review?older_than=1h',
     '/review/entries',

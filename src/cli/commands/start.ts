@@ -8,6 +8,7 @@ import { startEngine } from '../../runtime/engine.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { startRetention } from '../../runtime/retention.ts';
+import { startScheduledVerify } from '../../runtime/scheduled-verify.ts';
 import { runSchedules } from '../../runtime/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { isOpen } from '../../web/access/visitor.ts';
@@ -56,6 +57,8 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     server.begin(engine, setups, stopping.signal);
     const schedules = await runSchedules(app, engine, setups, stopping.signal);
     ends.push(() => schedules.stop(STOP_WITHIN_MS));
+    const verifying = startScheduledVerify(app, engine);
+    ends.push(() => verifying.stop(STOP_WITHIN_MS));
     const alerts = await startAlerts(app);
     ends.push(() => alerts.stop());
     const retention = startRetention(app);

@@ -134,6 +134,12 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readon
       `${feed.feed}: ${postings} discarded, and the site does not show ${feed.discarded === 1 ? 'it' : 'them'} as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
     );
   }
+  if (feed.verified !== undefined && feed.verified.left > 0) {
+    const { left, at } = feed.verified;
+    const jobs = left === 1 ? '1 job differs' : `${left} jobs differ`;
+    lines.push(`${feed.feed}: ${jobs} from what was sent, as of ${formatTime(at)}:  ${write(['verify', feed.feed])}`);
+  }
+  if (feed.verified?.message !== undefined) lines.push(`${feed.feed}: verify: ${feed.verified.message}`);
   lines.push(...feed.warnings.map((warning) => `${feed.feed}: warning: ${warning}`));
   if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, reported));
   return lines.length === 0 ? [] : [...lines, ''];

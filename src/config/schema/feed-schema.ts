@@ -152,6 +152,32 @@ const expectSchema = z.strictObject({
     ),
 });
 
+const differenceSchema = z.enum(['review', 'set_again']);
+
+const verifySchema = z
+  .strictObject({
+    schedule: scheduleSchema.describe('A cron expression, in the time zone of the feed.'),
+    sample: positiveSchema.optional().describe('Ask only for so many jobs, at random.'),
+    each: z.boolean().default(false).describe('Ask for each job instead of reading the list of the site.'),
+    changed: differenceSchema
+      .default('review')
+      .describe(
+        'A job shows other values than the site accepted: `review` reports it, `set_again` has the next pull set the values again.',
+      ),
+    gone: differenceSchema
+      .default('review')
+      .describe('A job does not exist any more: the same; set again means created again, unless `on_missing: leave`.'),
+    fields: z
+      .record(fieldNameSchema, differenceSchema)
+      .default({})
+      .describe('Field: the same for this field. To leave a field to the site, use `create_only_fields`.'),
+  })
+  .refine(({ each, sample }) => !each || sample === undefined, {
+    error: 'cannot be combined with sample',
+    path: ['each'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+
 export const feedSchema = z
   .strictObject({
     source: sourceSchema
@@ -180,6 +206,12 @@ export const feedSchema = z
         'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it, only `sync` pulls the feed.',
       ),
     time_zone: timeZoneSchema.default('UTC').describe('The time zone of the schedule.'),
+    verify: z
+      .union([scheduleSchema, verifySchema])
+      .optional()
+      .describe(
+        'When `start` compares the jobs of the feed with what the site shows, as `jobmirror verify` does: a cron expression, in the time zone of the feed, or an object. `status` shows what the last run found. [feeds.md](feeds.md#jobs-that-were-changed-on-the-site) says more.',
+      ),
     stale_after_minutes: positiveSchema
       .optional()
       .describe(

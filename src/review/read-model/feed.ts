@@ -2,6 +2,7 @@
 import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
 import type { FeedOverview } from '../../store/feed/feed-overview.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
+import type { LastVerify } from '../../store/feed/feed-verify.ts';
 import type { PullHistory } from '../../store/pull/pull-history.ts';
 import type { HealthCondition } from '../assess-health.ts';
 import { pullJson } from './pull.ts';
@@ -14,6 +15,8 @@ export interface MarkedFeed extends FeedOverview {
   /** Its schedule, as running processes recorded it; `undefined`: none. */
   readonly schedule: ScheduleState | undefined;
   readonly escalated: boolean;
+  /** The last run of verify; `undefined`: none. */
+  readonly verified: LastVerify | undefined;
   readonly history: PullHistory | undefined;
   /** `undefined`: it has no schedule. */
   readonly nextRun: Date | undefined;
@@ -49,6 +52,7 @@ export function feedJson(feed: MarkedFeed, failing: readonly HealthCondition[], 
     last_run: feed.history?.lastRunAt ?? null,
     last_complete: feed.history?.lastComplete?.at ?? null,
     late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
+    last_verify: feed.verified ?? null,
     warnings: feed.warnings,
     failing: own.map(({ message }) => tell(message, write)),
     actions: [

@@ -169,8 +169,9 @@ async function report(
   const { finding: kind, fields } = finding;
   countsOf(finding.feed)[kind]++;
   if (subject.keepsDrift && kind !== 'foreign') {
-    const names = Object.keys(kind === 'gone' ? (job.fields ?? {}) : fields);
-    await verification.keepDrift({ ...job, names, finding: kind });
+    const { isSetAgain = () => true } = subject;
+    const names = Object.keys(kind === 'gone' ? (job.fields ?? {}) : fields).filter((name) => isSetAgain(kind, name));
+    if (names.length > 0) await verification.keepDrift({ ...job, names, finding: kind });
   }
   await subject.onFinding(finding);
 }

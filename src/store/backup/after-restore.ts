@@ -35,6 +35,7 @@ export async function makeSafe(
        site_declared = false, restored_at = now() returning 1`,
   );
   await tx.query('delete from feed_schedule');
+  await tx.query('update feed_verify set run_by = null');
   const heldDeletes = await holdRestoredDeletes(tx);
   const creates = `select 1 from change where state = 'ready' and operation = 'create'`;
   const waitingCreates = await count(tx, creates);

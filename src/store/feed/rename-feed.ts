@@ -25,6 +25,7 @@ const KEYED_TABLES = [
   'failed_detail',
   'refuted_job',
   'rekey_posting',
+  'feed_verify',
 ] as const;
 
 /** All tables with rows of a feed. */

@@ -1,4 +1,4 @@
-// Finds the job of a posting by key or job ID, and lists postings with jobs by key. Every statement reads a short range of an index.
+// Finds the job of a posting by key, job ID or title, and lists postings with jobs by key. Every statement reads a short range of an index.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -43,6 +43,32 @@ export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefine
            and not exists (select from mapping m where m.feed = u.feed and m.key = u.key)) p ${JOINS}
      where $2::text is null or p.feed = $2 order by p.feed, p.key limit ${MOST_EXACT}`,
     [name, feed ?? null],
+  );
+
+/** As the index has it. */
+const TITLE = `lower(left(d.fields->>'title', 100)) collate "C"`;
+
+/** Postings whose job has a title that begins with this text, in any case: by title, then by feed and key. */
+export const jobsTitled = (
+  db: Queryable,
+  beginning: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<JobOfPosting[]> =>
+  db.query<JobOfPosting & Record<string, unknown>>(
+    // Feed by feed, so that each is a short range of the index in its order, however many jobs of other feeds have such a title.
+    `select ${COLUMNS} from (
+       select t.*, m.site, m.site_job_id, m.site_job_url from (
+         select f.feed, d.key, d.title
+         from (select feed from feed_state where $2::text is null or feed = $2) f cross join lateral (
+           select d.key, ${TITLE} as title from document d
+           where d.feed = f.feed and ${TITLE} >= lower(left($1, 100)) collate "C"
+             and ${TITLE} < (lower(left($1, 100)) || U&'\\+10FFFF') collate "C"
+           order by ${TITLE}, d.key limit $3) d
+         order by d.title, f.feed, d.key limit $3) t
+       join mapping m on m.feed = t.feed and m.key = t.key) p ${JOINS}
+     order by p.title, p.feed, p.key`,
+    [beginning, feed ?? null, limit],
   );
 
 /** Postings with a job by feed and key. */

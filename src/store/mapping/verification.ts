@@ -56,9 +56,9 @@ export interface ForeignJob extends MappedJob {
   readonly ownJobId: SiteJobId | undefined;
 }
 
-/** Which jobs are verified. `sample`: so many of each feed, at random; otherwise those after this posting. */
+/** Which jobs are verified. `sample`: so many of each feed, at random; otherwise those after this posting, at most so many. */
 export type JobSelection =
-  | { readonly kind: 'all'; readonly after: PostingKey | undefined }
+  | { readonly kind: 'all'; readonly after: PostingKey | undefined; readonly most?: number }
   | { readonly kind: 'sample'; readonly most: number };
 
 const READ_AT_ONCE = 500;
@@ -150,8 +150,8 @@ export class Verification {
     if (selection.kind === 'all') {
       await this.session.query(
         `insert into verify_job (feed, key, id) select feed, key, site_job_id from mapping
-         where site = $1 and feed = any($2::text[]) and ($3::text is null or key > $3)`,
-        [this.#site, this.#feeds, selection.after ?? null],
+         where site = $1 and feed = any($2::text[]) and ($3::text is null or key > $3) order by feed, key limit $4`,
+        [this.#site, this.#feeds, selection.after ?? null, selection.most ?? null],
       );
       return;
     }

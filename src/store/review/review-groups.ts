@@ -56,11 +56,13 @@ export interface GroupHistory {
 export interface GroupLimits {
   /** How many groups at most; `undefined`: all. */
   readonly groups: number | undefined;
+  /** How many of the largest are left out; none by default. */
+  readonly skipped?: number | undefined;
   /** How many values of each group at most. */
   readonly values: number;
 }
 
-const [AT_GROUPS, AT_VALUES] = [`$${QUERY_VALUES + 1}::bigint`, `$${QUERY_VALUES + 2}::int`];
+const [AT_GROUPS, AT_VALUES, AT_SKIPPED] = [1, 2, 3].map((at) => `$${QUERY_VALUES + at}::bigint`);
 
 // One pass over the entries, in the order of an index; the details are of the listed groups only.
 const GROUPS = `with part as materialized (
@@ -69,7 +71,7 @@ const GROUPS = `with part as materialized (
   whole as materialized (
     select group_id, sum(n)::bigint as n, min(first) as first, max(last) as last, count(distinct value) as value_count
     from part group by group_id),
-  total as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS}),
+  total as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED}),
   listed as (select part.* from part where group_id in (select group_id from total)),
   valued as (
     select group_id, jsonb_agg(jsonb_build_object('of', value, 'count', n) order by n desc, value) as list
@@ -127,7 +129,12 @@ export async function reviewGroups(
 ): Promise<{ readonly groups: ReviewGroup[]; readonly totals: GroupTotals }> {
   const rows = await db.transaction(async (tx) => {
     await tx.query(query.text === undefined ? IN_INDEX_ORDER : WITH_HASHES);
-    return tx.query(`${GROUPS} ${WITH_DETAILS}`, [...valuesOf(query), limits.groups ?? null, limits.values]);
+    return tx.query(`${GROUPS} ${WITH_DETAILS}`, [
+      ...valuesOf(query),
+      limits.groups ?? null,
+      limits.values,
+      limits.skipped ?? 0,
+    ]);
   });
   const [first] = rows;
   const totals = { groups: first?.all_groups ?? 0, entries: first?.all_entries ?? 0 };

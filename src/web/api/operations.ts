@@ -12,6 +12,7 @@ import {
 } from './groups.ts';
 import type { Operation } from './operation.ts';
 import { listPostings, showPosting, syncPosting, undoEdit } from './postings.ts';
+import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
@@ -20,6 +21,8 @@ export const OPERATIONS: readonly Operation[] = [
   listFeeds,
   showFeed,
   startFeedPull,
+  showRekey,
+  decideAboutRekey,
   showPull,
   listPostings,
   showPosting,

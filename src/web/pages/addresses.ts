@@ -28,7 +28,8 @@ export const pageAddress = {
   startPull: () => '/feed/pull',
   resumeFeed: () => '/feed/resume',
   /** Groups of entries. */
-  review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> = {}) => `/review${query({ ...selection })}`,
+  review: (selection: Omit<ReviewSelection, 'group' | 'cursor'> & { readonly page?: number | undefined } = {}) =>
+    `/review${query({ ...selection })}`,
   /** The entries of a group, or of another selection. */
   entries: (selection: ReviewSelection) => `/review/entries${query({ ...selection })}`,
   /** Asks before an action on a selection, or on some of its entries as they were shown. */
@@ -59,6 +60,9 @@ export const pageAddress = {
   pull: (id: number, shown: { readonly show?: string | undefined; readonly after?: string | undefined } = {}) =>
     `/pulls/${id}${query({ ...shown })}`,
   held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
+  /** Changed keys: which new posting is which missing one. @param shown which kind of them, and from which on */
+  rekey: (feed?: string, shown: { readonly show?: string; readonly from?: number | undefined } = {}) =>
+    `/rekey${query({ feed, ...shown })}`,
   /** @param resolved the entry that was just resolved */
   doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
     `/doubts${query({ feed, cursor, resolved })}`,

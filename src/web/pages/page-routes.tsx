@@ -14,6 +14,7 @@ import type { PageContext } from './page.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls/pull-pages.tsx';
 import { queuePages } from './queues/queue-pages.tsx';
+import { rekeyPages } from './rekey/rekey-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';
 import { sitePages } from './sites/site-pages.tsx';
@@ -22,6 +23,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,
   heldPages,
   doubtPages,
+  rekeyPages,
   jobPages,
   reviewPages,
   postingPages,

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 71e44b0deb8c45f2937fb5639be3155b9f7c60fe57f520326b1c6a65019b263a
+// The types of the API's client. SHA-256 of the document: da7f36037a99f62c1b8b9ce746c17747c8ff58a40a72654522c388a1d7e2d8fd
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -62,6 +62,30 @@ export interface paths {
          * @description Needs the scope `pull`.
          */
         post: operations["startPull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/rekey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * If the keys of a feed seem to have changed: which new posting may be which missing one
+         * @description Needs the scope `read`.
+         */
+        get: operations["showRekey"];
+        put?: never;
+        /**
+         * Keep the jobs of postings whose keys have changed, or say that they are new postings
+         * @description Needs the scope `review`.
+         */
+        post: operations["decideAboutRekey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -878,6 +902,281 @@ export interface operations {
                     "application/json": {
                         pull: number;
                         feed: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showRekey: {
+        parameters: {
+            query?: {
+                show?: "sure" | "unsure" | "new" | "missing";
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /** @description `false`: the keys do not seem to have changed, and there is nothing to decide. */
+                        suspected: boolean;
+                        message?: string;
+                        sure?: number;
+                        unsure?: number;
+                        /** @description New postings without a pair. */
+                        new?: number;
+                        /** @description Missing postings without a pair. */
+                        missing?: number;
+                        marks?: {
+                            /** @description Of the sure pairs. */
+                            sure: string;
+                            /** @description Of all postings, with and without a pair. */
+                            all: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        items: ({
+                            /** @description Of the new posting; `null`: no new posting may be the missing one. */
+                            key: string | null;
+                            /** @description Of the missing posting; `null`: no missing posting may be the new one. */
+                            old_key: string | null;
+                            job_id: string | null;
+                            title: string | null;
+                            /** @enum {string} */
+                            verdict: "sure" | "unsure" | "unmatched";
+                            reasons: string[];
+                            version: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decideAboutRekey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @constant */
+                    decision: "sure";
+                    /** @description The mark `sure` that was shown: with any others, nothing is done. */
+                    mark: string;
+                } | {
+                    /** @constant */
+                    decision: "pair";
+                    /** @description Of the new posting. */
+                    key: string;
+                    /** @description Of the missing posting, whose job the new one keeps. */
+                    old_key: string;
+                    /** @description The `version` of the pair that was shown: another one is not bound. */
+                    version?: string;
+                } | {
+                    /** @constant */
+                    decision: "not_rekey";
+                    /** @description The mark `all` that was shown: with any others, nothing is done. */
+                    mark: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        not_rekey: boolean;
+                        /** @description How many new postings keep the job of a missing one. */
+                        bound?: number;
+                        refused?: ({
+                            message: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description Sure pairs that were too many for one request: repeat it with their new mark. */
+                        left?: number;
+                        creates?: number;
+                        deletes?: number;
+                        /** @description Deletes that wait for approval nevertheless. */
+                        held?: number;
                     } & {
                         [key: string]: unknown;
                     };

@@ -34,18 +34,30 @@ export interface RekeyLine {
   readonly title: string | undefined;
   readonly verdict: RekeyVerdict;
   readonly reasons: readonly string[];
+  /** Another text if the content of one of the two postings is another one. */
+  readonly contents: string;
 }
 
 const BATCH = 500;
 
-/** Yields the pairs, the most certain first, then the postings without a pair; by the keys of the new postings. */
-export async function* readPairs(db: Database, feed: FeedName): AsyncGenerator<RekeyLine[]> {
+/** Reads the pairs as they were at one moment, as often as it is called and whatever is bound meanwhile. */
+export type ReadPairs = () => AsyncGenerator<RekeyLine[]>;
+
+/** Each reading yields the pairs, the most certain first, then the postings without a pair; by the keys of the new postings. */
+export async function withPairs<Result>(
+  db: Database,
+  feed: FeedName,
+  use: (read: ReadPairs) => Promise<Result>,
+): Promise<Result> {
   const session = await db.session();
   try {
-    await session.query('begin read only');
-    for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', selectPairs(feed), BATCH))
-      yield rows.map(lineOf);
+    await session.query('begin isolation level repeatable read read only');
+    const result = await use(async function* () {
+      for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', selectPairs(feed), BATCH))
+        yield rows.map(lineOf);
+    });
     await session.query('commit');
+    return result;
   } finally {
     await session.end();
   }
@@ -62,14 +74,16 @@ interface PairRow extends Row {
   readonly proven: boolean;
   readonly edited: boolean;
   readonly differing: readonly string[] | null;
+  readonly contents: string;
 }
 
-function lineOf({ key, oldKey, siteJobId, title, how, differing, ...evidence }: PairRow): RekeyLine {
+function lineOf({ key, oldKey, siteJobId, title, how, differing, contents, ...evidence }: PairRow): RekeyLine {
   const named = {
     key: key ?? undefined,
     oldKey: oldKey ?? undefined,
     siteJobId: siteJobId ?? undefined,
     title: title ?? undefined,
+    contents,
   };
   if (how !== 'single')
     return { ...named, ...judgeRekey({ ...evidence, equal: how === 'equal', differing: differing ?? [] }) };
@@ -107,6 +121,7 @@ const differingNames = `(select array_agg(name order by name) from (
 function selectPairs(name: FeedName): string {
   const feed = pg.escapeLiteral(name);
   const documents = (line: string) => `left join document d on d.feed = ${feed} and d.key = ${line}.old_key
+    left join mapping m on m.feed = ${feed} and m.key = ${line}.old_key
     left join change c on c.feed = ${feed} and c.key = ${line}.new_key`;
   return `
     with side as materialized (${selectSides(feed)}),
@@ -121,7 +136,8 @@ function selectPairs(name: FeedName): string {
           0, 0, proven, edited from single)
     select line.old_key as "oldKey", line.new_key as key, line.site_job_id as "siteJobId", how, missing, added, proven,
       any_edited as edited, coalesce(c.fields->>'title', d.fields->>'title') as title,
-      case when how = 'alike' then ${differingNames} end as differing
+      case when how = 'alike' then ${differingNames} end as differing,
+      concat_ws('/', encode(m.content_hash, 'hex'), encode(c.content_hash, 'hex')) as contents
     from line ${documents('line')}
     order by rank, length(coalesce(line.new_key, line.old_key)), coalesce(line.new_key, line.old_key) collate "C"`;
 }

@@ -1,11 +1,12 @@
 // One feed: what is open, its newest pulls, its schedule and its settings in brief.
 import type { FeedConfig } from '../../../config/config.ts';
 import type { Complaint } from '../../../config/config-error.ts';
-import { tell, type WriteAction } from '../../../plan/message.ts';
+import type { WriteAction } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { MarkedFeed } from '../../../review/read-model/feed.ts';
 import type { Attention } from '../../../runtime/attention.ts';
 import type { StoppedFeed } from '../../../store/feed/feed-state.ts';
+import type { LastVerify } from '../../../store/feed/feed-verify.ts';
 import type { CountedPull } from '../../../store/pull/counted-pulls.ts';
 import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
@@ -15,6 +16,7 @@ import { absence } from '../overview/absence.ts';
 import { AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { PullTable } from '../pulls/pull-table.tsx';
+import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
 import { FeedNumbers } from './feed-numbers.tsx';
 import { PullButton } from './pull-button.tsx';
@@ -42,7 +44,14 @@ export const FeedPage = (props: FeedPageProps) => {
         {stopped === undefined && <AttentionList prefix={prefix} attention={attention} />}
         <FeedNumbers prefix={prefix} feed={feed} />
         <PullButton visit={visit} feed={feed} stopped={stopped !== undefined} />
-        {[feed.rekey, feed.search].map((note) => note !== undefined && <p class="notice">{tell(note, write)}</p>)}
+        {[feed.rekey, feed.search].map(
+          (note) =>
+            note !== undefined && (
+              <p class="notice">
+                <Told message={note} prefix={prefix} write={write} />
+              </p>
+            ),
+        )}
         {feed.warnings.map((warning) => (
           <p class="notice">{`Warning: ${warning}`}</p>
         ))}
@@ -72,10 +81,24 @@ export const FeedPage = (props: FeedPageProps) => {
         </dd>
         <dt>Next pull</dt>
         <dd>{stopped === undefined && feed.nextRun !== undefined ? <When at={feed.nextRun} /> : 'none'}</dd>
+        <dt>Last verified</dt>
+        <dd>{feed.verified === undefined ? 'never' : <Verified last={feed.verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
       </dl>
       {config !== undefined && <p class="hint">They are changed in the configuration file.</p>}
     </Layout>
+  );
+};
+
+const Verified = ({ last }: { last: LastVerify }) => {
+  const { at, same, changed, gone, foreign, left, message } = last;
+  const found = `${same} as sent, ${changed} changed, ${gone} gone, ${foreign} foreign`;
+  const rest = left === 0 ? '' : `; ${plural(left, 'job')} left to a person`;
+  return (
+    <>
+      <When at={at} />
+      {`: ${found}${rest}${message === undefined ? '' : `; ${message}`}`}
+    </>
   );
 };
 

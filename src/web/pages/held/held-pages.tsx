@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
+import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
@@ -29,8 +30,8 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
       const feed = await requireFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(db, feed, SHOWN, decodeCursor(cursor, placeSchema));
-      const compare = app.writeAction({ kind: 'rekey_feed', feed });
-      const props = { ...held, compare, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
+      const rekeyed = (await rekeyedFeeds(db)).some((each) => each.feed === feed);
+      const props = { ...held, rekeyed, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
       return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );

@@ -53,14 +53,14 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
-  /** The command that compares new and missing postings. */
-  readonly compare: string;
+  /** The keys of the feed seem to have changed. */
+  readonly rekeyed: boolean;
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Held = (props: HeldProps) => {
-  const { visit, feed, count, deletes } = props;
+  const { visit, feed, count, deletes, rekeyed } = props;
   const { prefix } = visit;
   return (
     <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
@@ -76,6 +76,13 @@ export const Held = (props: HeldProps) => {
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
+          {rekeyed && (
+            <p class="notice">
+              {'The keys of the feed seem to have changed: new postings may be these ones under other keys. '}
+              <a href={prefix + pageAddress.rekey(feed)}>Compare them first</a>
+              {'. What is the same posting keeps its job. An approved delete would end that job.'}
+            </p>
+          )}
           {props.reasons.map((reason) => (
             <Why {...props} {...reason} />
           ))}
@@ -107,7 +114,7 @@ const TITLES = {
   restored: 'Held because the database was restored from a backup',
 } as const;
 
-const Why = ({ visit, feed, guard, compare, hold, count, reason }: HeldProps & HeldFor) => (
+const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (
   <section class="panel" aria-label={TITLES[hold]}>
     <p>
       <strong>{`${TITLES[hold]}: ${plural(count, 'delete')}.`}</strong>
@@ -131,13 +138,6 @@ const Why = ({ visit, feed, guard, compare, hold, count, reason }: HeldProps & H
     )}
     {hold === 'restored' && (
       <p>The next complete pull of the feed decides again: start one, rather than approve them.</p>
-    )}
-    {hold === 'rekey' && (
-      <p>
-        {'New postings of the feed may be these ones under other keys. Compare them first: '}
-        <code>{compare}</code>
-        {'. What is the same posting keeps its job. An approved delete would end that job.'}
-      </p>
     )}
   </section>
 );

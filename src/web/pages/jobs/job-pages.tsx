@@ -1,7 +1,7 @@
-// The page that finds the job of a posting.
+// The page that finds the job of a posting by key, ID or title.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { jobsAfter, jobsFrom, jobsNamed } from '../../../store/mapping/find-jobs.ts';
+import { jobsAfter, jobsFrom, jobsNamed, jobsTitled } from '../../../store/mapping/find-jobs.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
 import { keyText } from '../../api/scalars.ts';
@@ -27,6 +27,7 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
       const cursor = query('cursor');
       const after = decodeCursor(cursor, placeSchema);
       const named = q === undefined || after !== undefined ? undefined : await jobsNamed(db, q, feed);
+      const titled = named === undefined || q === undefined ? undefined : await jobsTitled(db, q, feed, SHOWN + 1);
       const rows =
         q !== undefined && after === undefined
           ? feed === undefined
@@ -36,7 +37,17 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
       const listed = rows.slice(0, SHOWN);
       const last = rows.length > SHOWN ? listed.at(-1) : undefined;
       const next = encodeCursor(last && { feed: last.feed, key: last.key }) ?? undefined;
-      const props = { feed, q, named, listed, next, isFirst: cursor === undefined, feeds: [...config.feeds.keys()] };
+      const props = {
+        feed,
+        q,
+        named,
+        titled,
+        shown: SHOWN,
+        listed,
+        next,
+        isFirst: cursor === undefined,
+        feeds: [...config.feeds.keys()],
+      };
       return <Jobs visit={visit} {...props} />;
     }),
   );

@@ -1,4 +1,4 @@
-// Finds jobs by posting key or job ID, and lists the postings with jobs.
+// Finds jobs by posting key, job ID or title, and lists the postings with jobs.
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
@@ -13,20 +13,24 @@ export interface JobsProps {
   readonly q: string | undefined;
   /** What the key or ID names exactly; `undefined`: none was given. */
   readonly named: readonly JobOfPosting[] | undefined;
+  /** Whose title begins with it, and perhaps one more than are shown; `undefined`: nothing was given. */
+  readonly titled: readonly JobOfPosting[] | undefined;
+  /** How many of these are shown at most. */
+  readonly shown: number;
   readonly listed: readonly JobOfPosting[];
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Jobs = (props: JobsProps) => {
-  const { visit, feeds, feed, q, named, listed, isFirst, next } = props;
+  const { visit, feeds, feed, q, named, titled = [], shown, listed, isFirst, next } = props;
   const { prefix } = visit;
   return (
     <Layout title="Jobs" visit={visit} section="jobs">
       <search>
         <form method="get" action={prefix + pageAddress.jobs()} class="row">
           <div>
-            <label for="q">Key of a posting, or ID of a job</label>
+            <label for="q">Key of a posting, ID of a job, or beginning of a title</label>
             <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
           </div>
           <div>
@@ -59,6 +63,13 @@ export const Jobs = (props: JobsProps) => {
           ) : (
             <List visit={visit} jobs={named} heading="named" syncable={feeds} />
           )}
+        </>
+      )}
+      {titled.length > 0 && (
+        <>
+          <h2 id="titled">Titles that begin with it</h2>
+          <List visit={visit} jobs={titled.slice(0, shown)} heading="titled" />
+          {titled.length > shown && <p class="hint">{`Only ${shown} are shown: type more of the title.`}</p>}
         </>
       )}
       {(named === undefined || feed !== undefined) && (

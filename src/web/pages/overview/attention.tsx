@@ -12,6 +12,8 @@ function addressOfPlace(place: AttentionPlace): string {
       return pageAddress.feed(place.feed);
     case 'pulls':
       return pageAddress.pulls(place.feed);
+    case 'rekey':
+      return pageAddress.rekey(place.feed);
     case 'held':
       return pageAddress.held(place.feed);
     case 'doubts':

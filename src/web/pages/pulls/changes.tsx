@@ -1,8 +1,9 @@
 // The postings whose jobs a pull created, updated or deleted.
-import type { PulledChanges, PulledDifference } from '../../../review/pulled-changes.ts';
+import type { PulledChanges } from '../../../review/pulled-changes.ts';
 import type { PullRow } from '../../../store/pull/pull-row.ts';
 import type { PullEffect } from '../../../store/pull/pulled-postings.ts';
 import { pageAddress } from '../addresses.ts';
+import { ShownDifference } from '../difference.tsx';
 import { When } from '../when.tsx';
 
 export interface ChangesProps {
@@ -44,7 +45,7 @@ export const Changes = ({ prefix, pull, show, count, changes: { items, next }, a
                     {differences === undefined && <span class="quiet">what was before is not known</span>}
                     {differences?.length === 0 && <span class="quiet">the site has the former values again</span>}
                     {differences?.map((difference) => (
-                      <Difference {...difference} />
+                      <ShownDifference {...difference} />
                     ))}
                     {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
                   </td>
@@ -71,12 +72,3 @@ const whyNone = (count: number, show: PullEffect): string => {
   const gone = show === 'created' ? 'their jobs are gone since' : 'which ones is not kept any more';
   return `${count} ${count === 1 ? 'was' : 'were'} ${show}; ${gone}.`;
 };
-
-const Difference = ({ field, before, now }: PulledDifference) => (
-  <div class="difference">
-    <span class="field">{field}</span>
-    <del>{before ?? '(no such field)'}</del>
-    {' → '}
-    <ins>{now ?? '(no such field)'}</ins>
-  </div>
-);

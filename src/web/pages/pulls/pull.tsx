@@ -8,6 +8,7 @@ import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { PullStatusLabel } from '../pull-status.tsx';
+import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
 import { Changes } from './changes.tsx';
 import { GoneSum, SeenSum } from './sums.tsx';
@@ -46,7 +47,9 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
           </p>
         )}
         {pull.notes.map((note) => (
-          <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>{tell(note, write)}</p>
+          <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>
+            <Told message={note} prefix={prefix} write={write} />
+          </p>
         ))}
         {fault !== undefined && <p class="notice bad">{fault}</p>}
         <dl class="facts">

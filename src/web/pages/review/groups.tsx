@@ -1,4 +1,5 @@
 // Groups of review entries: what was said about how many postings, the largest first.
+import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
@@ -17,9 +18,13 @@ export interface GroupsProps {
   readonly groups: readonly ListedGroup[];
   /** Of all groups, also of those that are not shown. */
   readonly totals: { readonly groups: number; readonly entries: number };
+  /** From 1. */
+  readonly page: number;
+  /** How many groups a page has. */
+  readonly size: number;
 }
 
-export const Groups = ({ visit, texts, feeds, sites, groups, totals }: GroupsProps) => {
+export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size }: GroupsProps) => {
   const { prefix } = visit;
   const isFiltered = Object.entries(texts).some(([name, value]) => name !== 'discarded' && value !== undefined);
   return (
@@ -33,18 +38,21 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals }: GroupsPro
       <FilterForm address={prefix + pageAddress.review()} texts={texts} feeds={feeds} sites={sites} />
       {groups.length === 0 ? (
         <p class="notice good">
-          {isFiltered
-            ? 'Nothing matches this filter.'
-            : texts.discarded === 'true'
-              ? 'Nothing is discarded.'
-              : 'Nothing needs a person.'}
+          {page > 1
+            ? 'There are no more groups.'
+            : isFiltered
+              ? 'Nothing matches this filter.'
+              : texts.discarded === 'true'
+                ? 'Nothing is discarded.'
+                : 'Nothing needs a person.'}
         </p>
       ) : (
         <>
           <p>
             <a href={prefix + pageAddress.entries(texts)}>{plural(totals.entries, 'entry', 'entries')}</a>
             {` in ${plural(totals.groups, 'group')}.`}
-            {totals.groups > groups.length && ` These are the ${groups.length} largest; a filter shows the others.`}
+            {totals.groups > groups.length &&
+              ` These are the groups ${(page - 1) * size + 1} to ${(page - 1) * size + groups.length}, the largest first.`}
           </p>
           <ul class="groups">
             {groups.map((group) => (
@@ -53,16 +61,34 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals }: GroupsPro
           </ul>
         </>
       )}
+      {(page > 1 || totals.groups > page * size) && (
+        <nav aria-label="Pages of groups" class="row">
+          {page > 1 && (
+            <a href={prefix + pageAddress.review({ ...texts, page: page === 2 ? undefined : page - 1 })} rel="prev">
+              Larger groups
+            </a>
+          )}
+          {totals.groups > page * size && (
+            <a href={prefix + pageAddress.review({ ...texts, page: page + 1 })} rel="next">
+              Smaller groups
+            </a>
+          )}
+        </nav>
+      )}
     </Layout>
   );
 };
+
+/** Held deletes are a group of their feed, so the sentence of one, with its numbers, is that of all. */
+const titleOf = (group: ListedGroup): string =>
+  group.kind === 'held' ? `Deletes held: ${textOf(group.example.reason)}` : groupTitle(group);
 
 const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSelection; prefix: string }) => {
   const { id, kind, count, feeds, sites, firstSeen, lastSeen, notes, rules, trend } = group;
   return (
     <li class="panel">
       <h2>
-        <a href={prefix + pageAddress.entries({ ...texts, group: id })}>{excerpt(groupTitle(group))}</a>
+        <a href={prefix + pageAddress.entries({ ...texts, group: id })}>{excerpt(titleOf(group))}</a>
       </h2>
       <p class="row">
         <strong>{`${count} ${kind.replace('_', ' ')}`}</strong>

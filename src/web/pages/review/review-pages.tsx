@@ -12,6 +12,7 @@ import { numberSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
+import { expectValue } from '../expect-value.ts';
 import type { Visit } from '../layout.tsx';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
@@ -24,6 +25,9 @@ import { Rules } from './rules.tsx';
 import { readSelection } from './selection.tsx';
 
 const SHOWN_GROUPS = 50;
+/** Beyond that many pages, a filter finds a group sooner. */
+const MOST_PAGES = 10_000;
+const pageNumber = numberSchema.refine((page) => page <= MOST_PAGES, `must be at most ${MOST_PAGES}`).optional();
 const SHOWN_VALUES = 2;
 const SHOWN_ACTIONS = 50;
 const SHOWN_RULES = 100;
@@ -37,10 +41,12 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
     '/review',
     showPage(async ({ visit, query }) => {
       const { texts, query: selected } = await readSelection(app, query);
-      const limits = { groups: SHOWN_GROUPS, values: SHOWN_VALUES };
+      const page = expectValue('page', pageNumber, query('page')) ?? 1;
+      const limits = { groups: SHOWN_GROUPS, skipped: (page - 1) * SHOWN_GROUPS, values: SHOWN_VALUES };
       const { groups, totals } = await listGroupsWithTotals(db, selected, limits);
       const shown = { ...texts, group: undefined, cursor: undefined };
-      return <Groups visit={visit} texts={shown} {...choices(app.config)} groups={groups} totals={totals} />;
+      const props = { texts: shown, ...choices(app.config), groups, totals, page, size: SHOWN_GROUPS };
+      return <Groups visit={visit} {...props} />;
     }),
   );
   pages.get(

@@ -1,13 +1,12 @@
-// Reads one job from a site for a command, within the site's rate limit, and retries transient failures.
-import type { SiteConfig } from '../config/config.ts';
+// Reads one job from a site, within the site's rate limit, and retries transient failures.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { retry } from '../flow/retry.ts';
-import { backoffMs } from '../flow/retry-policy.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
 
 export interface AskedSite {
-  readonly site: SiteConfig;
+  readonly site: { readonly retry: RetryPolicy };
   readonly client: SiteClient;
   readonly rateLimiter: RateLimiter;
   readonly signal: AbortSignal;

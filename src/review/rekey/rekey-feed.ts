@@ -1,10 +1,11 @@
 // Gives the jobs of missing postings to the new postings that are the same under other keys: all certain ones, or one that a person
 // names. Sends nothing.
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { type RekeyLine, readPairs } from '../store/change/rekey/read-rekey.ts';
-import { rekeyPostings } from '../store/change/rekey/rekey-postings.ts';
-import type { Database } from '../store/postgres/database.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { type RekeyLine, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import { rekeyPostings } from '../../store/change/rekey/rekey-postings.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+import { surveyPairs } from './suspected-pairs.ts';
 
 export interface RekeySubject {
   readonly db: Database;
@@ -43,18 +44,53 @@ export async function rekeyFeed(
   const counts = { bound: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
   const session = await subject.db.session();
   try {
-    for await (const lines of readPairs(subject.db, subject.feed)) {
-      subject.signal.throwIfAborted();
-      const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
-      for (const line of told) {
-        if (line.bound) counts.bound++;
-        else if (line.verdict !== 'unmatched') counts[line.verdict]++;
-        else if (line.key === undefined) counts.missing++;
-        else counts.added++;
+    await withPairs(subject.db, subject.feed, async (read) => {
+      for await (const lines of read()) {
+        subject.signal.throwIfAborted();
+        const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
+        for (const line of told) {
+          if (line.bound) counts.bound++;
+          else if (line.verdict !== 'unmatched') counts[line.verdict]++;
+          else if (line.key === undefined) counts.missing++;
+          else counts.added++;
+        }
+        await take(told);
       }
-      await take(told);
-    }
+    });
     return counts;
+  } finally {
+    await session.end();
+  }
+}
+
+export interface BoundPairs {
+  readonly bound: number;
+  /** Certain pairs that could not be bound any more. */
+  readonly refused: readonly RekeyedLine[];
+  /** Certain pairs beyond `most`. */
+  readonly left: number;
+}
+
+/**
+ * Binds the certain pairs, at most so many, if they are those of the mark; otherwise returns `undefined` and changes nothing. What
+ * becomes certain meanwhile is not bound.
+ */
+export async function bindShown(subject: RekeySubject, mark: string, most: number): Promise<BoundPairs | undefined> {
+  const session = await subject.db.session();
+  try {
+    return await withPairs(subject.db, subject.feed, async (read) => {
+      const { marks, counts } = await surveyPairs(read);
+      if (marks.sure !== mark || counts.sure === 0) return undefined;
+      const told: RekeyedLine[] = [];
+      for await (const lines of read()) {
+        subject.signal.throwIfAborted();
+        if (told.length >= most) break;
+        const sure = lines.filter(({ verdict }) => verdict === 'sure').slice(0, most - told.length);
+        told.push(...(await bindSure(session, subject, sure)));
+      }
+      const refused = told.filter(({ bound }) => !bound);
+      return { bound: told.length - refused.length, refused, left: counts.sure - told.length };
+    });
   } finally {
     await session.end();
   }

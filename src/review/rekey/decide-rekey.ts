@@ -1,0 +1,98 @@
+// Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
+import { type RekeyLine, readRekey, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import { lockFeed } from '../../store/locks/feed-locks.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
+import { pairVersion, surveyPairs } from './suspected-pairs.ts';
+
+export type RekeyDecision =
+  /** @param mark of the certain pairs that were shown */
+  | { readonly kind: 'sure'; readonly mark: string }
+  /** @param version of the pair that was shown; `undefined`: a person named both keys */
+  | {
+      readonly kind: 'pair';
+      readonly key: PostingKey;
+      readonly oldKey: PostingKey;
+      readonly version: string | undefined;
+    }
+  /** The new postings are no missing ones. @param mark of all postings that were shown */
+  | { readonly kind: 'not_rekey'; readonly mark: string };
+
+export type RekeyEnd =
+  /** @param refused certain pairs that could not be bound any more. @param left certain pairs that were too many for one go */
+  | {
+      readonly kind: 'bound';
+      readonly bound: number;
+      readonly refused: readonly RekeyedLine[];
+      readonly left: number;
+    }
+  | ({ readonly kind: 'denied' } & DeniedRekey)
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** So that a request ends within seconds; the rest is shown again. */
+const MOST_AT_ONCE = 10_000;
+
+export async function decideRekey(
+  db: Database,
+  feed: FeedName,
+  actor: string,
+  decision: RekeyDecision,
+  most = MOST_AT_ONCE,
+): Promise<RekeyEnd> {
+  const lock = await lockFeed(db, feed);
+  if (lock === undefined)
+    return refused(`feed ${feed} is being pulled or changed right now; try again when that has ended`);
+  const subject = { db, feed, actor, signal: lock.lost, checkLock: () => lock.lost.throwIfAborted() };
+  try {
+    return await decide(subject, decision, most);
+  } finally {
+    await lock.release();
+  }
+}
+
+const refused = (message: string): RekeyEnd => ({ kind: 'refused', message });
+
+const STALE = 'the postings have changed since they were shown; look at them again';
+
+/** The caller holds the feed's pull lock. */
+async function decide(subject: RekeySubject, decision: RekeyDecision, most: number): Promise<RekeyEnd> {
+  const { db, feed, actor } = subject;
+  const { note } = await readRekey(db, feed);
+  if (note === undefined) return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
+  switch (decision.kind) {
+    case 'sure': {
+      const end = await bindShown(subject, decision.mark, most);
+      return end === undefined ? refused(STALE) : { kind: 'bound', ...end };
+    }
+    case 'pair': {
+      if (decision.version !== undefined && !(await isAsShown(subject, decision, decision.version)))
+        return refused(STALE);
+      const message = await rekeyOne(subject, decision);
+      return message === undefined ? { kind: 'bound', bound: 1, refused: [], left: 0 } : refused(message);
+    }
+    case 'not_rekey': {
+      const { marks } = await withPairs(db, feed, (read) => surveyPairs(read));
+      if (marks.all !== decision.mark) return refused(STALE);
+      const denied = await denyRekey(db, feed, actor);
+      return denied === undefined ? refused(STALE) : { kind: 'denied', ...denied };
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+const isAsShown = (
+  { db, feed }: RekeySubject,
+  { key, oldKey }: Pick<RekeyLine, 'key' | 'oldKey'>,
+  version: string,
+): Promise<boolean> =>
+  withPairs(db, feed, async (read) => {
+    let found: RekeyLine | undefined;
+    await surveyPairs(read, (line) => {
+      if (line.key === key && line.oldKey === oldKey) found = line;
+    });
+    return found !== undefined && pairVersion(found) === version;
+  });

@@ -1,0 +1,158 @@
+// Changed keys over HTTP: the API's operations, and refusals of what is stale or malformed, on the page as well.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { decideRekey } from '../../src/review/rekey/decide-rekey.ts';
+import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
+import { lockFeed } from '../../src/store/locks/feed-locks.ts';
+import { acme, openStage, type Stage } from '../review/stage.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { type FormVisitor, visitorOf } from './form-visitor.ts';
+import { type Served, serve } from './served.ts';
+
+let stage: Stage;
+let served: Served;
+let anna: FormVisitor;
+beforeEach(async () => {
+  stage = await openStage();
+  served = await serve(stage.mirror);
+  anna = await visitorOf(served, 'anna');
+  await stage.pull(wards('a'));
+  await stage.acceptAll();
+});
+afterEach(async () => {
+  await served.close();
+  await stage.close();
+});
+
+const wards = (prefix: string, count = 12) =>
+  Array.from({ length: count }, (_, at) =>
+    posting(`${prefix}${at}`, { title: `Nurse ${at}`, description: `<p>Ward ${at}</p>` }),
+  );
+const show = async (query = '') => (await served.api('GET', `feeds/acme/rekey${query}`)).body;
+const decide = (body: unknown) => served.api('POST', 'feeds/acme/rekey', body);
+const keys = async () =>
+  (await stage.app.db.query<{ key: string }>('select key from mapping order by key')).map(({ key }) => key);
+
+it('answers that nothing is suspected, and decides nothing then', async () => {
+  expect(await show()).toEqual({ feed: 'acme', suspected: false, items: [], next_cursor: null });
+  expect((await decide({ decision: 'sure', mark: 'x' })).status).toBe(409);
+  expect((await decide({ decision: 'not_rekey', mark: 'x' })).status).toBe(409);
+  expect((await decide({ decision: 'pair', key: 'a1', old_key: 'a2' })).status).toBe(409);
+  expect((await anna.post('/rekey', { feed: 'acme', decision: 'sure', mark: 'x' })).status).toBe(409);
+});
+
+it('lists the pairs page by page, and binds them all by their mark', async () => {
+  await stage.pull(wards('b'));
+  const first = await show('?limit=5');
+  expect(first).toMatchObject({ suspected: true, sure: 12, unsure: 0, new: 0, missing: 0 });
+  expect(first.items[0]).toMatchObject({ key: 'b0', old_key: 'a0', job_id: 'job-a0', verdict: 'sure' });
+  const second = await show(`?limit=10&cursor=${first.next_cursor}`);
+  expect([first.items.length, second.items.length, second.next_cursor]).toEqual([5, 7, null]);
+  // Further pulls of the same feed change nothing of what was shown.
+  await stage.pull(wards('b'));
+  const bound = await decide({ decision: 'sure', mark: first.marks.sure });
+  expect(bound.body).toEqual({ feed: 'acme', not_rekey: false, bound: 12, refused: [], left: 0 });
+  expect(await keys()).toEqual(
+    wards('b')
+      .map(({ key }) => key)
+      .sort(),
+  );
+  expect((await decide({ decision: 'sure', mark: first.marks.sure })).status).toBe(409);
+});
+
+it('binds one pair as it was shown, and refuses another version', async () => {
+  await stage.pull(wards('b'));
+  const { items, marks } = await show();
+  const [{ key, old_key, version }] = items;
+  expect((await decide({ decision: 'pair', key, old_key, version: 'other' })).status).toBe(409);
+  expect((await decide({ decision: 'pair', key, old_key: 'a5', version })).status).toBe(409);
+  expect((await decide({ decision: 'pair', key, old_key, version })).body).toMatchObject({ bound: 1 });
+  expect(await keys()).toContain(key);
+  // One pair fewer is sure now.
+  expect((await decide({ decision: 'sure', mark: marks.sure })).status).toBe(409);
+  expect((await decide({ decision: 'not_rekey', mark: marks.all })).status).toBe(409);
+  const now = await show();
+  expect((await decide({ decision: 'not_rekey', mark: now.marks.all })).body).toMatchObject({
+    not_rekey: true,
+    creates: 11,
+  });
+  expect((await show()).suspected).toBe(false);
+});
+
+it('binds at most so many in one go, and the rest by their new mark', async () => {
+  await stage.pull(wards('b'));
+  for (const [bound, left] of [
+    [5, 7],
+    [5, 2],
+    [2, 0],
+  ]) {
+    const page = await suspectedPairs(stage.app.db, acme, { show: 'sure', from: 0, limit: 1 });
+    const decision = { kind: 'sure', mark: page?.marks.sure ?? '' } as const;
+    expect(await decideRekey(stage.app.db, acme, 'tester', decision, 5)).toEqual({
+      kind: 'bound',
+      bound,
+      refused: [],
+      left,
+    });
+  }
+  expect(await suspectedPairs(stage.app.db, acme, { show: 'sure', from: 0, limit: 1 })).toBeUndefined();
+});
+
+it('waits for nobody: while the feed is pulled, it is refused', async () => {
+  await stage.pull(wards('b'));
+  const { marks } = await show();
+  const lock = await lockFeed(stage.app.db, acme);
+  try {
+    const refused = await decide({ decision: 'sure', mark: marks.sure });
+    expect(refused.status).toBe(409);
+    expect(refused.body.detail).toContain('try again');
+  } finally {
+    await lock?.release();
+  }
+  expect((await decide({ decision: 'sure', mark: marks.sure })).body.bound).toBe(12);
+});
+
+it('refuses malformed requests, and changes nothing', async () => {
+  await stage.pull(wards('b'));
+  const before = await keys();
+  const statuses = async (paths: readonly string[]) =>
+    Promise.all(paths.map(async (path) => (await anna.get(path)).status));
+  expect(await statuses(['/rekey?feed=nowhere', '/rekey?feed=%00', '/rekey?feed=acme&feed=acme'])).toEqual([
+    404, 400, 400,
+  ]);
+  expect(await statuses(['/rekey?feed=acme&show=x', '/rekey?feed=acme&from=-1', '/rekey?feed=acme&from=1e9'])).toEqual([
+    400, 400, 400,
+  ]);
+  expect(await statuses(['/rekey?feed=acme&from=999999999', '/rekey?feed=acme&show=missing'])).toEqual([200, 200]);
+  const post = async (fields: Readonly<Record<string, string | readonly string[]>>) =>
+    (await anna.post('/rekey', { feed: 'acme', ...fields })).status;
+  expect(await post({})).toBe(400);
+  expect(await post({ decision: 'x' })).toBe(400);
+  expect(await post({ decision: 'sure' })).toBe(400);
+  expect(await post({ decision: 'sure', mark: 'x' })).toBe(409);
+  expect(await post({ decision: 'sure', mark: ['x', 'y'] })).toBe(400);
+  expect(await post({ decision: 'not-rekey', mark: 'x' })).toBe(400);
+  expect(await post({ decision: 'not-rekey', confirmed: 'true', mark: 'x' })).toBe(409);
+  expect(await post({ decision: 'pair', key: 'b1' })).toBe(400);
+  expect(await post({ decision: 'pair', key: 'b1', was: 'x'.repeat(5_000) })).toBe(400);
+  expect(await post({ decision: 'pair', key: 'b1', was: 'nowhere' })).toBe(409);
+  expect(await post({ decision: 'pair', key: '\0', was: 'a1' })).toBe(400);
+  expect(await post({ feed: 'nowhere', decision: 'sure', mark: 'x' })).toBe(404);
+  expect(await post({ csrf: 'forged', decision: 'pair', key: 'b1', was: 'a1' })).toBe(403);
+  for (const body of [
+    {},
+    { decision: 'sure' },
+    { decision: 'pair', key: 'b1' },
+    { decision: 'sure', mark: 1 },
+    [],
+    '{',
+  ]) {
+    expect((await decide(body)).status, JSON.stringify(body)).toBe(400);
+  }
+  for (const query of ['?show=x', '?cursor=x', '?limit=0', '?cursor=eyJmcm9tIjotMX0']) {
+    expect((await served.api('GET', `feeds/acme/rekey${query}`)).status, query).toBe(400);
+  }
+  expect((await served.api('GET', 'feeds/nowhere/rekey')).status).toBe(404);
+  const asReader = await served.api('POST', 'feeds/acme/rekey', { decision: 'sure', mark: 'x' }, { as: 'puller' });
+  expect(asReader.status).toBe(403);
+  expect(await keys()).toEqual(before);
+});
