@@ -47,6 +47,7 @@ export async function mergeAndCommit(
     await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.recorded });
   }
   await pullTx.notes.merge(setup.lenient === true);
+  await pullTx.kept.merge();
   if (findings.complete) await recordPlanner.details?.noteRead(session);
   // A later "not modified" must mean "as in the last complete pull, with no grace period to count down, all details known, and no
   // keys that seem to have changed": only a pull that reads the feed finds that they have not.

@@ -5,6 +5,7 @@ import { planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
+import type { KeptRecord } from '../store/pull/kept-records.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';
@@ -26,6 +27,8 @@ interface Group {
   readonly superseding: DesiredChange<FieldsToStore>[];
   readonly refreshed: Refresh[];
   readonly pendingSame: Refresh[];
+  /** Those of postings that a rule of the site rejects. */
+  readonly kept: KeptRecord[];
   /** Keys of new changes whose postings were missing before. */
   readonly returned: PostingKey[];
 }
@@ -46,7 +49,7 @@ export async function planPostings(
 ): Promise<void> {
   if (postings.length === 0) return;
   const known = await pullTx.lookUp(postings.map(({ read }) => read.posting.key));
-  const group: Group = { newChanges: [], superseding: [], refreshed: [], pendingSame: [], returned: [] };
+  const group: Group = { newChanges: [], superseding: [], refreshed: [], pendingSame: [], kept: [], returned: [] };
   for (const [at, { record, read }] of postings.entries()) {
     const { posting } = read;
     const entry = known[at] ?? { mapping: undefined, open: undefined };
@@ -57,6 +60,9 @@ export async function planPostings(
     const jobHash = jobHashOf(read, entry.mapping, limits);
     const planned = planPosting(updatable(read, entry.mapping, limits), record.hash, entry, limits.mayUpdate, jobHash);
     const refresh = { key: posting.key, recordHash: record.hash, ...(jobHash === undefined ? {} : { jobHash }) };
+    if (read.kind === 'invalid' && planned.kind !== 'unchanged' && pullTx.kept.hasRoom) {
+      group.kept.push({ ...refresh, excerpt: unusable.excerptOf(record.bytes) });
+    }
     switch (planned.kind) {
       case 'unchanged':
         ledger.unchanged++;
@@ -105,4 +111,5 @@ async function write(group: Group, pullTx: PullTransaction): Promise<void> {
   await pullTx.refreshMappings(group.refreshed);
   await pullTx.addPendingSame(group.pendingSame);
   await pullTx.endGrace(group.returned);
+  await pullTx.keepRecords(group.kept);
 }

@@ -57,7 +57,7 @@ export class UnusableRecords {
       this.#unreadable.set(identity, { ...known, count: known.count + 1 });
     } else if (this.#hasRoom()) {
       const marks = { recordHash: hash, shape: shapeOf(bytes), fault: faultOf(problems) };
-      const place = { excerpt: this.#excerptOf(bytes), recordNumber: ordinal + 1 };
+      const place = { excerpt: this.excerptOf(bytes), recordNumber: ordinal + 1 };
       this.#unreadable.set(identity, { key, ...marks, problems, ...place, count: 1 });
     } else {
       this.#isAnyLeftOut = true;
@@ -87,7 +87,7 @@ export class UnusableRecords {
       recordHash: identity,
       key,
       problems,
-      excerpt: this.#excerptOf(bytes),
+      excerpt: this.excerptOf(bytes),
       recordNumber: ordinal + 1,
       records: 1,
     });
@@ -125,7 +125,8 @@ export class UnusableRecords {
     return { recorded: [...this.#duplicates, rest], all: false };
   }
 
-  #excerptOf(bytes: Buffer): string {
+  /** Also of the record of a posting that is rejected. */
+  excerptOf(bytes: Buffer): string {
     return beginningOf(bytes, EXCERPT_BYTES, this.#mask).toString('utf8');
   }
 

@@ -35,6 +35,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0032_restored.sql': '455a1c6a751ee98ccaedff5ce905cffcdca13d162ac1286b285d3c60fa92f029',
   'src/store/migrations/0036_feed_verify.sql': '5f168d335d126e4aabc4d72c08070cff54009e6e69bb923df71be867db89ea7e',
   'src/store/migrations/0042_jobs_by_title.sql': '5f214ba80d6fda4f91c89478f4052b6c2895dbbde9bac57b875f10525d212464',
+  'src/store/migrations/0043_kept_record.sql': '0252ac8715b395acb04e2668281fe761bde6875902412bcd8b5c813ff9d40cf2',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };

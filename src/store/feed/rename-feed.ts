@@ -20,6 +20,7 @@ const KEYED_TABLES = [
   'record_problem',
   'override',
   'posting_note',
+  'kept_record',
   'skipped_record',
   'detail',
   'failed_detail',

@@ -1,4 +1,5 @@
 // Removes rows beyond their retention in small batches; the first process in each hour does it for all.
+import { forgetKeptRecords } from '../pull/kept-records.ts';
 import { forgetRuleEntries } from '../review/rules.ts';
 import type { Queryable } from './database.ts';
 
@@ -98,4 +99,5 @@ export async function forgetOldRows(
   await forget('web_session', 'created_at', 7);
   await forget('web_request', 'claimed_at', 1);
   while (!signal.aborted && (await forgetRuleEntries(db, limit)) === limit);
+  while (!signal.aborted && (await forgetKeptRecords(db, limit)) === limit);
 }

@@ -12,6 +12,7 @@ import { loadRecordIndex } from '../mapping/index-loader.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { type KeptRecord, KeptRecords } from './kept-records.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
 import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
 
@@ -65,6 +66,7 @@ export class PullTransaction {
   readonly subject: PullSubject;
   readonly session: LentSession;
   readonly notes: PostingNotes;
+  readonly kept: KeptRecords;
   readonly #changes: RowCopier;
   readonly #desiredChanges: RowCopier;
   readonly #pendingSame: RowCopier;
@@ -87,6 +89,7 @@ export class PullTransaction {
     this.subject = subject;
     this.session = session;
     this.notes = notes;
+    this.kept = new KeptRecords(session, subject.feed);
     this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
     this.#desiredChanges = new RowCopier(session, 'superseding_change', CHANGE_COLUMNS);
     this.#pendingSame = new RowCopier(session, 'pending_same', PENDING_SAME_COLUMNS);
@@ -198,6 +201,13 @@ export class PullTransaction {
     if (worth.length === 0) return;
     await this.#sending;
     await this.notes.add(worth);
+  }
+
+  /** Keeps the beginning of the records of rejected postings. */
+  async keepRecords(records: readonly KeptRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.#sending;
+    await this.kept.add(records);
   }
 
   /** The records that earlier pulls skipped, if any. Call {@link loadIndex} first. */

@@ -152,4 +152,5 @@ export async function clearRecordProblems(
   );
 }
 
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+/** A text without what the database can't store. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

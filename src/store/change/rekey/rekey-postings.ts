@@ -129,7 +129,9 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
       feed,
     ]);
   }
-  await session.query('delete from posting_note t using rekeyed w where t.feed = $1 and t.key = w.old_key', [feed]);
+  for (const table of ['posting_note', 'kept_record']) {
+    await session.query(`delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`, [feed]);
+  }
   // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
   // a create, which says nothing about the update.
   await session.query(

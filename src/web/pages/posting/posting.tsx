@@ -81,6 +81,14 @@ export const PostingOverview = (props: PostingProps) => {
       {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
       <EditList visit={visit} view={view} />
       <FieldTable view={view} />
+      {view.record !== undefined && (
+        <section aria-labelledby="record">
+          <h2 id="record">Its record, as the feed has it</h2>
+          <pre tabindex={0}>
+            <ShownText shown={view.record} mark={problems.find(({ value }) => value)?.value} />
+          </pre>
+        </section>
+      )}
       {view.detail !== undefined && (
         <section aria-labelledby="detail">
           <h2 id="detail">Its detail, as received</h2>

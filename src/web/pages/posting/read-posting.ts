@@ -8,6 +8,7 @@ import { editableFeed, editableNames } from '../../../review/plan-edit.ts';
 import { possibleActions } from '../../../review/possible-actions.ts';
 import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
 import type { App } from '../../../runtime/app.ts';
+import { keptRecordOf } from '../../../store/pull/kept-records.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
 import { notFound } from '../../api/known.ts';
 import { pageRoom, type Room, type Shown } from './room.ts';
@@ -63,6 +64,8 @@ export interface PostingView extends FoundPosting {
   readonly editor: Editor | undefined;
   readonly exchanges: readonly ShownExchange[];
   readonly detail: { readonly at: Date; readonly text: Shown } | undefined;
+  /** The beginning of its record, if a rule of the site rejects what it says. */
+  readonly record: Shown | undefined;
   readonly group: string | undefined;
   readonly neighbours: Neighbours | undefined;
 }
@@ -91,6 +94,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const problems = change?.reason?.problems ?? [];
   // The editor first: what is not in its form can't be edited here.
   const editor = editorOf(app, found, room, sent);
+  const record = change === undefined ? undefined : await keptRecordOf(app.db, feed, key);
   const own = change === undefined ? undefined : await groupOfEntry(app.db, change.id);
   const group = at.group ?? own?.group;
   const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
@@ -123,6 +127,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
             at: story.detail.requestedAt,
             text: room.take(story.detail.document.toString('utf8', 0, 2 * LONGEST.detail), LONGEST.detail),
           },
+    record: record === undefined ? undefined : room.take(record, LONGEST.detail),
     group,
     neighbours: group === undefined ? undefined : await neighboursOf(app.db, { group, ...place }),
   };

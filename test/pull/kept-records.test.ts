@@ -1,0 +1,69 @@
+// The records of rejected postings are kept as long as their entries are about them, and shown with the failing value marked.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { renameFeed } from '../../src/store/feed/rename-feed.ts';
+import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/kept-records.ts';
+import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { acme, openStage, type Stage } from '../review/stage.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { visitorOf } from '../web/form-visitor.ts';
+import { type Served, serve } from '../web/served.ts';
+
+let stage: Stage;
+let served: Served;
+beforeEach(async () => {
+  stage = await openStage();
+  served = await serve(stage.mirror);
+});
+afterEach(async () => {
+  await served.close();
+  await stage.close();
+});
+
+const odd = (key: string, state = 'Jalisco', title = 'Nurse') => posting(key, { state, title });
+const kept = async (key: string) => keptRecordOf(stage.app.db, acme, postingKey(key));
+const rows = async () => (await stage.app.db.query('select key from kept_record order by key')).map(({ key }) => key);
+
+it('the page of a rejected posting shows its record, as text, with the failing value marked', async () => {
+  await stage.pull([odd('odd', 'Jalisco', '<b>Nurse</b>'), posting('fine')]);
+  const anna = await visitorOf(served, 'anna');
+  const { text } = await anna.get(pageAddress.posting(acme, 'odd'));
+  const [, shown = ''] = /<h2 id="record">.*?<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? [];
+  expect(shown).toMatch(/&lt;state&gt;(?:&lt;!\[CDATA\[)?<mark>Jalisco<\/mark>/);
+  expect(shown).not.toContain('<b>');
+  expect((await anna.get(pageAddress.posting(acme, 'fine'))).text).not.toContain('id="record"');
+  expect(await rows()).toEqual(['odd']);
+});
+
+it('keeps the newest record of an entry', async () => {
+  await stage.pull([odd('a'), odd('b')]);
+  await stage.pull([odd('a', 'Sonora'), odd('b')]);
+  expect(await kept('a')).toContain('Sonora');
+  expect(await kept('b')).toContain('Jalisco');
+  // Only what is not mirrored has changed: the entry stays the same, and belongs to the newer record.
+  await stage.pull(feedXml([odd('a', 'Sonora'), odd('b')]).replaceAll('</job>', '<!-- newer --></job>'));
+  expect(await kept('b')).toContain('newer');
+});
+
+it('forgets it with the entry, and shows none that belongs to an earlier one', async () => {
+  await stage.pull([odd('fixed'), odd('gone'), odd('stays'), odd('refused')]);
+  await stage.pull([posting('fixed'), odd('stays'), posting('refused')]);
+  await stage.fail('refused', 'rejected', 'the site says no');
+  expect([await kept('fixed'), await kept('gone'), await kept('refused')]).toEqual([undefined, undefined, undefined]);
+  expect(await forgetKeptRecords(stage.app.db, 2)).toBe(2);
+  expect(await forgetKeptRecords(stage.app.db, 2)).toBe(1);
+  expect(await forgetKeptRecords(stage.app.db, 2)).toBe(0);
+  expect(await rows()).toEqual(['stays']);
+});
+
+it('is bounded', async () => {
+  await stage.pull([posting('big', { state: 'Jalisco', description: 'x'.repeat(50_000) })]);
+  expect((await kept('big'))?.length).toBeLessThanOrEqual(2_048);
+});
+
+it('goes with a renamed feed', async () => {
+  await stage.pull([odd('a')]);
+  const to = { feed: feedName('renamed'), site: siteName('board') };
+  expect(await renameFeed(stage.app.db, acme, to, 'tester')).toMatchObject({ kind: 'renamed' });
+  expect(await keptRecordOf(stage.app.db, to.feed, postingKey('a'))).toContain('Jalisco');
+});
