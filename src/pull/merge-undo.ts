@@ -22,7 +22,7 @@ import {
   withdrawUndone,
 } from '../store/change/undo-changes.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
-import { renewUndone } from '../store/pull/posting-expiry.ts';
+import { renewUndone } from '../store/pull/expire-in-pull.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';

@@ -38,7 +38,7 @@ import {
   leaveOutExpired,
   noteExpired,
   refreshExpired,
-} from '../store/pull/posting-expiry.ts';
+} from '../store/pull/expire-in-pull.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: da7f36037a99f62c1b8b9ce746c17747c8ff58a40a72654522c388a1d7e2d8fd
+// The types of the API's client. SHA-256 of the document: 4201d296783d536f4cc51c44f68eaf33c625760ca71658d31f715af2c83a7a1c
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -681,6 +681,7 @@ export interface operations {
                                 duplicates: number;
                                 unreadable: number;
                                 skipped: number;
+                                expired: number;
                                 gone: number;
                                 message: string | null;
                                 actions: ({
@@ -802,6 +803,7 @@ export interface operations {
                             duplicates: number;
                             unreadable: number;
                             skipped: number;
+                            expired: number;
                             gone: number;
                             message: string | null;
                             actions: ({
@@ -1310,6 +1312,7 @@ export interface operations {
                         duplicates: number;
                         unreadable: number;
                         skipped: number;
+                        expired: number;
                         gone: number;
                         message: string | null;
                         actions: ({
