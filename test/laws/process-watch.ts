@@ -18,8 +18,6 @@ export function watchProcesses(
   given: () => ReadonlySet<number>,
 ): ProcessWatch {
   const finds = new Map<string, Find>();
-  /** A process that is just being forked still has its parent's environment: a find counts when it is seen twice. */
-  let suspects = new Set<number>();
   /** What was searched last: most processes keep both for as long as they live. */
   let searched = new Map<string, { readonly content: Buffer; readonly found: Find[] }>();
   const check = () => {
@@ -31,18 +29,16 @@ export function watchProcesses(
       searchedNow.set(`${pid} ${file}`, { content, found });
       return found;
     };
-    const suspectsNow = new Set<number>();
     for (const name of readdirSync('/proc')) {
       const pid = Number(name);
       if (!Number.isInteger(pid)) continue;
       for (const find of findIn(pid, 'cmdline', () => 'a command line')) finds.set(find.around, find);
       if (given().has(pid)) continue;
-      const found = findIn(pid, 'environ', () => `the environment of ${readProcess(pid, 'cmdline')}`);
-      if (found.length === 0) continue;
-      suspectsNow.add(pid);
-      if (suspects.has(pid)) for (const find of found) finds.set(find.where, find);
+      const where = () => `the environment of ${readProcess(pid, 'cmdline')}`;
+      if (findIn(pid, 'environ', where).length === 0 || isJustForked(pid)) continue;
+      // It may have run its program since it was read.
+      for (const find of search(where(), readProcess(pid, 'environ'))) finds.set(find.where, find);
     }
-    suspects = suspectsNow;
     searched = searchedNow;
   };
   const timer = setInterval(check, CHECK_EVERY_MS);
@@ -54,8 +50,14 @@ export function watchProcesses(
   };
 }
 
+/** Until it runs its program, a forked process has its parent's command line and environment, on a busy machine for long. */
+function isJustForked(pid: number): boolean {
+  const parent = Number(/\) \S+ (\d+)/.exec(readProcess(pid, 'stat').toString())?.[1]);
+  return Number.isNaN(parent) || readProcess(pid, 'cmdline').equals(readProcess(parent, 'cmdline'));
+}
+
 /** Empty if the process has ended or belongs to another user. */
-function readProcess(pid: number, file: 'cmdline' | 'environ'): Buffer {
+function readProcess(pid: number, file: 'cmdline' | 'environ' | 'stat'): Buffer {
   try {
     return readFileSync(`/proc/${pid}/${file}`);
   } catch {

@@ -35,7 +35,6 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   doubts: pageAddress.doubts(),
   doubt: pageAddress.doubt(shown.doubt),
   jobs: pageAddress.jobs(),
-  adopt: '/adopt',
   sites: pageAddress.sites(),
   site: pageAddress.site(shown.site),
   queues: pageAddress.queues(),
