@@ -21,7 +21,7 @@ const withoutFirst = (list: ReturnType<typeof postings>) => list.filter((p) => p
 const LONG = 'long '.repeat(40_000);
 /** Finds a pull that has loaded its index and waits for the feed. */
 const READING = `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
-  and (query like 'copy (select record_hash,%' or query like 'select k.key%')`;
+  and (query like 'copy (select c.record_hash,%' or query like 'select k.key%')`;
 
 /** A feed over HTTP that pauses in the middle until the test releases it. */
 async function pausingFeed(first: string) {
