@@ -8,7 +8,7 @@ import { startTellingSite } from './telling-site.ts';
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   it.skipIf(!available)(
     'tokens, keys and passwords appear in no log, database, queue, page or process list',
-    { timeout: 600_000 },
+    { timeout: 1_500_000 },
     async ({ open, onTestFinished }) => {
       const installation = await open({ queue });
       const site = await startTellingSite();

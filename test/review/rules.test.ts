@@ -69,7 +69,13 @@ describe('a rule', () => {
       {
         actor: 'ann',
         action: 'edit',
-        detail: { entry: await stage.entry('b'), edits: TEXAS.set, bulk: bulk?.id, rule: id },
+        detail: {
+          entry: await stage.entry('b'),
+          edits: TEXAS.set,
+          former: { 'location-state': 'Jalisco' },
+          bulk: bulk?.id,
+          rule: id,
+        },
       },
     ]);
     expect(await counted(id)).toEqual({ done: 2, leftAlone: 0 });
