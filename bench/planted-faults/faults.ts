@@ -644,8 +644,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/complete.ts',
-    find: 'coalesce(c.sent_fields, c.fields)',
-    put: 'coalesce(c.fields, c.sent_fields)',
+    find: 'coalesce(a.fields, c.sent_fields, c.fields)',
+    put: 'coalesce(a.fields, c.fields, c.sent_fields)',
     tests: [doubts],
     named: 'a newer change waits',
   },

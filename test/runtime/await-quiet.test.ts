@@ -15,7 +15,7 @@ vi.mock('../../src/store/site/site-search.ts', () => ({
   openSearches: async () => [],
 }));
 
-const app = {} as App;
+const app = { db: {} } as App;
 const self = { worker: 1, startedAt: new Date() };
 const engine = { self, siteContexts: new Map() } as unknown as Engine;
 const feedProgress = (sending: boolean): progresses.Progress => ({
