@@ -8,16 +8,10 @@ import { type Binaries, initdbPath } from './binaries.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 import type { ServerSettings } from './server-settings.ts';
-import { giveTo, type ServerUser } from './server-user.ts';
+import { giveTo, SERVER_ENVIRONMENT, type ServerUser } from './server-user.ts';
 
 /** The cluster's only database user, and the default database of `url()`. */
 export const DATABASE_USER = 'jobmirror';
-
-/**
- * The environment of Postgres' programs. It includes nothing from ours, which may hold the site's token: the process list
- * would show it for as long as the server runs.
- */
-export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
  * Turns `home` (empty except for its lock) into a new cluster that `user` runs and `link` will point to.

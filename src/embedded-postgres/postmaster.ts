@@ -10,12 +10,12 @@ import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { type Connected, connectWhenReady, isRunning } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
-import { SERVER_ENVIRONMENT } from './initialise.ts';
 import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
 import { openLog, readTail } from './server-log.ts';
 import { type ServerSettings, serverArguments } from './server-settings.ts';
+import { SERVER_ENVIRONMENT } from './server-user.ts';
 
 const POLL_MS = 50;
 const START_TIMEOUT_MS = 30_000;

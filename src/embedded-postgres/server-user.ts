@@ -7,6 +7,12 @@ export type ServerUser =
   | { readonly uid: number; readonly gid: number }
   | { readonly uid?: undefined; readonly gid?: undefined };
 
+/**
+ * The environment of the programs that run as this user. It includes nothing from ours, which may hold the site's token: the
+ * process list would show it to that user, for as long as the server runs.
+ */
+export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
 /** The user `nobody`. It works even if it is not in /etc/passwd. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
@@ -28,7 +34,8 @@ export function giveTo(user: ServerUser, path: string): void {
 
 /** Whether `user` can enter `folder`. Tries it, because the modes alone don't tell. */
 export function canEnter(user: ServerUser, folder: string): boolean {
-  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/' }).status === 0;
+  const options = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
+  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], options).status === 0;
 }
 
 function postgresUser(): ServerUser | undefined {
