@@ -6,12 +6,12 @@ import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts'
 import { resolveEntry } from '../review/resolve-entry.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
 import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
-import { openSiteClient } from './open-site-client.ts';
 import { refuseMove } from './refuse-move.ts';
 import { sendAndTell } from './send-and-tell.ts';
 

@@ -3,6 +3,7 @@ import { plural } from '../plan/plural.ts';
 import { postingKey, siteJobId } from '../posting/identifiers.ts';
 import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
 import { matchJobs, shortfallText } from '../review/match-jobs.ts';
+import { unreadOthers } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
@@ -10,10 +11,9 @@ import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts'
 import { searchFeedAgain } from '../store/site/site-search.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
-import { type Adopting, withAdopting } from './adopting.ts';
+import { type AdoptingCommand, runAdopting } from './adopting.ts';
 import { commandWriter } from './command-line.ts';
 import { describeMatch, matchJson } from './output/describe-match.ts';
-import { unreadOthers } from './read-others.ts';
 
 export interface AdoptOptions {
   readonly config?: string;
@@ -29,12 +29,12 @@ export interface AdoptOptions {
 const MOST_SHOWN = 50;
 
 export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
-  return withAdopting(app, name, { config: options.config, signal }, (adopting) =>
+  return runAdopting(app, name, { config: options.config, signal }, (adopting) =>
     options.job === undefined ? adoptMany(app, adopting, options) : adoptNamed(adopting, options),
   );
 }
 
-async function adoptMany(app: App, adopting: Adopting, options: AdoptOptions): Promise<void> {
+async function adoptMany(app: App, adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
   const { subject, site, progress } = adopting;
   if (site.options.listPath === undefined)
     throw new UserError(
@@ -59,7 +59,7 @@ async function adoptMany(app: App, adopting: Adopting, options: AdoptOptions): P
   }
 }
 
-async function noteUnread(app: App, adopting: Adopting): Promise<void> {
+async function noteUnread(app: App, adopting: AdoptingCommand): Promise<void> {
   const unread = await unreadOthers(app, adopting);
   if (unread.length > 0)
     printNotice(
@@ -69,7 +69,7 @@ async function noteUnread(app: App, adopting: Adopting): Promise<void> {
 
 async function printFound(
   matching: JobMatching,
-  { feed }: Adopting,
+  { feed }: AdoptingCommand,
   counts: MatchCounts,
   options: AdoptOptions,
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function printFound(
 }
 
 async function printAdopted(
-  adopting: Adopting,
+  adopting: AdoptingCommand,
   { matching, since, counts }: { readonly matching: JobMatching; readonly since: Date; readonly counts: MatchCounts },
   options: AdoptOptions,
 ): Promise<void> {
@@ -129,7 +129,7 @@ async function printMatches(
 const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
   `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;
 
-async function adoptNamed(adopting: Adopting, options: AdoptOptions): Promise<void> {
+async function adoptNamed(adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
   const { subject, feed, progress } = adopting;
   const key = postingKey(options.posting ?? '');
   const id = siteJobId(options.job ?? '');

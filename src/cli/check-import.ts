@@ -8,14 +8,14 @@ import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { App } from '../runtime/app.ts';
+import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { whyClosed } from '../runtime/site-access/why-closed.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { AskedLine, ImportedLines, JobReference } from '../store/mapping/imported-lines.ts';
 import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
 import { commandWriter } from './command-line.ts';
-import { openSiteClient } from './open-site-client.ts';
-import { whyClosed } from './why-closed.ts';
 import { say } from './write-action.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */

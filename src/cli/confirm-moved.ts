@@ -9,6 +9,7 @@ import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
+import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -16,7 +17,6 @@ import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { commandWriter } from './command-line.ts';
-import { openSiteClient } from './open-site-client.ts';
 
 /** Requests at most this many jobs from the site. */
 const MOST_ASKED = 20;

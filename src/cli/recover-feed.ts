@@ -6,6 +6,7 @@ import { plural } from '../plan/plural.ts';
 import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
 import type { Finding } from '../review/verify/finding.ts';
 import type { VerifySubject } from '../review/verify/verifying.ts';
+import { readOthers } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { JobMatching } from '../store/mapping/job-matching.ts';
@@ -13,11 +14,10 @@ import { Verification } from '../store/mapping/verification.ts';
 import { searchFeedAgain } from '../store/site/site-search.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
-import { type Adopting, withAdopting } from './adopting.ts';
+import { type AdoptingCommand, runAdopting } from './adopting.ts';
 import { commandWriter } from './command-line.ts';
 import { describeFinding, findingJson } from './output/describe-finding.ts';
 import { describeMatch, matchJson } from './output/describe-match.ts';
-import { readOthers } from './read-others.ts';
 
 export interface RecoverOptions {
   readonly config?: string;
@@ -31,7 +31,7 @@ const MOST_SHOWN = 50;
 
 /** @throws UserError if the site or the feed could not be read, or nobody confirms; then nothing was changed. */
 export function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
-  return withAdopting(app, name, { config: options.config, signal }, async (adopting) => {
+  return runAdopting(app, name, { config: options.config, signal }, async (adopting) => {
     const { site, feed } = adopting;
     if (site.options.listPath === undefined || site.options.referenceField === undefined)
       throw new UserError(
@@ -51,7 +51,7 @@ export function recover(app: App, name: string, options: RecoverOptions, signal:
 
 interface Recovering {
   readonly app: App;
-  readonly adopting: Adopting;
+  readonly adopting: AdoptingCommand;
   readonly options: RecoverOptions;
 }
 
@@ -154,7 +154,7 @@ async function isConfirmed({ adopting, options }: Recovering, found: Recovery): 
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
-const describeFound = ({ feed }: Adopting, { matches, replaced, differing }: Recovery): string =>
+const describeFound = ({ feed }: AdoptingCommand, { matches, replaced, differing }: Recovery): string =>
   `Feed ${feed}: ${plural(matches.sure, 'unknown job')} to map, ${replaced.length} to replace jobs that are gone, ` +
   `${plural(differing, 'job')} to be set again. Nothing is sent before the next sync.`;
 

@@ -14,6 +14,8 @@ import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { whyClosed } from '../runtime/site-access/why-closed.ts';
 import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
 import { OutputFailedError } from '../telemetry/output-failure.ts';
@@ -21,7 +23,6 @@ import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
-import { openSiteClient } from './open-site-client.ts';
 import {
   describeFinding,
   describeResult,
@@ -29,7 +30,6 @@ import {
   findingJson,
   resultJson,
 } from './output/describe-finding.ts';
-import { whyClosed } from './why-closed.ts';
 import { say } from './write-action.ts';
 
 export interface VerifyOptions {

@@ -243,7 +243,7 @@ describe('a command that cannot do its work changes nothing', () => {
     const release = await holdPullLock((await mirror.app()).db, feedName('acme'));
     const busy = await adopt('--sure');
     expect(busy).toMatchObject({ status: 1, out: '' });
-    expect(busy.errors).toContain('feed acme is being pulled, or another command adopts its jobs');
+    expect(busy.errors).toContain('feed acme is being pulled, or its jobs are being adopted');
     await release();
     expect(await adopt('--sure')).toMatchObject({ status: 0 });
   });

@@ -16,13 +16,13 @@ import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
 import type { Probe } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
 import { checkFeeds } from '../check-feeds.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { openSiteClient } from '../open-site-client.ts';
 import { say } from '../write-action.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;

@@ -1,11 +1,11 @@
 // Tells why a command must not ask a site about its jobs.
-import { describeMove, takeAddress } from '../apply/confirm-address.ts';
-import type { SiteConfig } from '../config/config.ts';
-import { type Message, messageOf, textOf } from '../plan/message.ts';
-import type { App } from '../runtime/app.ts';
-import { tokenDigests } from '../runtime/token-digests.ts';
-import { addressOf } from '../site/base-address.ts';
-import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import { describeMove, takeAddress } from '../../apply/confirm-address.ts';
+import type { SiteConfig } from '../../config/config.ts';
+import { type Message, messageOf, textOf } from '../../plan/message.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { readSiteState, stateAt } from '../../store/site/site-state.ts';
+import type { App } from '../app.ts';
+import { tokenDigests } from '../token-digests.ts';
 
 /**
  * The site is paused, or its jobs were made at another address; `undefined`: it may be asked. Records the address, as the

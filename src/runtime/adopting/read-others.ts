@@ -1,12 +1,12 @@
 // Reads the other feeds of a site that this database does not know: a job may belong to one of their postings.
-import type { FeedName } from '../posting/identifiers.ts';
-import { readUnmapped } from '../pull/read-unmapped.ts';
-import type { App } from '../runtime/app.ts';
-import { chooseFeeds } from '../runtime/feed-setups.ts';
-import { addressOf } from '../site/base-address.ts';
-import { type UnmappedPosting, unreadFeeds } from '../store/backlog/unmapped-postings.ts';
-import { lockFeed } from '../store/locks/feed-locks.ts';
-import type { Adopting } from './adopting.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { readUnmapped } from '../../pull/read-unmapped.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { type UnmappedPosting, unreadFeeds } from '../../store/backlog/unmapped-postings.ts';
+import { lockFeed } from '../../store/locks/feed-locks.ts';
+import type { App } from '../app.ts';
+import { chooseFeeds } from '../feed-setups.ts';
+import type { Adopting } from './open-adopting.ts';
 
 /** The configured feeds of the same site that no complete pull has read. */
 export async function unreadOthers(
