@@ -1,5 +1,8 @@
 // Builds how the details of a feed's postings are requested, and finds what its other settings contradict.
 import { type DetailsConfig, isRelativeTemplate, pathsInTemplate, templateFault } from '../feed/source/sources.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
+import { readerOfPlacesIn } from '../posting/mapping-paths.ts';
+import { hasPlaces } from '../posting/places.ts';
 import { covers, parseValuePath } from '../posting/value-path.ts';
 import { isWebAddress } from './schema/check-sources.ts';
 import type { WrittenDetails } from './schema/details-schema.ts';
@@ -68,12 +71,6 @@ export function faultOfDetails(feed: WrittenFeed, format: WrittenFormat): Fault 
   const details = detailsOf(feed, format);
   const [first = ''] = sources;
   if (details === undefined || !URL.canParse(first)) return undefined;
-  if (feed.places?.use === 'each') {
-    return {
-      path: ['places', 'use'],
-      message: 'cannot be each for a feed with details, which belong to one posting; use first or review',
-    };
-  }
   if (!sources.every(isWebAddress)) {
     return {
       path: ['details'],
@@ -105,6 +102,30 @@ export function faultOfDetails(feed: WrittenFeed, format: WrittenFormat): Fault 
     };
   }
   return faultOfIgnored(details, keys) ?? faultOfEmptyPages(details, feed, format);
+}
+
+/**
+ * Which postings a record stands for must not depend on its detail: the hash of the record in the list stands for all of them, so
+ * with another detail it would lead to postings that are no longer there, and hide those that are.
+ */
+export function faultOfDetailedPlaces(details: DetailsConfig | undefined, mapping: FieldMapping): Fault | undefined {
+  const reader = details && hasPlaces(mapping) ? readerOfPlacesIn(details.name, mapping) : undefined;
+  if (reader === undefined) return undefined;
+  const why = 'with use: each, the list alone must tell which postings a record stands for; use first or review';
+  switch (reader.kind) {
+    case 'places':
+      return { path: ['places', 'path'], message: `${reader.path} may be in the detail, but ${why}` };
+    case 'field':
+      return {
+        path: ['places', 'fields'],
+        message: `${reader.field} is read from ${reader.path}, which may be in the detail, but ${why}`,
+      };
+    case 'expression':
+      return {
+        path: ['places', 'fields'],
+        message: `${reader.field} is the result of an expression, which may read the detail, but ${why}`,
+      };
+  }
 }
 
 /** What tells postings and their details apart always counts. */

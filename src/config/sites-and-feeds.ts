@@ -6,7 +6,7 @@ import { nearest } from '../posting/nearest-name.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
-import { faultOfDetails } from './details-config.ts';
+import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
@@ -91,7 +91,10 @@ export async function makeSitesAndFeeds(
     );
     const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
     const parts = { ...around, feed, format, site, credentials, mapFiles, isOwnFormat };
-    feeds.set(feedName(name), makeFeedConfig(feedName(name), parts));
+    const config = makeFeedConfig(feedName(name), parts);
+    const placesFault = faultOfDetailedPlaces(config.source.details, config.mapping);
+    if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
+    feeds.set(config.name, config);
   }
   return { sites, feeds, complaints, warnings, ownPresets: presets.own };
 }

@@ -41,6 +41,32 @@ export function pathsInto(part: string, spec: Pick<FieldMapping, 'key' | 'fields
   return [...pathsOf(spec), ...others].filter(into);
 }
 
+/** What of a mapping may read a part of the record to find the places of the record, or to tell them apart. */
+export type PlacesReader =
+  | { readonly kind: 'places'; readonly path: string }
+  | { readonly kind: 'field'; readonly field: string; readonly path: string }
+  /** An expression may read anything. */
+  | { readonly kind: 'expression'; readonly field: string };
+
+/** @param part its name. `undefined`: the rest of the record alone decides which postings `places: each` makes of it. */
+export function readerOfPlacesIn(
+  part: string,
+  { places, fields }: Pick<FieldMapping, 'fields' | 'places'>,
+): PlacesReader | undefined {
+  if (places === undefined) return undefined;
+  const [inPlaces] = pathsInto(part, { key: NO_KEY, fields: {}, places }) ?? [];
+  if (inPlaces !== undefined) return { kind: 'places', path: inPlaces.path };
+  for (const field of places.fields ?? []) {
+    const rules = fields[field] ?? [];
+    if ([rules].flat().some(({ source }: FieldRule) => source.kind === 'jsonata')) return { kind: 'expression', field };
+    const [read] = pathsInto(part, { key: NO_KEY, fields: { [field]: rules } }) ?? [];
+    if (read !== undefined) return { kind: 'field', field, path: read.path };
+  }
+  return undefined;
+}
+
+const NO_KEY = { paths: [] };
+
 function pathsIn(source: ValueSource): readonly string[] {
   switch (source.kind) {
     case 'paths':

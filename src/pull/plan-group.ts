@@ -15,6 +15,9 @@ export interface PlannedRecord extends SeenRecord {
   readonly bytes: Buffer;
 }
 
+/** Each place of a record may take as much memory as the record, so its postings are planned in groups of about this many bytes. */
+export const PLACES_BYTES = 4 << 20;
+
 /** A record that was read into a posting. */
 export interface RecordPosting {
   readonly record: PlannedRecord;

@@ -15,7 +15,7 @@ import type { DetailedList } from './details/detailed-list.ts';
 import { type DetailedRecord, detailedRecords } from './details/detailed-records.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { placeHashes } from './place-slots.ts';
-import { type PlannedRecord, planPostings, type RecordPosting } from './plan-group.ts';
+import { PLACES_BYTES, type PlannedRecord, planPostings, type RecordPosting } from './plan-group.ts';
 import { PullLedger } from './pull-ledger.ts';
 import { compileRecordReader, type RecordReader } from './read-record.ts';
 import { RecordIntake } from './record-intake.ts';
@@ -28,8 +28,6 @@ import type { WaitingRecord } from './waiting-records.ts';
  */
 const LOOKED_UP_RECORDS = 128;
 const WRITTEN_RECORDS = 32;
-/** Each place of a record may take as much memory as the record, so its postings are written in groups of about this many bytes. */
-const PLACES_BYTES = 4 << 20;
 /** Records parsed without yielding to the event loop. */
 const PORTION_RECORDS = 8;
 
@@ -163,7 +161,7 @@ export class RecordPlanner implements RecordSink {
       // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const reading = this.#reader.read(record);
-      all.push({ record, read: reading instanceof Promise ? await reading : reading });
+      all.push({ record, read: reading instanceof Promise ? await reading : reading, bytes: record.bytes.length });
     }
     await this.#planRead(all);
   }
@@ -173,7 +171,7 @@ export class RecordPlanner implements RecordSink {
     const postings: RecordPosting[] = [];
     const skipped: Buffer[] = [];
     let bytes = 0;
-    for (const { record, read } of records) {
+    for (const { record, read, bytes: size } of records) {
       if (read.kind === 'skipped') {
         if (this.ledger.skipRecord(record)) skipped.push(record.hash);
       } else if (read.kind === 'postponed') {
@@ -182,7 +180,7 @@ export class RecordPlanner implements RecordSink {
       } else if (read.kind === 'places') {
         for (const posting of this.#placesOf(record, read)) {
           postings.push(posting);
-          bytes += record.bytes.length;
+          bytes += size;
           if (postings.length < LOOKED_UP_RECORDS && bytes < PLACES_BYTES) continue;
           await this.#startWriting(postings.splice(0), skipped.splice(0));
           bytes = 0;

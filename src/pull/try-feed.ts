@@ -6,11 +6,13 @@ import type { RecordSink } from '../feed/feed-reading.ts';
 import type { FeedProgress, RecordPlace } from '../feed/read-documents.ts';
 import { readFeed } from '../feed/read-feed.ts';
 import { keyHash, recordHash } from '../posting/hash.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
+import { hasPlaces } from '../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../posting/posting.ts';
 import { NO_EDITS } from '../store/review/override.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { PullLedger, type SeenRecord } from './pull-ledger.ts';
-import { compileRecordReader, type ReadRecord, type RecordReader } from './read-record.ts';
+import { compileRecordReader, type ListedRecord, type ReadRecord, type RecordReader } from './read-record.ts';
 import { shortfallsOf } from './reading-shortfalls.ts';
 import { RecordSample } from './record-sample.ts';
 import { TrialCounts, type TrialSums, type TriedRecord } from './trial-counts.ts';
@@ -84,6 +86,7 @@ class TrialSink implements RecordSink {
   readonly #reader: RecordReader;
   readonly #requestDetail: RequestDetail | undefined;
   readonly #readList: ReturnType<RecordReader['compileList']>;
+  readonly #hasPlaces: boolean;
   /** Details to request. */
   #detailsLeft: number;
   #waiting: WaitingRecord[] = [];
@@ -97,6 +100,7 @@ class TrialSink implements RecordSink {
     this.#reader = compileRecordReader(setup, NO_EDITS);
     this.#requestDetail = requestDetail;
     this.#readList = this.#reader.compileList(setup.detail ?? '');
+    this.#hasPlaces = hasPlaces(setup.mapping);
     this.#detailsLeft = samples;
   }
 
@@ -148,11 +152,21 @@ class TrialSink implements RecordSink {
       if (detail.kind === 'failed') return { kind: 'unreadable', problems: [{ message: detail.message }], key };
       return this.#reader.complete(listed, detail.tree, bytes);
     }
-    const sighting = this.ledger.seePosting(record, keyHash(key), recordHash(bytes), UNKNOWN);
-    if (sighting.kind === 'identical' || sighting.kind === 'conflicting')
-      this.counts.noteRepeat(record, key, sighting.kind);
-    else this.counts.addListed(record, key);
+    const keys = this.#hasPlaces ? await this.#keysOfPlaces(listed, bytes) : [key];
+    this.ledger.countPlaces(keys.length);
+    for (const one of keys) {
+      const sighting = this.ledger.seePosting(record, keyHash(one), recordHash(bytes), UNKNOWN);
+      if (sighting.kind === 'identical' || sighting.kind === 'conflicting')
+        this.counts.noteRepeat(record, one, sighting.kind);
+      else this.counts.addListed(record, one);
+    }
     return undefined;
+  }
+
+  /** Those of a record's postings do not depend on its detail. */
+  async #keysOfPlaces(listed: ListedRecord, bytes: Buffer): Promise<readonly PostingKey[]> {
+    const read = await this.#reader.complete(listed, listed.tree, bytes);
+    return read.kind === 'places' ? read.postings.map(({ posting }) => posting.key) : [listed.key];
   }
 
   #count(waiting: WaitingRecord, read: ReadRecord): void {

@@ -1,6 +1,6 @@
 // Reads the records of a list with the details of their postings, group by group.
 import type { PostingKey } from '../../posting/identifiers.ts';
-import type { PlannedRecord } from '../plan-group.ts';
+import { PLACES_BYTES, type PlannedRecord } from '../plan-group.ts';
 import type { ListedRecord, Postponed, ReadRecord, RecordReader } from '../read-record.ts';
 import type { AnsweredRecord } from './answered-records.ts';
 import { GROUP_LIMITS } from './detail-reader.ts';
@@ -11,6 +11,8 @@ import type { ListRecord } from './record-spool.ts';
 export interface DetailedRecord {
   readonly record: PlannedRecord;
   readonly read: ReadRecord | Postponed;
+  /** Length of the record and its detail. */
+  readonly bytes: number;
 }
 
 /** All records whose details were looked up or requested, in the order of the list. Can be read once. */
@@ -21,13 +23,23 @@ export async function* detailedRecords(
   const readList = records.compileList(list.reader.name);
   for await (const group of list.answered.groups(GROUP_LIMITS)) {
     const documents = await list.reader.documentsOf(group.flatMap(({ outcome }) => outcome ?? []));
-    const read: DetailedRecord[] = [];
+    let read: DetailedRecord[] = [];
+    let ofPlaces = 0;
     for (const answered of group) {
-      const listed = readList(answered.record.bytes);
-      if (listed.kind !== 'listed') read.push({ record: answered.record, read: listed });
-      else read.push(await complete(list, records, answered, listed, documents));
+      const { record } = answered;
+      const listed = readList(record.bytes);
+      const one =
+        listed.kind === 'listed'
+          ? await complete(list, records, answered, listed, documents)
+          : { record, read: listed, bytes: record.bytes.length };
+      read.push(one);
+      ofPlaces += one.read.kind === 'places' ? one.bytes * one.read.postings.length : 0;
+      if (ofPlaces < PLACES_BYTES) continue;
+      yield read;
+      read = [];
+      ofPlaces = 0;
     }
-    yield read;
+    if (read.length > 0) yield read;
   }
 }
 
@@ -47,7 +59,7 @@ async function complete(
         outcome?.kind === 'document' ? outcome.bytes : outcome && documents.get(outcome.listHash.toString('hex'));
       if (bytes === undefined) {
         reader.postponeLate();
-        return { record, read: { kind: 'postponed', key } };
+        return { record, read: { kind: 'postponed', key }, bytes: record.bytes.length };
       }
       const excerpt = reader.excerptOf(record, bytes);
       const detailed = reader.read(listed.tree, bytes);
@@ -56,12 +68,12 @@ async function complete(
       const inDetail = repairs.map((repair) => `${repair} (in its detail)`);
       const all = inDetail.length === 0 ? listed.repairs : [...(listed.repairs ?? []), ...inDetail];
       const read = await records.complete({ ...listed, repairs: all }, tree, excerpt);
-      return { record: { ...record, bytes: excerpt }, read };
+      return { record: { ...record, bytes: excerpt }, read, bytes: record.bytes.length + bytes.length };
     }
     case 'failed':
       return failedDetail(record, key, outcome);
     case 'postponed':
-      return { record, read: { kind: 'postponed', key } };
+      return { record, read: { kind: 'postponed', key }, bytes: record.bytes.length };
     default:
       return outcome satisfies never;
   }
@@ -73,5 +85,5 @@ function failedDetail(
   { message, excerpt }: { readonly message: string; readonly excerpt: Buffer },
 ): DetailedRecord {
   const problems = [{ message: `the detail of the posting can't be had: ${message}` }];
-  return { record: { ...record, bytes: excerpt }, read: { kind: 'unreadable', problems, key } };
+  return { record: { ...record, bytes: excerpt }, read: { kind: 'unreadable', problems, key }, bytes: excerpt.length };
 }

@@ -77,6 +77,7 @@ export async function forgetOldRows(
   // A row without fields only stood for a request that might have arrived late.
   await forget('uncertain_write', 'until', 1, 'and fields is null');
   // Those of postings that are gone. Those of skipped records stay while the list has them: a new detail may show a posting.
+  // That of a record with several places has the key of none, so it goes when the list has been without the record for a day.
   await forget(
     'detail',
     'unlisted_at',

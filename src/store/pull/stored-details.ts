@@ -205,14 +205,18 @@ export async function assignDetails(
   );
 }
 
-/** When the detail of a posting was requested, and its document; `undefined` if it has none. */
+/**
+ * When the detail of a posting was requested, and its document; `undefined` if it has none. The detail of a record with several
+ * places has the record's key, which is that of each posting without the place.
+ */
 export async function detailOf(
   db: Queryable,
   feed: FeedName,
   key: PostingKey,
 ): Promise<{ readonly requestedAt: Date; readonly document: Buffer } | undefined> {
   const [row] = await db.query<{ fetched_at: Date; body: Buffer }>(
-    'select fetched_at, body from detail where feed = $1 and key = $2 order by fetched_at desc limit 1',
+    `select fetched_at, body from detail where feed = $1 and key in ($2, regexp_replace($2, '[^|]*$', ''))
+     order by key = $2 desc, fetched_at desc limit 1`,
     [feed, key],
   );
   return row === undefined ? undefined : { requestedAt: row.fetched_at, document: await decompressed(row.body) };
