@@ -134,7 +134,9 @@ async function oldestMs(
 /** Why the deletes of a feed are held: the reason of the newest. */
 export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<Message | undefined> {
   const [row] = await db.query<{ reason: Reason | null }>(
-    `select reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
+    // With its site, the newest is the last one of an index range.
+    `select reason from change where site = (select site from feed_state where feed = $1) and feed = $1 and state = 'held'
+     order by since desc, id desc limit 1`,
     [feed],
   );
   return row?.reason == null ? undefined : messageOfReason(row.reason);

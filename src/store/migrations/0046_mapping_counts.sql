@@ -1,5 +1,5 @@
--- How many live jobs each feed has, for display: as with review entries (0045), writers append to a tally, which is folded into a
--- total, and the number is the sum of both. Whatever decides about deletes counts the mappings themselves.
+-- How many live jobs each feed has, for display: as with review entries (0045), writers append to mapping_tally, which is folded into
+-- mapping_total, and the number is the sum of both. Whatever decides about deletes counts the mappings themselves.
 
 create table mapping_total (
   feed text primary key,
