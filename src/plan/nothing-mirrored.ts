@@ -14,6 +14,8 @@ export interface MirroredCounts {
   readonly duplicates: number;
   readonly unreadable: number;
   readonly skipped: number;
+  /** The skipped postings that have expired. */
+  readonly expired?: number;
   /** Deleted postings among those that are gone. */
   readonly deleted?: number;
 }
@@ -37,15 +39,16 @@ export function describeNothingMirrored(
   live: number,
   words: 'was' | 'would be' = 'was',
 ): string {
-  const { rejected, failed, unreadable, skipped } = counts;
+  const { rejected, failed, unreadable, skipped, expired = 0 } = counts;
   const all = rejected + failed + unreadable + skipped;
   const ends = [
     { n: rejected, participle: 'rejected' },
-    { n: failed, participle: undefined },
+    { n: failed, verb: 'failed' },
     { n: unreadable, participle: 'unreadable' },
-    { n: skipped, participle: "skipped by the feed's rule" },
+    { n: skipped - expired, participle: "skipped by the feed's rule" },
+    { n: expired, verb: 'expired' },
   ].filter(({ n }) => n > 0);
-  const parts = ends.map(({ n, participle }) => ({ n, predicate: predicateOf(n, participle, words) }));
+  const parts = ends.map(({ n, ...end }) => ({ n, predicate: predicateOf(n, end, words) }));
   const what =
     parts.length === 1
       ? `${all === 1 ? 'the only posting' : `all ${all} postings`} ${parts[0]?.predicate}`
@@ -57,9 +60,13 @@ export function describeNothingMirrored(
   return `${subject} ${words} mirrored: ${what}${why}${stay}`;
 }
 
-/** @param participle `undefined` for failed postings: they failed while sending, before this plan. */
-function predicateOf(n: number, participle: string | undefined, words: 'was' | 'would be'): string {
+/** @param end what a pull does to the postings, or, as `verb`, what has become of them before it. */
+function predicateOf(
+  n: number,
+  { participle, verb }: { readonly participle?: string; readonly verb?: string },
+  words: 'was' | 'would be',
+): string {
   if (words === 'would be')
-    return participle === undefined ? `${n === 1 ? 'has' : 'have'} failed` : `would be ${participle}`;
-  return participle === undefined ? 'failed' : `${n === 1 ? 'was' : 'were'} ${participle}`;
+    return verb === undefined ? `would be ${participle}` : `${n === 1 ? 'has' : 'have'} ${verb}`;
+  return verb ?? `${n === 1 ? 'was' : 'were'} ${participle}`;
 }

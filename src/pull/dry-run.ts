@@ -26,6 +26,8 @@ export type PlanEnd =
       readonly unreadable: number;
       readonly duplicates: number;
       readonly skipped: number;
+      /** The skipped postings that have expired. */
+      readonly expired: number;
       /** Live site jobs of the feed. */
       readonly live: number;
       /** The most frequent reason for not sending a posting. */

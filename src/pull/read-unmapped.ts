@@ -9,13 +9,16 @@ export type ReadUnmappedEnd =
   | { readonly kind: 'read'; readonly seen: number; readonly shortfalls: readonly Message[] }
   | { readonly kind: 'failed'; readonly message: Message };
 
-/** The caller holds the feed's pull lock. `take` receives the postings in portions. */
+/**
+ * The caller holds the feed's pull lock. `take` receives the postings in portions: also those that have expired, as the site may have
+ * jobs of them that the database does not know.
+ */
 export function readUnmapped(
   setup: FeedSetup,
   context: PullContext,
   take: (postings: readonly UnmappedPosting[]) => Promise<void>,
 ): Promise<ReadUnmappedEnd> {
-  return inDryRun(setup, context, async ({ session, findings }) => {
+  return inDryRun({ ...setup, expireAfterDays: undefined }, context, async ({ session, findings }) => {
     for await (const postings of unmappedPostings(session, setup.feed)) await take(postings);
     return { kind: 'read', seen: findings.seen, shortfalls: findings.shortfalls } as const;
   });

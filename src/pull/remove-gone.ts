@@ -39,6 +39,7 @@ import {
   noteExpired,
   refreshExpired,
 } from '../store/pull/expire-in-pull.ts';
+import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
@@ -137,6 +138,7 @@ export async function removeGone(
   if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before);
   if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
   else {
+    await forgetUnexpired(pullTx.session, setup.feed, setup.expireAfterDays);
     await noteExpired(pullTx);
     if (unreadable.withoutKey === 0) await forgetGone(pullTx, (hash) => ledger.hasSeenExpired(hash), before);
   }

@@ -10,6 +10,7 @@ import {
   type ReviewGroup,
   reviewGroups,
 } from '../store/review/review-groups.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { type ListedRule, rulesOf } from '../store/review/rules.ts';
 
 /** `back`: it had no entries for a while. */
@@ -49,10 +50,10 @@ export async function listGroupsWithTotals(
   return { groups: listed, totals };
 }
 
-/** Groups all entries from before groups existed; afterwards this costs one short query. */
+/** Groups all entries from before groups existed, and folds the counts; mostly two short queries. */
 export async function groupAll(db: Database, signal?: AbortSignal): Promise<void> {
-  if (!(await hasUngrouped(db))) return;
-  while (signal?.aborted !== true && (await groupOlderEntries(db)));
+  if (await hasUngrouped(db)) while (signal?.aborted !== true && (await groupOlderEntries(db)));
+  await foldReviewCounts(db);
 }
 
 /**

@@ -36,6 +36,13 @@ const WHY = { message: 'title is missing.', count: 2 };
 it.each([
   [{ rejected: 3 }, WHY, 0, 'nothing was mirrored: all 3 postings were rejected: title is missing (2 of 3)'],
   [{ skipped: 3 }, undefined, 0, "nothing was mirrored: all 3 postings were skipped by the feed's rule"],
+  [{ skipped: 3, expired: 3 }, undefined, 0, 'nothing was mirrored: all 3 postings expired'],
+  [
+    { skipped: 3, expired: 1 },
+    undefined,
+    0,
+    "nothing was mirrored: of 3 postings 2 were skipped by the feed's rule, 1 expired",
+  ],
   [
     { rejected: 2, skipped: 1 },
     WHY,

@@ -7,6 +7,7 @@ import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '.
 import { UserError } from '../../runtime/exit-status.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping/mapping-list.ts';
+import { countExpired } from '../../store/pull/posting-expiry.ts';
 import { printData, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
 import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
@@ -76,6 +77,11 @@ function exportCommand(): Command {
         const header = headerLine(options.format);
         if (header !== undefined) await printData(header);
         for await (const row of listMappings(db, feed)) await printData(mappingLine(row, options.format));
+        const expired = await countExpired(db, feed);
+        if (expired > 0)
+          printNotice(
+            `${plural(expired, 'posting')} without a job ${expired === 1 ? 'has' : 'have'} expired, which this file does not say: an installation that imports it creates jobs for them. A backup says it: jobmirror backup FILE`,
+          );
       }),
     );
 }

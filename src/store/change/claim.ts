@@ -184,7 +184,6 @@ async function readDue(
       ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)
       : ({ kind: 'absent' } as const);
     const request = nextRequest(desired, actual, { createOnly, whole: updates.clearing.has(row.site) });
-    const fields = actual === undefined ? row.fields : acceptedByUpdate(row.fields, actual.fields, createOnly);
     return {
       feed: row.feed,
       key: row.key,
@@ -195,7 +194,12 @@ async function readDue(
       request,
       accepted:
         desired.kind === 'present'
-          ? { fields, recordHash: row.record_hash, contentHash: desired.contentHash }
+          ? {
+              fields:
+                actual === undefined ? desired.fields : acceptedByUpdate(desired.fields, actual.fields, createOnly),
+              recordHash: row.record_hash,
+              contentHash: desired.contentHash,
+            }
           : undefined,
       createOnly,
       before: actual?.fields,

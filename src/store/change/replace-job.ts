@@ -83,7 +83,7 @@ async function write(
 ): Promise<void> {
   await session.query(
     `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null,
-       record_hash = decode(md5('recovered ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
+       mapped_at = now(), record_hash = decode(md5('recovered ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
     [feed, key, to, url ?? null, contentHash(shown)],
   );
   await session.query(

@@ -2,6 +2,7 @@
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { joinExpiry } from '../pull/posting-expiry.ts';
 
 /** One mapping as listed and exported. */
 export interface MappingRow {
@@ -10,6 +11,7 @@ export interface MappingRow {
   readonly site: SiteName;
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
+  /** When the posting got the job, or when its days on the site were started anew. */
   readonly since: Date;
 }
 
@@ -27,8 +29,9 @@ export async function* listMappings(
   const session = await db.session();
   try {
     await session.query('begin read only');
-    const select = `select feed, key, site, site_job_id, site_job_url, mapped_at from mapping
-       where $1::text is null or feed = $1 order by feed collate "C", key collate "C" limit $2`;
+    const select = `select m.feed, m.key, m.site, m.site_job_id, m.site_job_url, greatest(m.mapped_at, e.renewed_at) as mapped_at
+       from mapping m ${joinExpiry('m')}
+       where $1::text is null or m.feed = $1 order by m.feed collate "C", m.key collate "C" limit $2`;
     const values = [feed ?? null, Number.isFinite(limit) ? limit : null];
     for await (const rows of inBatches(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
       for (const row of rows) {

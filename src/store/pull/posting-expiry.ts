@@ -3,18 +3,30 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
- * SQL: whether the posting with the mapping `m` and the row `e`, each or both of which may be null, has expired. A job that it got
- * after that starts a time of its own. @param days `undefined`: postings of the feed do not expire.
+ * SQL: whether the posting with the mapping `m` and the row `e`, each or both of which may be null, has expired: by the age of its job,
+ * or, without a job, because it was noted. @param days `undefined`: postings of the feed do not expire.
  */
 export const hasExpired = (days: number | undefined): string =>
   days === undefined
     ? 'false'
-    : `(coalesce(e.expired_at is not null and (m.mapped_at is null or m.mapped_at <= e.expired_at), false)
-        or coalesce(m.mapped_at is not null and greatest(m.mapped_at, e.renewed_at) <= now() - make_interval(hours => ${24 * days}), false))`;
+    : `(case when m.mapped_at is null then e.expired_at is not null
+        else greatest(m.mapped_at, e.renewed_at) <= now() - make_interval(hours => ${24 * days}) end)`;
 
 /** SQL: the row of the posting of `table`. */
 export const joinExpiry = (table: string): string =>
   `left join posting_expiry e on e.feed = ${table}.feed and e.key = ${table}.key`;
+
+/** SQL: rows of postings with a job that has not been on the site for so long; $1 is the feed. */
+const notAnyMore = (days: number): string => `from posting_expiry e join mapping m on m.feed = e.feed and m.key = e.key
+  where e.feed = $1 and e.expired_at is not null and not ${hasExpired(days)}`;
+
+/** Forgets that postings had expired whose jobs have not been on the site for so long: the number of days has changed, or they are others. */
+export async function forgetUnexpired(db: Queryable, feed: FeedName, days: number): Promise<void> {
+  await db.query(
+    `delete from posting_expiry x using (select e.key ${notAnyMore(days)}) o where x.feed = $1 and x.key = o.key`,
+    [feed],
+  );
+}
 
 /** Whether the next pull must read the feed, changed or not: a job is due, or postings are to have jobs again. */
 export async function anyExpiryDue(db: Queryable, feed: FeedName, days: number | undefined): Promise<boolean> {
@@ -23,11 +35,24 @@ export async function anyExpiryDue(db: Queryable, feed: FeedName, days: number |
       ? 'select from posting_expiry where feed = $1 and expired_at is not null'
       : `select from mapping m ${joinExpiry('m')} where m.feed = $1 and ${hasExpired(days)}
          and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.desired = 'absent')`;
-  // One that is missing within its grace is forgotten only by pulls that read the feed.
-  const inGrace =
-    days === undefined ? 'false' : 'exists (select from posting_expiry where feed = $1 and missing_pulls > 0)';
-  const [row] = await db.query<{ due: boolean }>(`select exists (${due}) or ${inGrace} as due`, [feed]);
+  // Only a pull that reads the feed forgets one that is missing within its grace, or withdraws the delete of one that has not expired
+  // by a new number of days.
+  const others =
+    days === undefined
+      ? 'false'
+      : `exists (select from posting_expiry where feed = $1 and missing_pulls > 0) or exists (select ${notAnyMore(days)})`;
+  const [row] = await db.query<{ due: boolean }>(`select exists (${due}) or ${others} as due`, [feed]);
   return row?.due === true;
+}
+
+/** How many postings have expired and have no job. @param feed `undefined`: of all feeds */
+export async function countExpired(db: Queryable, feed: FeedName | undefined): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*) as n from posting_expiry e where ($1::text is null or e.feed = $1) and e.expired_at is not null
+       and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`,
+    [feed ?? null],
+  );
+  return row?.n ?? 0;
 }
 
 /** How a posting stands with its time. */

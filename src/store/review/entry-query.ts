@@ -22,12 +22,17 @@ export interface EntryQuery {
 
 /** How many values {@link valuesOf} gives. */
 export const QUERY_VALUES = 9;
+/** How many of them {@link MATCHES_COUNTED} has. */
+export const COUNTED_VALUES = 5;
 
-/** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
-export const MATCHES = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
+/** The part of the condition that is about what entries are counted by; see `review-totals.ts`. */
+export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
   and ($3::text[] is null or e.group_id = any($3)) and ($4::text is null or e.feed = $4)
   and ($5::text is null or e.site = $5
-    or (e.site is null and e.feed in (select f.feed from feed_state f where f.site = $5)))
+    or (e.site is null and e.feed in (select f.feed from feed_state f where f.site = $5)))`;
+
+/** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
+export const MATCHES = `${MATCHES_COUNTED}
   and ($6::text is null or strpos(e.search, $6) > 0)
   and ($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
   and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))
@@ -45,6 +50,10 @@ export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.ids ?? null,
 ];
 
+/** Whether {@link MATCHES_COUNTED} is the whole condition. */
+export const isCounted = ({ text, olderThanMs, newerThanMs, ids }: EntryQuery): boolean =>
+  [text, olderThanMs, newerThanMs, ids].every((part) => part === undefined);
+
 /** Whether it selects all waiting entries of its groups and kinds. */
-export const isWhole = ({ feed, site, text, olderThanMs, newerThanMs, ids, discarded }: EntryQuery): boolean =>
-  [feed, site, text, olderThanMs, newerThanMs, ids].every((part) => part === undefined) && discarded !== true;
+export const isWhole = (query: EntryQuery): boolean =>
+  isCounted(query) && query.feed === undefined && query.site === undefined && query.discarded !== true;

@@ -51,13 +51,14 @@ const GROUP_CHANGES = `with chosen as materialized (
     order by c.feed, c.key for update),
   written as materialized (
     select write_review_entry(id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end,
-      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since) from chosen)
+      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since, revision) from chosen)
   select count(*) from written`;
 
 const GROUP_RECORDS = `with chosen as materialized (
     select p.* from record_problem p where p.id > $1 and p.id <= $2 order by p.id for update),
   written as materialized (
-    select write_review_entry(id, kind, discarded, feed, key, null, null, jsonb_build_object('problems', problems), since)
+    select write_review_entry(id, kind, discarded, feed, key, null, null, jsonb_build_object('problems', problems), since,
+      revision)
     from chosen)
   select count(*) from written`;
 

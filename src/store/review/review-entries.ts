@@ -4,7 +4,16 @@ import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
-import { type EntryQuery, MATCHES, QUERY_VALUES, valuesOf } from './entry-query.ts';
+import {
+  COUNTED_VALUES,
+  type EntryQuery,
+  isCounted,
+  MATCHES,
+  MATCHES_COUNTED,
+  QUERY_VALUES,
+  valuesOf,
+} from './entry-query.ts';
+import { ENTRY_COUNTS } from './review-totals.ts';
 
 export { ENTRY_KINDS, type EntryKind };
 
@@ -134,10 +143,16 @@ function reasonOf(reason: Partial<Reason> | null): Message {
 export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
   const { kind, changes, records } = sourcesOf(filter);
   if (filter.within !== undefined) {
-    const within = await db.query<{ kind: EntryKind; n: number }>(
-      `select e.kind, count(*) as n from review_entry e where ${MATCHES} group by 1`,
-      valuesOf(queryOf(filter)),
-    );
+    const query = queryOf(filter);
+    const within = isCounted(query)
+      ? await db.query<{ kind: EntryKind; n: number }>(
+          `select e.kind, sum(e.n)::bigint as n from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by 1 having sum(e.n) > 0`,
+          valuesOf(query).slice(0, COUNTED_VALUES),
+        )
+      : await db.query<{ kind: EntryKind; n: number }>(
+          `select e.kind, count(*) as n from review_entry e where ${MATCHES} group by 1`,
+          valuesOf(query),
+        );
     return new Map(within.map((row) => [row.kind, row.n]));
   }
   const rows = await db.query<{ kind: EntryKind; n: number }>(

@@ -4,7 +4,16 @@ import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Database } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
-import { type EntryQuery, isWhole, MATCHES, QUERY_VALUES, valuesOf } from './entry-query.ts';
+import {
+  type EntryQuery,
+  isCounted,
+  isWhole,
+  MATCHES,
+  MATCHES_COUNTED,
+  QUERY_VALUES,
+  valuesOf,
+} from './entry-query.ts';
+import { ENTRY_COUNTS, VALUE_COUNTS } from './review-totals.ts';
 
 /** How often something occurs in a group. */
 export interface Frequency<Of> {
@@ -64,21 +73,38 @@ export interface GroupLimits {
 
 const [AT_GROUPS, AT_VALUES, AT_SKIPPED] = [1, 2, 3].map((at) => `$${QUERY_VALUES + at}::bigint`);
 
-// One pass over the entries, in the order of an index; the details are of the listed groups only.
-const GROUPS = `with part as materialized (
+/** Of the oldest or the newest entry: the first that matches in the order of an index. */
+const sinceOf = (order: 'asc' | 'desc'): string =>
+  `(select e.since from review_entry e where e.group_id = l.group_id and ${MATCHES} order by e.since ${order} limit 1)`;
+
+/** The largest groups, their shares by feed and site, and their values, from what is counted. */
+const FROM_COUNTS = `with part as materialized (
+    select e.group_id, e.feed, e.site, sum(e.n)::bigint as n from ${ENTRY_COUNTS}
+    where ${MATCHES_COUNTED} group by 1, 2, 3 having sum(e.n) > 0),
+  whole as materialized (select group_id, sum(n)::bigint as n from part group by group_id),
+  largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED}),
+  total as materialized (select l.*, ${sinceOf('asc')} as first, ${sinceOf('desc')} as last from largest l),
+  listed as (select * from part where group_id in (select group_id from total)),
+  by_value as materialized (
+    select e.group_id, e.value, sum(e.n)::bigint as n from ${VALUE_COUNTS}
+    where e.group_id in (select group_id from total) and ${MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
+
+/** The same in one pass over the entries, for selections that are not counted. */
+const FROM_ENTRIES = `with part as materialized (
     select e.group_id, e.value, e.feed, e.site, count(*) as n, min(e.since) as first, max(e.since) as last
     from review_entry e where ${MATCHES} group by 1, 2, 3, 4),
   whole as materialized (
-    select group_id, sum(n)::bigint as n, min(first) as first, max(last) as last, count(distinct value) as value_count
-    from part group by group_id),
+    select group_id, sum(n)::bigint as n, min(first) as first, max(last) as last from part group by group_id),
   total as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED}),
-  listed as (select part.* from part where group_id in (select group_id from total)),
-  valued as (
-    select group_id, jsonb_agg(jsonb_build_object('of', value, 'count', n) order by n desc, value) as list
-    from (select group_id, value, sum(n)::bigint as n,
-            row_number() over (partition by group_id order by sum(n) desc, value) as place
-          from listed where value is not null group by group_id, value) ranked
-    where place <= ${AT_VALUES} group by group_id),
+  listed as (select * from part where group_id in (select group_id from total)),
+  by_value as materialized (
+    select group_id, value, sum(n)::bigint as n from listed where value is not null group by 1, 2)`;
+
+const SHARES = `valued as (
+    select group_id, jsonb_agg(jsonb_build_object('of', value, 'count', n) order by n desc, value collate "C")
+        filter (where place <= ${AT_VALUES}) as list, count(*) as value_count
+    from (select *, row_number() over (partition by group_id order by n desc, value collate "C") as place from by_value) ranked
+    group by group_id),
   fed as (
     select group_id, jsonb_agg(jsonb_build_object('of', feed, 'count', n) order by n desc, feed) as list
     from (select group_id, feed, sum(n)::bigint as n from listed group by group_id, feed) by_feed group by group_id),
@@ -90,7 +116,7 @@ const GROUPS = `with part as materialized (
           group by 1, 2) by_site
     where site is not null group by group_id)`;
 
-const WITH_DETAILS = `select t.group_id, x.kind, x.field, x.message, t.n, t.first, t.last, t.value_count,
+const WITH_DETAILS = `select t.group_id, x.kind, x.field, x.message, t.n, t.first, t.last, coalesce(v.value_count, 0) as value_count,
     v.list as values, f.list as feeds, s.list as sites, x.id, x.feed, x.key, x.value,
     coalesce(c.reason, r.problems->0) as reason, past.first_at, past.day_ago,
     (select min(b.at) from review_group_count b where b.group_id = t.group_id and b.n > 0 and b.at > past.none_at) as back_at,
@@ -109,11 +135,8 @@ const WITH_DETAILS = `select t.group_id, x.kind, x.field, x.message, t.n, t.firs
       from review_group_count h where h.group_id = t.group_id) past on true
   order by t.n desc, t.group_id`;
 
-/** Without them, the planner may sort all entries on disk: it can't know how few sums there are. */
-const IN_INDEX_ORDER = `select set_config('jit', 'off', true), set_config('enable_hashagg', 'off', true),
-  set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true), set_config('work_mem', '32MB', true)`;
-/** A text is searched in the table itself, so its order does not help. */
-const WITH_HASHES = `select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
+/** Compiling takes longer than running, and sums of all entries must fit into memory. */
+const SETTINGS = `select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
 
 /** How many groups the selected entries are in, and how many entries. */
 export interface GroupTotals {
@@ -128,8 +151,8 @@ export async function reviewGroups(
   limits: GroupLimits,
 ): Promise<{ readonly groups: ReviewGroup[]; readonly totals: GroupTotals }> {
   const rows = await db.transaction(async (tx) => {
-    await tx.query(query.text === undefined ? IN_INDEX_ORDER : WITH_HASHES);
-    return tx.query(`${GROUPS} ${WITH_DETAILS}`, [
+    await tx.query(SETTINGS);
+    return tx.query(`${isCounted(query) ? FROM_COUNTS : FROM_ENTRIES}, ${SHARES} ${WITH_DETAILS}`, [
       ...valuesOf(query),
       limits.groups ?? null,
       limits.values,

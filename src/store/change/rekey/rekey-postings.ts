@@ -5,6 +5,7 @@ import type { Fields } from '../../../posting/posting.ts';
 import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
 import type { Queryable, Session } from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/outcome-counts.ts';
+import { renewPostings } from '../../pull/posting-expiry.ts';
 import { auditActions } from '../../review/audit.ts';
 import { type EditRow, editsOfPostings } from '../../review/override.ts';
 import { endRekey } from './collect-rekey.ts';
@@ -106,8 +107,8 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
   );
   if (moved.length === 0) return;
   // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
-  const dropped = await session.query<{ desired: string }>(
-    'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired',
+  const dropped = await session.query<{ desired: string; state: string; key: PostingKey }>(
+    'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
     [feed],
   );
   const deletes = dropped.filter(({ desired }) => desired === 'absent');
@@ -139,6 +140,13 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
       feed,
     ]);
   }
+  const kept = dropped.filter(({ desired, state }) => desired === 'absent' && state === 'discarded');
+  if (kept.length > 0)
+    await renewPostings(
+      session,
+      feed,
+      kept.map(({ key }) => key),
+    ); // A person has decided to keep these jobs.
   for (const table of ['posting_note', 'kept_record']) {
     await session.query(`delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`, [feed]);
   }

@@ -1,0 +1,44 @@
+// Fields that are set only on create, together with other commands: jobs are deleted, keep what they have, and no message promises more.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const LEFT = { create_only_fields: '[description]' };
+const READINGS = [
+  ['keep', { feed: LEFT }],
+  ['clear', { feed: LEFT, site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } }],
+] as const satisfies readonly (readonly [string, MirrorOptions])[];
+
+const syncOf = async (list: readonly TestPosting[]) => {
+  await mirror.writeFeed(feedXml(list));
+  return mirror.sync();
+};
+const run = async (...args: readonly string[]) => {
+  await mirror.stopEngine();
+  return runProgram(mirror, ...args);
+};
+const jobs = async () => Object.fromEntries([...(await mirror.siteJobs())].sort());
+
+describe.each(READINGS)('on a site that would %s omitted fields', (_, options) => {
+  it('the job of a posting that is gone is deleted, beside creates and updates; an undo creates it again', async () => {
+    mirror = await openMirror(options);
+    await syncOf(postings(10));
+    const next = [posting('p1', { title: 'Cook' }), ...postings(9).slice(1), posting('n1')];
+    const second = await syncOf(next);
+    expect(second).toMatchObject({ status: 'mirrored', created: 1, updated: 1, deleted: 1, failed: 0 });
+    expect(Object.keys(await jobs())).toEqual(['n1', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9']);
+    expect((await run('undo', String(second.pull), '--yes')).status).toBe(0);
+    expect(Object.keys(await jobs())).toEqual(
+      postings(10)
+        .map(({ key }) => key)
+        .sort(),
+    );
+    expect((await jobs()).p1).toMatchObject({ title: 'Nurse p1' });
+  });
+});

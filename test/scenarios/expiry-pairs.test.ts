@@ -1,0 +1,139 @@
+// Postings that expire, in every state that other commands leave behind: no job that a person keeps is deleted, and none is lost.
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+let separate: TestDatabase | undefined;
+afterEach(async () => {
+  await mirror?.close();
+  await separate?.drop();
+  separate = undefined;
+});
+
+const open = async (feed: MirrorOptions['feed'] = {}, options: MirrorOptions = {}) => {
+  mirror = await openMirror({ ...options, feed: { expire_after_days: '30', ...feed } });
+};
+const rows = async (sql: string) => (await mirror.app()).db.query(sql);
+const live = async () => [...(await mirror.siteJobs()).keys()].sort();
+const syncOf = async (list: readonly TestPosting[]) => {
+  await mirror.writeFeed(feedXml(list));
+  return mirror.sync();
+};
+const run = async (...args: readonly string[]) => {
+  await mirror.stopEngine();
+  return runProgram(mirror, ...args);
+};
+/** Lets postings have been on the site for a number of days. */
+const age = async (days: number, ...keys: string[]) =>
+  (await mirror.app()).db.query(
+    `update mapping set mapped_at = now() - make_interval(hours => $1) where key = any($2)`,
+    [24 * days, keys],
+  );
+const daysOf = async (key: string) =>
+  (
+    await rows(
+      `select round(extract(epoch from now() - mapped_at) / 86400)::int as days from mapping where key = '${key}'`,
+    )
+  )[0]?.days;
+const numbered = (prefix: string, from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => `${prefix}${from + at}`);
+const wards = (prefix: string, count: number): TestPosting[] =>
+  Array.from({ length: count }, (_, at) =>
+    posting(`${prefix}${at + 1}`, { title: `Nurse ${at + 1}`, description: `<p>Ward ${at + 1}</p>` }),
+  );
+
+it('new keys: the age follows, and a job that a person keeps is not deleted under its new key', async () => {
+  await open();
+  await syncOf(wards('a', 20));
+  await age(40, ...numbered('a', 1, 8));
+  expect(await mirror.sync()).toMatchObject({ held: 8, expired: 8 });
+  expect((await run('review', 'discard', 'acme', '--kind', 'held', '--yes')).status).toBe(0);
+  await age(29, 'a9', 'a10');
+  expect(await syncOf(wards('b', 20))).toMatchObject({ created: 0, deleted: 0, pending: 20 });
+  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('20 jobs kept');
+  expect(await mirror.sync()).toMatchObject({ updated: 20, held: 0, deleted: 0, expired: 0 });
+  expect(await daysOf('b1')).toBe(40);
+  expect(await daysOf('b9')).toBe(29);
+  await age(30, 'b9', 'b10');
+  expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });
+  expect(await live()).toHaveLength(18);
+  // Those days are over, too, at some time.
+  await rows(`update posting_expiry set renewed_at = now() - interval '30 days' where key in ('b1', 'b2')`);
+  expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 4 });
+});
+
+it('more days: jobs whose deletes are held stay, although the source says that nothing has changed', async () => {
+  const server = createServer((request, response) => {
+    const etag = '"1"';
+    if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
+    return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(feedXml(postings(12)));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await open({ source: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml` });
+  await mirror.sync();
+  await age(40, ...numbered('p', 1, 12));
+  const held = await mirror.sync();
+  expect(held).toMatchObject({ held: 12, expired: 12 });
+  expect(held.message).toContain('nothing was mirrored: all 12 postings expired');
+  expect(await mirror.sync()).toMatchObject({ status: 'review', held: 12 });
+  await mirror.stopEngine();
+  const config = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, config.replace('expire_after_days: 30', 'expire_after_days: 60'));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', held: 0, expired: 0, unchanged: 12, requests: 0 });
+  expect(await rows('select key from posting_expiry')).toEqual([]);
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified', unchanged: 12 });
+  server.close();
+});
+
+it('mappings of another installation: renewed days are exported, expired postings are not', async () => {
+  await open();
+  await syncOf(postings(8));
+  await age(40, 'p1', 'p2');
+  expect((await run('feeds', 'renew', 'acme', 'p1')).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ deleted: 1, expired: 1 });
+  const exported = await run('mappings', 'export');
+  expect(exported.errors).toMatch(/1 posting without a job has expired, .* creates jobs for them/);
+  await writeFile(`${mirror.folder}/jobs.csv`, exported.out);
+  for (const table of ['change', 'mapping', 'document', 'posting_expiry']) await rows(`delete from ${table}`);
+  expect((await run('mappings', 'import', `${mirror.folder}/jobs.csv`)).out).toContain('7 mappings imported');
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, expired: 0, created: 1, updated: 7 });
+  expect(await daysOf('p1')).toBe(0);
+  expect(await live()).toHaveLength(8);
+});
+
+it('an older backup: recover finds the jobs of renewed postings, and days begin at the recovery', async () => {
+  separate = await createTestDatabase();
+  await open({}, { databaseUrl: separate.url });
+  await syncOf(postings(10));
+  await age(40, 'p1', 'p2');
+  await age(29, 'p3');
+  expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });
+  const file = `${mirror.folder}/older.backup`;
+  expect((await run('backup', file)).status).toBe(0);
+  // Since then a person has renewed one, and the job of another one was gone and made again.
+  expect((await run('feeds', 'renew', 'acme', 'p1')).status).toBe(0);
+  const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p3'`)) as [{ id: string }];
+  await mirror.sandbox.inspect.removeJob(id);
+  expect((await run('verify', 'acme', '--repair')).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ created: 2 });
+  expect((await run('restore', file, '--replace', '--yes')).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ expired: 2, created: 0, deleted: 0 });
+  const recovered = await run('recover', 'acme', '--yes');
+  expect(recovered.out).toContain('sure p1');
+  expect(recovered.out).toContain('1 job mapped, 1 replaced, 0 marked');
+  expect(await mirror.sync()).toMatchObject({ unchanged: 9, expired: 1, created: 0, deleted: 0 });
+  expect(await daysOf('p1')).toBe(0);
+  expect(await daysOf('p3')).toBe(0);
+  expect(await live()).toHaveLength(9);
+  expect(await rows('select key from posting_expiry')).toEqual([{ key: 'p2' }]);
+  expect(await mirror.sync()).toMatchObject({ unchanged: 9, expired: 1, requests: 0 });
+});
