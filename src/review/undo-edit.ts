@@ -24,7 +24,7 @@ export interface UndoEditOptions {
   /** Undo nothing if the edits are no longer those that a person saw: {@link editsVersion}. */
   readonly version?: string | undefined;
   /** Fields of the feed that are left to the site once there is a job. */
-  readonly createOnly: CreateOnlyFields;
+  readonly createOnly?: CreateOnlyFields;
 }
 
 /** Another one after each edit of the posting. */
