@@ -2,8 +2,8 @@
 import { plural } from '../plan/plural.ts';
 import { postingKey, siteJobId } from '../posting/identifiers.ts';
 import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
-import { matchJobs, shortfallText } from '../review/match-jobs.ts';
-import { unreadOthers } from '../runtime/adopting/read-others.ts';
+import { matchJobs } from '../review/match-jobs.ts';
+import { matchNotes } from '../runtime/adopting/match-notes.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
@@ -30,7 +30,7 @@ const MOST_SHOWN = 50;
 
 export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
   return runAdopting(app, name, { config: options.config, signal }, (adopting) =>
-    options.job === undefined ? adoptMany(app, adopting, options) : adoptNamed(adopting, options),
+    options.job === undefined ? adoptMany(app, adopting, options) : adoptOneNamed(adopting, options),
   );
 }
 
@@ -47,24 +47,12 @@ async function adoptMany(app: App, adopting: AdoptingCommand, options: AdoptOpti
     if (end.kind === 'failed') throw new UserError(`${adopting.say(end.message)}. Nothing was adopted.`);
     const counts = await matching.count();
     progress.clear();
-    if (options.json !== true) await noteUnread(app, adopting);
-    if (options.json !== true && end.shortfalls.length > 0)
-      printNotice(
-        `The feed was not read completely (${shortfallText(end.shortfalls)}): jobs count as certain only by their reference.`,
-      );
+    if (options.json !== true) for (const note of await matchNotes(app, adopting, end.shortfalls)) printNotice(note);
     if (options.sure === true) await printAdopted(adopting, { matching, since: end.since, counts }, options);
     else await printFound(matching, adopting, counts, options);
   } finally {
     await matching.close();
   }
-}
-
-async function noteUnread(app: App, adopting: AdoptingCommand): Promise<void> {
-  const unread = await unreadOthers(app, adopting);
-  if (unread.length > 0)
-    printNotice(
-      `Postings of ${unread.join(', ')}, also of site ${adopting.site.name}, were not compared: no complete pull has read them yet.`,
-    );
 }
 
 async function printFound(
@@ -129,7 +117,7 @@ async function printMatches(
 const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
   `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;
 
-async function adoptNamed(adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
+async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): Promise<void> {
   const { subject, feed, progress } = adopting;
   const key = postingKey(options.posting ?? '');
   const id = siteJobId(options.job ?? '');

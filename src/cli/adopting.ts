@@ -1,6 +1,6 @@
 // Adopts jobs for a command, which shows its progress on one line.
 import type { Message } from '../plan/message.ts';
-import { type Adopting, describeProgress, withAdopting } from '../runtime/adopting/open-adopting.ts';
+import { type Adopting, withAdopting } from '../runtime/adopting/open-adopting.ts';
 import type { App } from '../runtime/app.ts';
 import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
 import { commandWriter } from './command-line.ts';
@@ -21,11 +21,8 @@ export async function runAdopting(
   const progress = startProgressLine();
   const write = (message: Message): string => say(message, commandWriter(config));
   try {
-    await withAdopting(
-      app,
-      name,
-      { signal, say: write, onProgress: (setup, done) => progress.show(describeProgress(setup, done)) },
-      (adopting) => work({ ...adopting, progress, say: write }),
+    await withAdopting(app, name, { signal, say: write, onProgress: (text) => progress.show(text) }, (adopting) =>
+      work({ ...adopting, progress, say: write }),
     );
   } finally {
     progress.clear();

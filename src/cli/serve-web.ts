@@ -1,6 +1,7 @@
 // Serves pages, API, health and metrics, and does what they ask of the running process.
 import type { Hono } from 'hono';
 import type { FeedSetup } from '../pull/feed-setup.ts';
+import { adoptNow } from '../runtime/adopting/adopt-now.ts';
 import type { App } from '../runtime/app.ts';
 import { startBulkRunner } from '../runtime/bulk-runner.ts';
 import type { Engine } from '../runtime/engine.ts';
@@ -31,14 +32,16 @@ export async function serveWeb(app: App): Promise<WebServer> {
       queueCounts = engine.queueCounts;
       const pulls = pullNow(app, engine, setups, signal);
       const bulk = startBulkRunner(app, () => engine.wake());
+      const adoptions = adoptNow(app, engine);
       control.begin({
         pull: (feed) => pulls.pull(feed),
         pullSoon: (feed) => pulls.soon(feed),
         wake: () => engine.wake(),
         queueCounts: () => engine.queueCounts(),
         bulk: (id) => bulk.begin(id),
+        adopt: (feed, actor, request) => adoptions.begin(feed, actor, request),
       });
-      ends.push(pulls.stop, bulk.stop);
+      ends.push(pulls.stop, bulk.stop, adoptions.stop);
     },
     async stop(graceMs) {
       await Promise.all(ends.map((end) => end(graceMs)));

@@ -3,6 +3,7 @@ import { compareJob } from '../plan/adopt/compare-job.ts';
 import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
 import { LEAST_SCORE } from '../plan/adopt/judge-candidates.ts';
 import { contentOf } from '../plan/match-doubt.ts';
+import { type Message, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -11,7 +12,7 @@ import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import { ownerOfReference } from '../store/change/doubt.ts';
 import { adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
-import type { JobMatching } from '../store/mapping/job-matching.ts';
+import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
 import { ownerByTitledId } from '../store/mapping/titled-id.ts';
 import { databaseTime } from '../store/site/site-search.ts';
 import { crossStep } from '../telemetry/steps.ts';
@@ -20,6 +21,14 @@ import { type AdoptSubject, adoptRules } from './match-jobs.ts';
 /** Checks that the feed's pull lock is still held; throws otherwise. */
 type CheckLock = () => void;
 
+interface SureAdoption {
+  readonly actor: string;
+  readonly since: Date;
+  readonly checkLock: CheckLock;
+  /** Which of the certain matches; by default all. */
+  readonly only?: (match: Pick<SureMatch, 'key' | 'siteJobId'>) => boolean;
+}
+
 /**
  * Adopts the certain matches in portions, each in a transaction of its own: a command that is stopped leaves each posting adopted
  * or as it was. Returns those that another process, or a deletion, was faster with.
@@ -27,7 +36,7 @@ type CheckLock = () => void;
 export async function adoptSure(
   matching: JobMatching,
   { feed, site, signal, onProgress }: AdoptSubject,
-  { actor, since, checkLock }: { readonly actor: string; readonly since: Date; readonly checkLock: CheckLock },
+  { actor, since, checkLock, only = () => true }: SureAdoption,
 ): Promise<{ readonly adopted: number; readonly refused: readonly RefusedAdoption[] }> {
   const refused: RefusedAdoption[] = [];
   let adopted = 0;
@@ -36,13 +45,15 @@ export async function adoptSure(
     checkLock();
     const { matches, last } = await matching.sureAfter(after);
     if (matches.length === 0) return { adopted, refused };
-    const adoptions = matches.map(({ names, fields, ...match }) => ({ ...match, shown: shownOf(names, fields) }));
+    after = last;
+    const chosen = matches.filter(only);
+    if (chosen.length === 0) continue;
+    const adoptions = chosen.map(({ names, fields, ...match }) => ({ ...match, shown: shownOf(names, fields) }));
     const left = await adoptJobs(matching.session, { feed, site, actor, since }, adoptions);
     crossStep('jobs-adopted');
     refused.push(...left);
-    adopted += matches.length - left.length;
+    adopted += chosen.length - left.length;
     onProgress?.({ what: 'adopted', done: adopted });
-    after = last;
   }
 }
 
@@ -60,25 +71,49 @@ export type AdoptOneEnd =
   /** Nothing was written. `mayInsist`: a person may adopt it anyway. */
   | { readonly kind: 'refused'; readonly message: string; readonly mayInsist: boolean };
 
+/** A job that a person names for a posting. */
+export interface NamedAdoption {
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  /** Even if it seems to be another job, or another posting's. */
+  readonly anyway: boolean;
+}
+
 /** Adopts one job for a posting, as a person says, after reading the job from the site. The caller holds the feed's pull lock. */
 export async function adoptOne(
   subject: AdoptSubject,
-  {
-    key,
-    siteJobId,
-    anyway,
-    actor,
-  }: { readonly key: PostingKey; readonly siteJobId: SiteJobId; readonly anyway: boolean; readonly actor: string },
+  { actor, ...named }: NamedAdoption & { readonly actor: string },
+): Promise<AdoptOneEnd> {
+  const read = await findUnmapped(subject, new Set([named.key]));
+  if (read.kind === 'failed') return refuse(textOf(read.message));
+  return adoptNamed(subject, read.found.get(named.key), named, actor);
+}
+
+/** Reads the feed, and returns those of its postings without a job that have these keys. */
+export async function findUnmapped(
+  subject: AdoptSubject,
+  keys: ReadonlySet<PostingKey>,
+): Promise<
+  | { readonly kind: 'found'; readonly found: ReadonlyMap<PostingKey, UnmappedPosting> }
+  | { readonly kind: 'failed'; readonly message: Message }
+> {
+  const found = new Map<PostingKey, UnmappedPosting>();
+  const read = await subject.readPostings(async (postings) => {
+    for (const posting of postings) if (keys.has(posting.key)) found.set(posting.key, posting);
+  });
+  return read.kind === 'failed' ? read : { kind: 'found', found };
+}
+
+const refuse = (message: string, mayInsist = false) => ({ kind: 'refused', message, mayInsist }) as const;
+
+/** Adopts the job after reading it from the site. @param found the posting, as the feed has it now */
+export async function adoptNamed(
+  subject: AdoptSubject,
+  found: UnmappedPosting | undefined,
+  { key, siteJobId, anyway }: NamedAdoption,
+  actor: string,
 ): Promise<AdoptOneEnd> {
   const { db, feed, site, client, rateLimiter, signal } = subject;
-  const refuse = (message: string, mayInsist = false) => ({ kind: 'refused', message, mayInsist }) as const;
-  let posting: UnmappedPosting | undefined;
-  const read = await subject.readPostings(async (postings) => {
-    posting ??= postings.find((one) => one.key === key);
-  });
-  if (read.kind === 'failed') return refuse(typeof read.message === 'string' ? read.message : read.message.text);
-  // The closure above may have set it.
-  const found = posting as UnmappedPosting | undefined;
   if (found === undefined) return refuse(`feed ${feed} has no posting ${key} without a job`);
   const since = await databaseTime(db);
   await rateLimiter.take(signal);

@@ -1,6 +1,7 @@
 // What pages and API ask of the running process besides its database.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { QueueCounts } from '../queue/site-queue.ts';
+import type { AdoptionRequest, AdoptionStart } from '../runtime/adopting/adoption-request.ts';
 import type { PullSoon, PullStart } from '../runtime/pull-now.ts';
 
 export interface Control {
@@ -14,6 +15,8 @@ export interface Control {
   queueCounts(): Promise<ReadonlyMap<SiteName, QueueCounts>>;
   /** Carries out an action on many entries that was stored. */
   bulk(id: number): void;
+  /** Matches the jobs of a feed's site with its postings, and adopts what is accepted; resolves once that runs, or is refused. */
+  adopt(feed: FeedName, actor: string, request: AdoptionRequest): Promise<AdoptionStart>;
 }
 
 /** The HTTP server answers before the process can pull and send. */
@@ -28,6 +31,8 @@ export function lateControl(): Control & { begin(control: Control): void } {
     wake: () => present?.wake(),
     queueCounts: async () => present?.queueCounts() ?? new Map(),
     bulk: (id) => present?.bulk(id),
+    adopt: async (feed, actor, request) =>
+      present?.adopt(feed, actor, request) ?? { kind: 'refused', message: STARTING.message },
   };
 }
 

@@ -32,6 +32,8 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   held: pageAddress.held(),
   rekey: pageAddress.rekey(shown.feed),
   'rekey-unsure': pageAddress.rekey(shown.feed, { show: 'unsure' }),
+  adopt: pageAddress.adopt(shown.feed),
+  'adopt-unsure': pageAddress.adopt(shown.feed, { show: 'unsure' }),
   doubts: pageAddress.doubts(),
   doubt: pageAddress.doubt(shown.doubt),
   jobs: pageAddress.jobs(),

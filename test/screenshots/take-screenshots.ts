@@ -87,6 +87,7 @@ async function fillStage(): Promise<Shown> {
        next_probe = excluded.next_probe`,
   );
   await suspectKeys(db);
+  await proposeJobs(db);
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
   );
@@ -119,6 +120,32 @@ async function suspectKeys(db: App['db']): Promise<void> {
          union all select true, key from change where operation = 'create' and desired = 'present') sides) numbered
      where n <= 4`,
   );
+}
+
+/** Jobs that the site had before, as a matching proposes them. */
+async function proposeJobs(db: App['db']): Promise<void> {
+  await db.query(
+    `insert into adopt_run (feed, site, actor, asked, state, worker, ended_at, matched_at, matched_site, sure, unsure, unmatched, other_jobs, mark)
+     values ('acme', 'board', 'anna', 'match', 'done', 1, now(), now(), 'board', 3, 1, 0, 4, 'x')`,
+  );
+  const job = (n: number, before: string) => ({
+    siteJobId: `${4_000 + n}`,
+    url: `https://jobs.example.com/jobs/${4_000 + n}`,
+    title: TITLES[n % TITLES.length],
+    score: n % 2 === 0 ? 1 : 0.82,
+    reasons: ['same title', 'same place', 'similar text'],
+    differences: [{ field: 'description', before, now: '<p>Nights, weekends off</p>' }],
+    moreFields: 0,
+  });
+  for (const [n, verdict] of ['sure', 'sure', 'sure', 'unsure'].entries()) {
+    const jobs = verdict === 'sure' ? [job(n, 'Nights')] : [job(n, 'Nights and days'), job(n + 10, 'Days')];
+    const reasons =
+      verdict === 'sure' ? ['same reference', 'same title', 'same place'] : ['same title', 'several jobs fit'];
+    await db.query(
+      `insert into adopt_proposal (feed, n, key, verdict, reasons, title, candidates, version) values ('acme', $1, $2, $3, $4, $5, $6, 'v')`,
+      [n, `R-${900 + n}`, verdict, JSON.stringify(reasons), TITLES[n % TITLES.length], JSON.stringify(jobs)],
+    );
+  }
 }
 
 it('every page, light and dark, wide and narrow', async () => {

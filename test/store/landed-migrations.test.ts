@@ -35,9 +35,11 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0032_restored.sql': '455a1c6a751ee98ccaedff5ce905cffcdca13d162ac1286b285d3c60fa92f029',
   'src/store/migrations/0036_feed_verify.sql': '5f168d335d126e4aabc4d72c08070cff54009e6e69bb923df71be867db89ea7e',
   'src/store/migrations/0038_posting_expiry.sql': 'd039685b7a6ab69f595bcc59c8df5840909fbf6afe30c9596759bbdc5a0d3c1a',
+  'src/store/migrations/0040_adopt_run.sql': '889c0a2ca0af70dcb2be80d27d9220309925f2709a54cea49c7969b6183b2308',
   'src/store/migrations/0042_jobs_by_title.sql': '5f214ba80d6fda4f91c89478f4052b6c2895dbbde9bac57b875f10525d212464',
   'src/store/migrations/0043_kept_record.sql': '0252ac8715b395acb04e2668281fe761bde6875902412bcd8b5c813ff9d40cf2',
   'src/store/migrations/0045_review_counts.sql': '8cf613306676628a15f1fd84a086f5b70a2178b59376aacc75d5f8f3797c72c8',
+  'src/store/migrations/0046_mapping_counts.sql': '95dea6c442ae1b7f573e33acaa24ce3e3d0184c46f318bfce28dbce57987789d',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };

@@ -35,6 +35,12 @@ beforeAll(async () => {
     ['/held', { feed: 'acme' }],
     [`/doubts/${doubt}`, { verdict: 'missing', version: 'x' }],
     ['/sites/board/resume', {}],
+    ['/rekey', { feed: 'acme', decision: 'sure', mark: 'x' }],
+    ['/rekey', { feed: 'acme', decision: 'pair', key: 'p1', was: 'p9' }],
+    ['/rekey', { feed: 'acme', decision: 'not-rekey', confirmed: 'true', mark: 'x' }],
+    ['/adopt', { feed: 'acme', decision: 'match' }],
+    ['/adopt', { feed: 'acme', decision: 'sure', mark: 'x' }],
+    ['/adopt', { feed: 'acme', decision: 'named', key: 'p1', job: '1', show: 'sure' }],
   ];
 });
 afterAll(async () => {
@@ -55,6 +61,9 @@ async function everything(): Promise<string> {
     'group_note',
     'pull',
     'site_state',
+    'rekey_posting',
+    'adopt_run',
+    'adopt_proposal',
   ]) {
     rows.push(await stage.app.db.query(`select * from ${table} order by 1, 2`));
   }

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { type AdoptNow, adoptNow } from '../../src/runtime/adopting/adopt-now.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -92,16 +93,20 @@ export async function serve(
   const control = lateControl();
   const stopping = new AbortController();
   let bulk: BulkRunner | undefined;
+  let adoptions: AdoptNow | undefined;
   if (sends) {
     const engine = await mirror.engine();
     const pulls = pullNow(app, engine, feedSetups(app.config, []), stopping.signal, 100);
     bulk = startBulkRunner(app, () => engine.wake());
+    const running = adoptNow(app, engine);
+    adoptions = running;
     control.begin({
       pull: (feed) => pulls.pull(feed),
       pullSoon: (feed) => pulls.soon(feed),
       wake: () => engine.wake(),
       queueCounts: () => engine.queueCounts(),
       bulk: (id) => bulk?.begin(id),
+      adopt: running.begin,
     });
   }
   const routes = healthRoutes({ check: async () => ({ ok: true }) });
@@ -128,6 +133,7 @@ export async function serve(
     async close() {
       stopping.abort();
       await bulk?.stop(5_000);
+      await adoptions?.stop(5_000);
       await server.close();
     },
   };

@@ -34,7 +34,8 @@ export interface SiteConnection {
 export interface AdoptingOptions {
   readonly signal: AbortSignal;
   readonly say: (message: Message) => string;
-  readonly onProgress: (setup: FeedSetup, progress: AdoptProgress) => void;
+  /** Receives a text for people. */
+  readonly onProgress: (progress: string) => void;
   /** Of the process itself, so that all its requests keep to one rate; otherwise one is opened. */
   readonly connectionOf?: (site: SiteName) => SiteConnection | undefined;
 }
@@ -76,7 +77,7 @@ export async function withAdopting(
       rateLimiter: connection?.rateLimiter ?? ownRateLimiter(app, site, guarded),
       signal: guarded,
       readPostings: (take) => readUnmapped(setup, { db: app.db, log: app.log, signal: guarded }, take),
-      onProgress: (done) => onProgress(setup, done),
+      onProgress: (done) => onProgress(describeProgress(setup, done)),
     };
     const checkLock = () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; start it again');
@@ -98,7 +99,7 @@ function setupOf({ config }: App, name: string): FeedSetup {
   return setup;
 }
 
-export function describeProgress({ feed, site }: FeedSetup, { what, done }: AdoptProgress): string {
+function describeProgress({ feed, site }: FeedSetup, { what, done }: AdoptProgress): string {
   switch (what) {
     case 'jobs':
       return `reading the list of site ${site}: ${done} jobs`;

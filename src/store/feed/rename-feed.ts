@@ -28,6 +28,8 @@ const KEYED_TABLES = [
   'refuted_job',
   'rekey_posting',
   'feed_verify',
+  'adopt_run',
+  'adopt_proposal',
 ] as const;
 
 /** All tables with rows of a feed. */

@@ -1,5 +1,6 @@
 // All operations of the API, in the order of its documentation.
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
+import { showAdoption, startAdoption } from './adopt.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
 import {
   actOnReview,
@@ -23,6 +24,8 @@ export const OPERATIONS: readonly Operation[] = [
   startFeedPull,
   showRekey,
   decideAboutRekey,
+  showAdoption,
+  startAdoption,
   showPull,
   listPostings,
   showPosting,

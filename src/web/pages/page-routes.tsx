@@ -4,6 +4,7 @@ import type { Sessions } from '../access/sessions.ts';
 import { isOpen } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { activityPages } from './activity/activity-pages.tsx';
+import { adoptPages } from './adopt/adopt-pages.tsx';
 import { assetRoutes } from './assets.ts';
 import { doubtPages } from './doubts/doubt-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
@@ -24,6 +25,7 @@ const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   heldPages,
   doubtPages,
   rekeyPages,
+  adoptPages,
   jobPages,
   reviewPages,
   postingPages,

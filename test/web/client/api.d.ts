@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 4201d296783d536f4cc51c44f68eaf33c625760ca71658d31f715af2c83a7a1c
+// The types of the API's client. SHA-256 of the document: aea1fce9e7d20040c03bd06713ce1db121746a24e96e117690954ddadebf73ec
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -86,6 +86,30 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["decideAboutRekey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which jobs that the site already has may belong to which postings of a feed, as they were last matched
+         * @description Needs the scope `read`.
+         */
+        get: operations["showAdoption"];
+        put?: never;
+        /**
+         * Match the jobs that the site already has with the postings of a feed, or adopt matches that were shown
+         * @description Needs the scope `review`.
+         */
+        post: operations["startAdoption"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1179,6 +1203,316 @@ export interface operations {
                         deletes?: number;
                         /** @description Deletes that wait for approval nevertheless. */
                         held?: number;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showAdoption: {
+        parameters: {
+            query?: {
+                show?: "sure" | "unsure" | "unmatched";
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /**
+                         * @description `none`: nobody has started to match the jobs.
+                         * @enum {string}
+                         */
+                        state: "none" | "running" | "done" | "failed" | "interrupted";
+                        run?: number;
+                        /** @enum {string} */
+                        asked?: "match" | "sure" | "named";
+                        actor?: string;
+                        /** Format: date-time */
+                        started_at?: string;
+                        ended_at?: string | null;
+                        progress?: string | null;
+                        /** @description Why it failed. */
+                        message?: string | null;
+                        adopted?: number;
+                        /** @description How many of the accepted ones were not adopted. */
+                        refused?: number;
+                        /** @description Some of them. */
+                        refusals?: ({
+                            key: string;
+                            job_id: string;
+                            message: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description When the matches were found; `null`: there are none yet. */
+                        matched_at?: string | null;
+                        notes?: string[];
+                        sure?: number;
+                        unsure?: number;
+                        unmatched?: number;
+                        /** @description Jobs of the site that no posting has or resembles. */
+                        other_jobs?: number;
+                        /** @description Another one if other matches are sure. */
+                        mark?: string | null;
+                        items: ({
+                            key: string;
+                            title: string | null;
+                            /** @enum {string} */
+                            verdict: "sure" | "unsure" | "unmatched";
+                            reasons: string[];
+                            version: string;
+                            /** @description The job that the posting has got since. */
+                            own_job_id: string | null;
+                            /** @description The best one first. */
+                            candidates: ({
+                                job_id: string;
+                                url: string | null;
+                                title: string | null;
+                                score: number;
+                                reasons: string[];
+                                differences: ({
+                                    field: string;
+                                    /** @description What the job shows; `null`: no such field. */
+                                    job: string | null;
+                                    posting: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /** @description Further fields that differ. */
+                                more_fields: number;
+                                /** @description A posting has the job by now, or it is about to be deleted. */
+                                owned: boolean;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startAdoption: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Read site and feed, and compare them. Nothing is adopted.
+                     * @constant
+                     */
+                    decision: "match";
+                } | {
+                    /**
+                     * @description Adopt the sure matches that were shown, as far as they are sure again.
+                     * @constant
+                     */
+                    decision: "sure";
+                    /** @description The `mark` that was shown: with any other sure matches, nothing is done. */
+                    mark: string;
+                } | {
+                    /**
+                     * @description Adopt one job for one posting.
+                     * @constant
+                     */
+                    decision: "named";
+                    key: string;
+                    job_id: string;
+                    /** @description The `version` of the posting that was shown: another one gets no job. */
+                    version?: string;
+                    /** @description Even if it seems to be another job, or the job of another posting. */
+                    anyway?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Started. */
+            202: {
+                headers: {
+                    /** @description Where to ask what became of it. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        run: number;
                     } & {
                         [key: string]: unknown;
                     };

@@ -72,6 +72,12 @@ export const FeedPage = (props: FeedPageProps) => {
         <dt>Site</dt>
         <dd>
           <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
+          {config !== undefined && (
+            <>
+              {', '}
+              <a href={prefix + pageAddress.adopt(feed.feed)}>match the jobs that it already has</a>
+            </>
+          )}
         </dd>
         <dt>Schedule</dt>
         <dd>

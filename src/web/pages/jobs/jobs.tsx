@@ -82,6 +82,9 @@ export const Jobs = (props: JobsProps) => {
           )}
         </>
       )}
+      <p>
+        <a href={prefix + pageAddress.adopt(feed)}>Match jobs that a site already has</a>
+      </p>
       {(!isFirst || next !== undefined) && (
         <nav aria-label="Pages of jobs" class="row">
           {!isFirst && <a href={prefix + pageAddress.jobs({ ...only(feed) })}>First page</a>}

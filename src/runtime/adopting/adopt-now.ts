@@ -1,0 +1,102 @@
+// Matches the jobs of sites with postings, and adopts what people accept, when somebody asks on a page or through the API.
+import { endsWithin } from '../../flow/ends-within.ts';
+import { tell } from '../../plan/message.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { proposalsOf } from '../../store/mapping/adopt/adopt-proposals.ts';
+import { beginAdoptRun, readAdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
+import type { App } from '../app.ts';
+import type { Engine } from '../engine.ts';
+import { UserError } from '../exit-status.ts';
+import type { AdoptionRequest, AdoptionStart } from './adoption-request.ts';
+import { type Adopting, withAdopting } from './open-adopting.ts';
+import { runAdoption } from './run-adoption.ts';
+
+export interface AdoptNow {
+  /** Resolves once it runs, or is refused. */
+  begin(feed: FeedName, actor: string, request: AdoptionRequest): Promise<AdoptionStart>;
+  /** Stops what runs; each posting is adopted, or as it was. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Each holds several connections to the database. */
+const MOST_AT_ONCE = 2;
+
+export function adoptNow(app: App, engine: Engine): AdoptNow {
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const connectionOf = (site: SiteName) => engine.siteContexts.get(site);
+
+  async function run(
+    feed: FeedName,
+    actor: string,
+    request: AdoptionRequest,
+    onStart: (start: AdoptionStart) => void,
+  ): Promise<void> {
+    let latest: string | undefined;
+    const options = {
+      signal: stopping.signal,
+      say: (message: Parameters<typeof tell>[0]) => tell(message, app.writeAction),
+      connectionOf,
+      onProgress: (progress: string) => {
+        latest = progress;
+      },
+    };
+    await withAdopting(app, feed, options, async (adopting) => {
+      const refused = await whyNot(app, adopting, request);
+      if (refused !== undefined) return onStart({ kind: 'refused', message: refused });
+      const { worker } = engine.self;
+      const { site } = adopting;
+      const detail = detailOf(request);
+      const number = await beginAdoptRun(app.db, { feed, site: site.name, actor, asked: request.kind, worker, detail });
+      onStart({ kind: 'started', run: number });
+      await runAdoption(app, adopting, request, {
+        actor,
+        run: number,
+        progress: () => ({ worker: engine.self.worker, text: latest }),
+      });
+    });
+  }
+
+  return {
+    async begin(feed, actor, request) {
+      if (stopping.signal.aborted) return { kind: 'refused', message: 'the process is stopping' };
+      if (running.size >= MOST_AT_ONCE)
+        return { kind: 'refused', message: 'the jobs of other feeds are being matched; try again when that has ended' };
+      return new Promise<AdoptionStart>((resolve, reject) => {
+        const work = run(feed, actor, request, resolve)
+          .catch((error: unknown) => {
+            if (error instanceof UserError) return resolve({ kind: 'refused', message: error.message });
+            if (!stopping.signal.aborted) app.log.error({ err: error, feed }, 'matching jobs failed');
+            reject(error);
+          })
+          .finally(() => running.delete(work));
+        running.add(work);
+      });
+    },
+    async stop(graceMs) {
+      stopping.abort();
+      await endsWithin(Promise.all(running), graceMs);
+    },
+  };
+}
+
+const detailOf = (request: AdoptionRequest): Readonly<Record<string, unknown>> =>
+  request.kind === 'named' ? { key: request.key, siteJobId: request.siteJobId } : {};
+
+const STALE = 'the matches have changed since they were shown; look at them again';
+
+/** Why the request cannot be done, so that nothing is begun. */
+async function whyNot({ db }: App, { feed, site }: Adopting, request: AdoptionRequest): Promise<string | undefined> {
+  if (request.kind === 'named') {
+    if (request.version === undefined) return undefined;
+    const proposal = (await proposalsOf(db, feed, [request.key])).get(request.key);
+    const isShown = proposal?.candidates.some(({ siteJobId }) => siteJobId === request.siteJobId) === true;
+    return isShown && proposal?.version === request.version ? undefined : STALE;
+  }
+  if (site.options.listPath === undefined)
+    return `site ${site.name} has no list_path, so its jobs cannot be read; set it, or name the job of each posting`;
+  if (request.kind === 'match') return undefined;
+  const shown = await readAdoptRun(db, feed);
+  const isAsShown = shown?.mark === request.mark && shown.matchedSite === site.name && shown.sure > 0;
+  return isAsShown ? undefined : STALE;
+}

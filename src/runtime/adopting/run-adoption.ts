@@ -1,0 +1,196 @@
+// Carries out one matching in the background: reads site and feed, adopts what a person accepted as far as it is still so, and stores
+// what else was found.
+import { startRounds } from '../../flow/rounds.ts';
+import { tell } from '../../plan/message.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
+import { postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
+import { adoptNamed, adoptSure, findUnmapped } from '../../review/adopt-sure.ts';
+import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
+import { ProposedPostings, removeDecided, sureProposals } from '../../store/mapping/adopt/adopt-proposals.ts';
+import {
+  type AdoptRunEnd,
+  endAdoptRun,
+  noteAdoptProgress,
+  type Refusal,
+} from '../../store/mapping/adopt/adopt-runs.ts';
+import { JobMatching } from '../../store/mapping/job-matching.ts';
+import { searchFeedAgain } from '../../store/site/site-search.ts';
+import type { App } from '../app.ts';
+import { UserError } from '../exit-status.ts';
+import type { AdoptionRequest } from './adoption-request.ts';
+import { matchNotes } from './match-notes.ts';
+import type { Adopting } from './open-adopting.ts';
+
+export interface RunningAdoption {
+  readonly actor: string;
+  readonly run: number;
+  readonly progress: () => { readonly worker: number; readonly text: string | undefined };
+}
+
+const NOTED_EVERY_MS = 1_000;
+
+/** How the run ended is stored; nothing is thrown. The caller holds the feed's pull lock. */
+export async function runAdoption(
+  app: App,
+  adopting: Adopting,
+  request: AdoptionRequest,
+  running: RunningAdoption,
+): Promise<void> {
+  const { db, log } = app;
+  const { feed } = adopting;
+  const { run, actor, progress } = running;
+  const noting = startRounds(
+    async () => {
+      const { worker, text } = progress();
+      await noteAdoptProgress(db, { feed, run, worker }, text).catch(() => undefined);
+    },
+    { firstAfterMs: NOTED_EVERY_MS, everyMs: NOTED_EVERY_MS },
+  );
+  const done: Done = { adopted: 0, refusals: [] };
+  let end: AdoptRunEnd;
+  try {
+    const message = await carryOut(app, adopting, request, running, done);
+    end = { state: message === undefined ? 'done' : 'failed', message, ...done };
+  } catch (error) {
+    const isStopped = adopting.subject.signal.aborted;
+    if (!isStopped && !(error instanceof UserError)) log.error({ err: error, feed, run }, 'matching jobs failed');
+    end = isStopped
+      ? { state: 'interrupted', ...done }
+      : { state: 'failed', message: (error as Error).message, ...done };
+  }
+  await noting.stop();
+  // A run that did not end may have adopted some of what is still proposed.
+  if (end.state !== 'done') await removeDecided(db, feed).catch(() => undefined);
+  await endAdoptRun(db, feed, run, end).catch((error: unknown) =>
+    log.warn({ err: error, feed, run }, 'the end of matching jobs could not be stored'),
+  );
+  const { state, adopted, refusals } = end;
+  log.info({ feed, run, actor, asked: request.kind, state, adopted, refused: refusals.length }, 'matching jobs ended');
+}
+
+interface Done {
+  adopted: number;
+  refusals: readonly Refusal[];
+}
+
+/** Returns why it failed. */
+function carryOut(
+  app: App,
+  adopting: Adopting,
+  request: AdoptionRequest,
+  running: RunningAdoption,
+  done: Done,
+): Promise<string | undefined> {
+  switch (request.kind) {
+    case 'named':
+      return carryOutNamed(app, adopting, request, running, done);
+    case 'match':
+      return match(app, adopting, undefined, running, done);
+    case 'sure':
+      return match(app, adopting, 'sure', running, done);
+    default:
+      return request satisfies never;
+  }
+}
+
+async function carryOutNamed(
+  { db, writeAction }: App,
+  { feed, site, subject, checkLock }: Adopting,
+  request: Extract<AdoptionRequest, { kind: 'named' }>,
+  { actor }: RunningAdoption,
+  done: Done,
+): Promise<string | undefined> {
+  const { key, siteJobId, version } = request;
+  const read = await findUnmapped(subject, new Set([key]));
+  if (read.kind === 'failed') return tell(read.message, writeAction);
+  const found = read.found.get(key);
+  const refuse = (message: string) => {
+    done.refusals = [{ key, siteJobId, message }];
+  };
+  if (version !== undefined && found !== undefined && postingVersion(site.name, found) !== version) {
+    refuse('the posting has changed since it was shown: match the jobs again');
+    return undefined;
+  }
+  checkLock();
+  const end = await adoptNamed(subject, found, request, actor);
+  if (end.kind === 'refused') refuse(end.message);
+  else done.adopted = 1;
+  await removeDecided(db, feed);
+  return undefined;
+}
+
+/** Compares anew. Of the certain matches that were shown, those that are certain again are adopted if `accepted`. */
+async function match(
+  app: App,
+  adopting: Adopting,
+  accepted: 'sure' | undefined,
+  running: RunningAdoption,
+  done: Done,
+): Promise<string | undefined> {
+  const { db } = app;
+  const { feed, site, subject } = adopting;
+  const matching = await JobMatching.open(db);
+  try {
+    const proposed = await ProposedPostings.open(matching.session);
+    const readPostings: AdoptSubject['readPostings'] = (take) =>
+      subject.readPostings(async (postings) => {
+        await proposed.add(postings);
+        await take(postings);
+      });
+    const end = await matchJobs(matching, { ...subject, readPostings });
+    if (end.kind === 'failed') return `${tell(end.message, app.writeAction)}. Nothing was adopted`;
+    const { unsure, jobs } = await matching.count();
+    const notes = await matchNotes(app, adopting, end.shortfalls);
+    if (accepted === 'sure') {
+      await adoptShown(matching, adopting, { actor: running.actor, since: end.since }, done);
+      // A job that could not be told must not be made a second time by the next pull.
+      if (unsure + done.refusals.length > 0 && subject.referenceField !== undefined) await searchFeedAgain(db, feed);
+    }
+    subject.signal.throwIfAborted();
+    adopting.checkLock();
+    await proposed.store({ feed, site: site.name, run: running.run }, { otherJobs: jobs, notes }, (found) =>
+      proposalOf(site.name, found),
+    );
+    return undefined;
+  } finally {
+    await matching.close();
+  }
+}
+
+const NOT_CERTAIN = 'it is no longer certain that this is its job';
+
+async function adoptShown(
+  matching: JobMatching,
+  { feed, subject, checkLock }: Adopting,
+  { actor, since }: { readonly actor: string; readonly since: Date },
+  done: Done,
+): Promise<void> {
+  const shown = await sureProposals(subject.db, feed);
+  const again = new Set<PostingKey>();
+  const { adopted, refused } = await adoptSure(
+    matching,
+    {
+      ...subject,
+      onProgress: (progress) => {
+        if (progress.what === 'adopted') done.adopted = progress.done;
+        subject.onProgress?.(progress);
+      },
+    },
+    {
+      actor,
+      since,
+      checkLock,
+      only({ key, siteJobId }) {
+        const isShown = shown.get(key) === siteJobId;
+        if (isShown) again.add(key);
+        return isShown;
+      },
+    },
+  );
+  done.adopted = adopted;
+  const messages = new Map(refused.map(({ key, message }) => [key, message]));
+  done.refusals = [...shown].flatMap(([key, siteJobId]) => {
+    const message = messages.get(key) ?? (again.has(key) ? undefined : NOT_CERTAIN);
+    return message === undefined ? [] : [{ key, siteJobId, message }];
+  });
+}

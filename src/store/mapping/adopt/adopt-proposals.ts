@@ -1,0 +1,226 @@
+// Stores which jobs of a site may belong to the postings of a feed, as a matching found them, so that people can decide about them.
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+} from '../../../posting/identifiers.ts';
+import type { Fields } from '../../../posting/posting.ts';
+import type { UnmappedPosting } from '../../backlog/unmapped-postings.ts';
+import { RowCopier } from '../../postgres/copy-rows.ts';
+import { inBatches } from '../../postgres/cursor.ts';
+import type { Database, Queryable, Session } from '../../postgres/database.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+
+export const PROPOSAL_KINDS = ['sure', 'unsure', 'unmatched'] as const;
+export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
+
+/** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
+export interface FoundCandidate {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+  readonly fields: Fields;
+}
+
+/** What the matching found for one posting. */
+export interface FoundMatch {
+  readonly key: PostingKey;
+  readonly fields: Fields;
+  readonly verdict: ProposalKind;
+  readonly reasons: readonly string[];
+  /** The best one first. */
+  readonly candidates: readonly FoundCandidate[];
+}
+
+/** A candidate as it is stored and shown. */
+export interface ProposedJob {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | null;
+  readonly title: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+  /** What the job shows, and what the next pull sends instead. */
+  readonly differences: readonly { readonly field: string; readonly before?: string; readonly now?: string }[];
+  readonly moreFields: number;
+}
+
+export interface JobProposal {
+  readonly key: PostingKey;
+  readonly verdict: ProposalKind;
+  readonly reasons: readonly string[];
+  readonly title: string | undefined;
+  readonly candidates: readonly ProposedJob[];
+  /** Another one after each change of the posting. */
+  readonly version: string;
+}
+
+export interface ListedProposal extends Omit<JobProposal, 'title'> {
+  readonly n: number;
+  readonly title: string | null;
+  /** The job that the posting has got since. */
+  readonly ownJobId: SiteJobId | null;
+  /** A pull has read the posting, so that there is more to show of it. */
+  readonly isKnown: boolean;
+}
+
+const FIELDS_COLUMNS = { key: 'text', fields: 'json' } as const;
+const PROPOSAL_COLUMNS = {
+  feed: 'text',
+  n: 'integer',
+  key: 'text',
+  verdict: 'text',
+  reasons: 'jsonb',
+  title: 'text',
+  candidates: 'jsonb',
+  version: 'text',
+} as const;
+
+/** Texts of a fetched row may be long. */
+const FETCHED_AT_ONCE = 100;
+const THOUSANDTHS = 1_000;
+
+/** The fields of the postings that a matching compares, on its connection. */
+export class ProposedPostings {
+  readonly #session: Session;
+  readonly #fields: RowCopier;
+
+  private constructor(session: Session) {
+    this.#session = session;
+    this.#fields = new RowCopier(session, 'adopt_fields', FIELDS_COLUMNS);
+  }
+
+  static async open(session: Session): Promise<ProposedPostings> {
+    await session.query('create temporary table adopt_fields (key text, fields json)');
+    return new ProposedPostings(session);
+  }
+
+  async add(postings: readonly UnmappedPosting[]): Promise<void> {
+    await this.#fields.copy(postings.map(({ key, fields }) => [key, fields]));
+  }
+
+  /** Replaces the proposals of the feed by what the matching found, apart from postings that have a job by now. */
+  async store(
+    { feed, site, run }: { readonly feed: FeedName; readonly site: SiteName; readonly run: number },
+    { otherJobs, notes }: { readonly otherJobs: number; readonly notes: readonly string[] },
+    propose: (found: FoundMatch) => JobProposal,
+  ): Promise<void> {
+    const session = this.#session;
+    await session.query(
+      'create index on adopt_score (posting, job); create index on adopt_fields (key); analyze adopt_fields',
+    );
+    await session.query('begin');
+    try {
+      await session.query('delete from adopt_proposal where feed = $1', [feed]);
+      const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
+      let n = 0;
+      for await (const rows of inBatches(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
+        await copier.copy(
+          rows.map(foundOf).map((found) => {
+            const { key, verdict, reasons, title, candidates, version } = propose(found);
+            return [feed, n++, key, verdict, toJsonb(reasons), title ?? null, toJsonb(candidates), version];
+          }),
+        );
+      }
+      await session.query(
+        `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5 where feed = $1 and run = $2`,
+        [feed, run, site, otherJobs, toJsonb(notes)],
+      );
+      await countProposals(session, feed);
+      await session.query('commit');
+    } catch (error) {
+      await session.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+const FOUND = `select p.key, v.verdict, v.reasons, f.fields,
+    (select json_agg(json_build_object('id', j.id, 'url', j.url, 'fields', j.fields, 'score', s.score, 'reasons', s.reasons)
+       order by j.id = v.job_id desc, s.score desc, j.n)
+     from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
+     where j.id = v.job_id or j.id in (select json_array_elements_text(v.others::json))) as candidates
+  from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_fields f on f.key = p.key
+  where not exists (select from mapping m where m.feed = $1 and m.key = p.key)
+  order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
+const foundOf = ({ key, verdict, reasons, fields, candidates }: any): FoundMatch => ({
+  key: postingKey(key),
+  fields,
+  verdict,
+  reasons: JSON.parse(reasons),
+  // biome-ignore lint/suspicious/noExplicitAny: built by the same query.
+  candidates: (candidates ?? []).map((each: any) => ({
+    siteJobId: each.id,
+    url: each.url,
+    score: each.score / THOUSANDTHS,
+    reasons: JSON.parse(each.reasons),
+    fields: each.fields,
+  })),
+});
+
+async function countProposals(db: Queryable, feed: FeedName): Promise<void> {
+  await db.query(
+    `update adopt_run set (sure, unsure, unmatched, mark) = (
+       select count(*) filter (where verdict = 'sure'), count(*) filter (where verdict = 'unsure'),
+         count(*) filter (where verdict = 'unmatched'),
+         md5(coalesce(string_agg(key || ' ' || (candidates->0->>'siteJobId') || ' ' || version, ',' order by n)
+           filter (where verdict = 'sure'), ''))
+       from adopt_proposal where feed = $1)
+     where feed = $1`,
+    [feed],
+  );
+}
+
+/** Removes the proposals of postings that have a job by now. */
+export async function removeDecided(db: Database, feed: FeedName): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.query(
+      `delete from adopt_proposal p using mapping m where p.feed = $1 and m.feed = p.feed and m.key = p.key`,
+      [feed],
+    );
+    await countProposals(tx, feed);
+  });
+}
+
+/** @param after the number of the last one before the page */
+export async function readProposals(
+  db: Queryable,
+  feed: FeedName,
+  { show, after, limit }: { readonly show: ProposalKind; readonly after: number; readonly limit: number },
+): Promise<ListedProposal[]> {
+  const rows = await db.query(
+    `select p.n, p.key, p.verdict, p.reasons, p.title, p.candidates, p.version, m.site_job_id as "ownJobId",
+       m.key is not null or exists (select from change c where c.feed = p.feed and c.key = p.key) as "isKnown"
+     from adopt_proposal p left join mapping m on m.feed = p.feed and m.key = p.key
+     where p.feed = $1 and p.verdict = $2 and p.n > $3 order by p.n limit $4`,
+    [feed, show, after, limit],
+  );
+  return rows as ListedProposal[];
+}
+
+/** The proposals of these postings. */
+export async function proposalsOf(
+  db: Queryable,
+  feed: FeedName,
+  keys: readonly PostingKey[],
+): Promise<ReadonlyMap<PostingKey, Pick<ListedProposal, 'version' | 'candidates'>>> {
+  const rows = await db.query(
+    'select key, version, candidates from adopt_proposal where feed = $1 and key = any($2::text[])',
+    [feed, keys],
+  );
+  return new Map(rows.map(({ key, version, candidates }) => [key, { version, candidates }]));
+}
+
+/** The certain matches of postings that have no job by now: the job of each. */
+export async function sureProposals(db: Queryable, feed: FeedName): Promise<ReadonlyMap<PostingKey, SiteJobId>> {
+  const rows = await db.query(
+    `select p.key, p.candidates->0->>'siteJobId' as id from adopt_proposal p where p.feed = $1 and p.verdict = 'sure'
+       and not exists (select from mapping m where m.feed = p.feed and m.key = p.key) order by p.n`,
+    [feed],
+  );
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}

@@ -1,0 +1,21 @@
+// What the parts of the page of existing jobs are told.
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { ShownProposals } from '../../../review/adopt/shown-proposals.ts';
+import type { ProposalKind } from '../../../store/mapping/adopt/adopt-proposals.ts';
+import type { AdoptRun } from '../../../store/mapping/adopt/adopt-runs.ts';
+import type { Visit } from '../layout.tsx';
+
+export interface AdoptProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly shown: ShownProposals;
+  readonly show: ProposalKind;
+  readonly after: number | undefined;
+  /** Why a decision was refused. */
+  readonly alert?: string;
+}
+
+/** A run has stored what it found. */
+export interface MatchedProps extends AdoptProps {
+  readonly run: AdoptRun & { readonly matchedAt: Date };
+}
