@@ -3,6 +3,7 @@ import type { Config, FeedConfig } from '../config/config.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
+import { groupAll } from '../review/list-groups.ts';
 import type { MarkedFeed } from '../review/read-model/feed.ts';
 import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
@@ -105,6 +106,7 @@ async function readFeeds(
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
+  await groupAll(db);
   const overviews = await readOverview(db, configured, only);
   const histories = await readPullHistories(
     db,

@@ -181,6 +181,31 @@ describe('the detail of a record with several places', () => {
     expect(shown.sort()).toEqual(['Refreshed 1', 'Refreshed 1', 'Refreshed 1', 'Refreshed 9']);
   });
 
+  it('that shows that the record is no posting ends all places of it, behind grace and guard, until it shows otherwise', async () => {
+    await open({
+      details: '{ url: "jobs/{id}", match: { id: id }, refresh_days: 1 }',
+      skip: '{ detail/text: { matches: "^Closed" } }',
+      delete_guard: '{ percent: 0, count: 1, missing_pulls: 2 }',
+    });
+    await sync(rec('1', ['Boston', 'Salem', 'Lynn']), OTHER);
+    const { db } = await mirror.app();
+    const refresh = async (prefix: string) => {
+      text = ({ id, title }) => (id === '1' ? title.replace('Nurse', prefix) : title.replace('Nurse', 'About'));
+      await db.query(`update detail set fetched_at = now() - interval '2 days'`);
+    };
+    await refresh('Closed');
+    total = 3;
+    expect(await sync()).toMatchObject({ skipped: 1, gone: 0, complete: false, asked: ['1', '9'] });
+    total = undefined;
+    expect(await sync()).toMatchObject({ skipped: 1, gone: 3, grace: 3, asked: [], complete: true });
+    expect(await sync()).toMatchObject({ skipped: 1, gone: 3, held: 3, asked: [] });
+    expect(await sync()).toMatchObject({ ...NONE, skipped: 1, unchanged: 1, gone: 3, held: 3 });
+    await refresh('About');
+    expect(await sync()).toMatchObject({ skipped: 0, gone: 0, held: 0, unchanged: 4, requests: 0, asked: ['1', '9'] });
+    expect(await sync()).toMatchObject({ ...NONE, unchanged: 4 });
+    expect(await jobs()).toEqual(['1 Boston v1', '1 Lynn v1', '1 Salem v1', '9 Boston v1']);
+  });
+
   it('is kept when the mapping, the setting or the name of the feed changes, and counts once in records with one key', async () => {
     const places = '{ path: places, use: first }';
     await open({ places, details: '{ url: "jobs/{id}", match: { id: id } }' });

@@ -2,8 +2,11 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { countLive } from '../mapping/mapping-totals.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
+import { ENTRY_COUNTS } from '../review/review-totals.ts';
 
 /** Status of one feed. */
 export interface FeedOverview {
@@ -36,8 +39,6 @@ export interface FeedOverview {
   readonly retired: boolean;
 }
 
-type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded'>;
-
 /** These feeds, and all others in the database. @param only of these, the one feed to read */
 export async function readOverview(
   db: Queryable,
@@ -51,38 +52,39 @@ export async function readOverview(
   // If the database has another site for the feed than the configuration, its data belongs to that site.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
+  const live = await countLive(db);
   for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
-    overviews.push({ ...(await readFeed(db, feed, sites.get(feed) as SiteName)), retired: retired.has(feed) });
+    const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
+    overviews.push({ ...counted, live: live.get(feed) ?? 0, retired: retired.has(feed) });
   }
   return overviews;
 }
 
-async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<Omit<FeedOverview, 'retired'>> {
+async function readFeed(
+  db: Queryable,
+  feed: FeedName,
+  site: SiteName,
+): Promise<Omit<FeedOverview, 'retired' | 'live'>> {
   const [lastPull] = await listPulls(db, feed, 1);
-  const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
-  const { counts, ages } = await countChanges(db, feed, site);
+  const { held, in_doubt, rejected, failed, unreadable, duplicate } = await countReview(db, feed);
   const [state] = await db.query<{ note: Message | null; rekey: Message | null; warnings: readonly string[] }>(
     `select case when site_checked_at is null then site_check_note end as note, rekey_note as rekey, warnings
      from feed_state where feed = $1`,
     [feed],
   );
-  const records = await db.query<{ kind: string; n: number }>(
-    `select case when discarded then 'discarded' else kind end as kind, sum(case when discarded then records else 1 end)::bigint as n from record_problem
-     where feed = $1 and not (discarded and kind = 'duplicate') group by 1`,
-    [feed],
-  );
-  const recordsOf = (kind: string) => records.find((row) => row.kind === kind)?.n ?? 0;
   return {
     feed,
     site,
-    live: live?.n ?? 0,
-    ...counts,
-    discarded: counts.discarded + recordsOf('discarded'),
-    unreadable: recordsOf('unreadable'),
-    duplicates: recordsOf('duplicate'),
-    heldForMs: ages.get('held'),
-    inDoubtForMs: ages.get('in_doubt'),
-    holdReason: counts.held === 0 ? undefined : await newestHoldReason(db, feed),
+    ...(await countOthers(db, feed, site)),
+    held,
+    in_doubt,
+    rejected,
+    failed,
+    unreadable,
+    duplicates: duplicate,
+    heldForMs: held === 0 ? undefined : await oldestMs(db, site, feed, 'held'),
+    inDoubtForMs: in_doubt === 0 ? undefined : await oldestMs(db, site, feed, 'in_doubt'),
+    holdReason: held === 0 ? undefined : await newestHoldReason(db, feed),
     lastPull,
     search: state?.note ?? undefined,
     rekey: state?.rekey ?? undefined,
@@ -90,39 +92,51 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   };
 }
 
-/** Each part uses its own index, so that counting the few entries for a person does not scan a large backlog. */
-async function countChanges(
-  db: Queryable,
-  feed: FeedName,
-  site: SiteName,
-): Promise<{ readonly counts: Counts; readonly ages: ReadonlyMap<string, number> }> {
-  const rows = await db.query<{ state: keyof Counts; n: number; age: number | null }>(
-    `select 'ready' as state, count(*) as n, null::float8 as age from change where feed = $1 and state = 'ready'
-     union all
-     select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
-     from change where site = $2 and feed = $1 and (state in ('sending', 'in_doubt', 'held', 'rejected', 'failed')
-       or state = 'discarded' and desired = 'present' and not gone) group by state`,
+/** The entries that wait for a person, of each kind. */
+async function countReview(db: Queryable, feed: FeedName): Promise<Readonly<Record<EntryKind, number>>> {
+  const rows = await db.query<{ kind: EntryKind; n: number }>(
+    `select kind, sum(n)::bigint as n from ${ENTRY_COUNTS} where feed = $1 and not discarded group by kind`,
+    [feed],
+  );
+  const countOf = (kind: EntryKind) => rows.find((row) => row.kind === kind)?.n ?? 0;
+  return Object.fromEntries(ENTRY_KINDS.map((kind) => [kind, countOf(kind)])) as Record<EntryKind, number>;
+}
+
+type NoEntries = Pick<FeedOverview, 'ready' | 'sending' | 'discarded'>;
+
+/** Each part uses its own index, so that counting the few changes in flight does not scan a large backlog. */
+async function countOthers(db: Queryable, feed: FeedName, site: SiteName): Promise<NoEntries> {
+  const [row] = await db.query<NoEntries & Record<string, unknown>>(
+    `select (select count(*) from change where feed = $1 and state = 'ready') as ready,
+       (select count(*) from change where site = $2 and feed = $1 and state = 'sending') as sending,
+       (select count(*) from change where feed = $1 and state = 'discarded' and desired = 'present' and not gone)
+         + (select coalesce(sum(records), 0)::bigint from record_problem
+            where feed = $1 and discarded and kind <> 'duplicate') as discarded`,
     [feed, site],
   );
-  const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
-  return {
-    counts: {
-      ready: countOf('ready'),
-      sending: countOf('sending'),
-      in_doubt: countOf('in_doubt'),
-      held: countOf('held'),
-      rejected: countOf('rejected'),
-      failed: countOf('failed'),
-      discarded: countOf('discarded'),
-    },
-    ages: new Map(rows.flatMap(({ state, age }) => (age === null ? [] : [[state, age] as const]))),
-  };
+  return row ?? { ready: 0, sending: 0, discarded: 0 };
+}
+
+async function oldestMs(
+  db: Queryable,
+  site: SiteName,
+  feed: FeedName,
+  state: 'held' | 'in_doubt',
+): Promise<number | undefined> {
+  const [row] = await db.query<{ age: number | null }>(
+    `select (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8 as age
+     from change where site = $1 and feed = $2 and state = $3 and state <> 'ready'`,
+    [site, feed, state],
+  );
+  return row?.age ?? undefined;
 }
 
 /** Why the deletes of a feed are held: the reason of the newest. */
 export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<Message | undefined> {
   const [row] = await db.query<{ reason: Reason | null }>(
-    `select reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
+    // With its site, the newest is the last one of an index range.
+    `select reason from change where site = (select site from feed_state where feed = $1) and feed = $1 and state = 'held'
+     order by since desc, id desc limit 1`,
     [feed],
   );
   return row?.reason == null ? undefined : messageOfReason(row.reason);

@@ -3,6 +3,7 @@
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { PullStatus } from '../pull/pull-row.ts';
+import { ENTRY_COUNTS, foldReviewCounts } from '../review/review-totals.ts';
 
 /** Numbers that describe the whole installation, whichever process reads them. Ages are by the database clock. */
 export interface Gauges {
@@ -80,15 +81,22 @@ const OLDEST_READY = [0, 1, 2]
   .join(', ');
 
 export async function readGauges(db: Queryable): Promise<Gauges> {
+  await foldReviewCounts(db);
   const [row] = await db.query<{ gauges: Gauges }>(
     `with feeds as materialized (select feed, site, current_pull from feed_state where retired_at is null),
      ready as materialized (select feed, count(*) as n from change where state = 'ready' group by feed),
      changes as (
        select r.feed, f.site, 'ready' as state, r.n, least(${OLDEST_READY}) as since from ready r join feeds f using (feed)
        union all
-       select c.feed, c.site, c.state, c.n, c.since
-       from (select site, state, feed, count(*) as n, min(since) as since from change where state <> 'ready'
-             group by site, state, feed) c join feeds f on f.feed = c.feed),
+       select f.feed, f.site, 'sending', c.n, c.since from feeds f, lateral (
+         select count(*) as n, min(since) as since from change
+         where site = f.site and state = 'sending' and feed = f.feed) c where c.n > 0
+       union all
+       select c.feed, c.site, c.state, c.n, (select min(since) from change o
+         where o.site = c.site and o.state = c.state and o.state <> 'ready' and o.feed = c.feed) as since
+       from (select site, case when discarded then 'discarded' else kind end as state, feed, sum(n)::bigint as n
+             from ${ENTRY_COUNTS} where kind in ('rejected', 'failed', 'held', 'in_doubt')
+             group by 1, 2, 3 having sum(n) > 0) c join feeds f on f.feed = c.feed),
      pulls as (
        select f.feed, f.site, extract(epoch from l.started_at)::float8 as "startedAt", l.status,
          extract(epoch from c.at)::float8 as "completeAt",
@@ -112,7 +120,8 @@ export async function readGauges(db: Queryable): Promise<Gauges> {
        'changes', (select coalesce(jsonb_agg(jsonb_build_object('feed', feed, 'site', site, 'state', state, 'n', n,
           'age', greatest(0, extract(epoch from clock_timestamp() - since))::float8)), '[]') from changes),
        'records', (select coalesce(jsonb_agg(r), '[]') from (
-          select feed, kind, count(*) as n from record_problem where not discarded group by feed, kind) r),
+          select feed, kind, sum(n)::bigint as n from ${ENTRY_COUNTS}
+          where kind in ('unreadable', 'duplicate') and not discarded group by feed, kind having sum(n) > 0) r),
        'pulls', (select coalesce(jsonb_agg(p), '[]') from pulls p),
        'alerts', (select jsonb_agg(a) from (
           select 'pending' as state, count(*) as n from (
