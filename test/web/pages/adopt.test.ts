@@ -34,17 +34,17 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
     const state = async () => (await served.api('GET', 'feeds/acme/adopt')).body.state;
     await expect.poll(state, { timeout: 20_000, interval: 20 }).not.toBe('running');
   };
-  /** p1 to p52 have certain jobs, `odd` two that may be its own, `new` none. */
-  async function sixtyPostings() {
+  /** p1 and so on have certain jobs, `odd` two that may be its own, `new` none. */
+  async function makeJobs(count: number) {
     const odd = posting('odd', { title: HOSTILE, description: HOSTILE });
-    await mirror.writeFeed(feedXml([...postings(52), odd, posting('new', { city: 'Salem' })]));
-    for (const each of postings(52)) await makeJob(mirror, jobOf(each));
+    await mirror.writeFeed(feedXml([...postings(count), odd, posting('new', { city: 'Salem' })]));
+    for (const each of postings(count)) await makeJob(mirror, jobOf(each));
     const hidden = without(jobOf(odd as TestPosting), 'number', 'description');
     return [await makeJob(mirror, hidden), await makeJob(mirror, hidden)] as const;
   }
 
   it('matches, adopts all sure ones and one of two, without scripts', async () => {
-    const [one] = await sixtyPostings();
+    const [one] = await makeJobs(52);
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
     await go('/jobs');
     await page.getByRole('link', { name: 'Match jobs that a site already has' }).click();
@@ -79,7 +79,7 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   });
 
   it('shows both sides as text, and a viewer no forms; one is adopted by the keyboard', async () => {
-    const [, two] = await sixtyPostings();
+    const [, two] = await makeJobs(2);
     expect((await served.api('POST', 'feeds/acme/adopt', { decision: 'match' })).status).toBe(202);
     await ended();
     const ben = await signInAs(served, browser, 'ben');
@@ -122,13 +122,13 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   });
 
   it('refuses what was not shown, and says why', async () => {
-    await sixtyPostings();
+    await makeJobs(2);
     expect((await served.api('POST', 'feeds/acme/adopt', { decision: 'match' })).status).toBe(202);
     await ended();
     const { context, page, go } = await signInAs(served, browser, 'anna');
     await go('/adopt?feed=acme');
     await served.app.db.query(`update adopt_run set mark = 'another'`);
-    await page.getByRole('button', { name: 'Adopt all 52 sure matches' }).click();
+    await page.getByRole('button', { name: 'Adopt all 2 sure matches' }).click();
     await page.getByText('The matches have changed since they were shown').waitFor();
     expect(await mapped()).toEqual({});
     await context.close();
