@@ -5,6 +5,7 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { type FeedCounts, type Finding, noCounts } from '../review/verify/finding.ts';
@@ -93,6 +94,14 @@ function checkFields(setups: readonly FeedSetup[], fields: readonly string[] = [
   const unknown = fields.filter((name) => !known.has(name));
   if (setups.length > 0 && unknown.length > 0)
     throw new UserError(`no feed here has the field ${unknown.join(', ')}; fields: ${[...known].join(', ')}`);
+  for (const name of fields) {
+    const having = setups.filter(({ mapping }) => Object.hasOwn(mapping.fields, name));
+    const leaving = having.filter(({ mapping }) => createOnlyOf(mapping)?.has(name) === true);
+    if (leaving.length === 0) continue;
+    const message = `${name} is left to the site (create_only_fields of ${leaving.map(({ feed }) => feed).join(', ')}), so it is not compared`;
+    if (leaving.length === having.length) throw new UserError(message);
+    printNotice(message);
+  }
 }
 
 function bySite(setups: readonly FeedSetup[]): ReadonlyMap<SiteName, readonly FeedSetup[]> {
@@ -124,7 +133,7 @@ async function verifyOne(verified: Verified): Promise<FeedResult[]> {
 }
 
 async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise<FeedResult[]> {
-  const { app, site, signal, options, progress, write } = verified;
+  const { app, site, setups, signal, options, progress, write } = verified;
   const client = await openSiteClient(site.options);
   const verification = await Verification.open(app.db, site.name, feeds);
   let last: MappedJob | undefined;
@@ -136,8 +145,11 @@ async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise
     const subject = subjectOf(verified, feeds, client, onProgress);
     const end = await verifySite(verification, subject);
     const results: FeedResult[] = [];
-    for (const feed of feeds) {
-      const again = options.repair === true ? await markAll(verified, verification, feed) : undefined;
+    for (const { feed, policy } of setups) {
+      const isSetAgain = options.repair === true && updatesJobs(policy);
+      const again = isSetAgain ? await markAll(verified, verification, feed) : undefined;
+      if (options.repair === true && !isSetAgain)
+        printNotice(`${feed}: policy ${policy} changes no job: what differs is not set again`);
       const result = resultOf(feed, end, again, write);
       results.push(result);
       const isWhole = [options.sample, options.after, options.field, result.failure].every(

@@ -12,19 +12,25 @@ const MIN_BASE64_CORE = 8;
  * hexadecimal), or escaped for a URL or JSON, once or several times, in any mixture, also across CDATA sections; and in
  * Base64, alone, as HTTP Basic credentials, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
  * found only as a whole word, an even shorter one only as a credential. No part repeats without bound, so matching
- * takes linear time. `core` is the letters and digits that a text must contain for the pattern to match.
+ * takes linear time. `core` is the letters and digits that a text must contain for the pattern to match. A pattern is built
+ * when it is first needed, as most processes never see a secret in a text.
  */
-function secretPatterns(secret: string): readonly { readonly pattern: RegExp; readonly core: string }[] {
+function secretPatterns(secret: string): readonly { readonly pattern: () => RegExp; readonly core: string }[] {
   // Texts are decoded before the comparison, so a secret that contains an escape is decoded as well.
-  const ofSource = (source: string, text: string) => ({
-    pattern: new RegExp(source, 'gi'),
+  const ofSource = (source: (text: string) => string) => (text: string) => ({
+    pattern: builtOnce(() => source(text)),
     core: bare(decodeAll(text.toLowerCase())),
   });
-  if (secret.length < SHORT_SECRET) return [{ pattern: new RegExp(shortSource(secret), 'gi'), core: '' }];
-  return [
-    ...readAsMarkup(secret).map((text) => ofSource(sourceOf(text), text)),
-    ...base64Texts(secret).map((text) => ofSource(base64Source(text), text)),
-  ];
+  if (secret.length < SHORT_SECRET) return [{ pattern: builtOnce(() => shortSource(secret)), core: '' }];
+  return [...readAsMarkup(secret).map(ofSource(sourceOf)), ...base64Texts(secret).map(ofSource(base64Source))];
+}
+
+function builtOnce(source: () => string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => {
+    pattern ??= new RegExp(source(), 'gi');
+    return pattern;
+  };
 }
 
 /** The secret, and what remains of it when part of it was taken for a tag in unescaped XML or HTML. */
@@ -39,7 +45,7 @@ export function secretReplacer(secret: string, replacement: string): (text: stri
 }
 
 /**
- * Returns a function that selects the patterns that can match a given text. The patterns are slow to compile and to
+ * Returns a function that selects the patterns that can match a given text. The patterns are slow to build and to
  * run, and hardly any text contains a secret.
  */
 export function secretSearch(secret: string): (text: string) => readonly RegExp[] {
@@ -50,7 +56,7 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
     const mayHold = isCheap ? searchFor(text) : () => true;
     const isShort = secret.length < SHORT_SECRET;
     const chosen = patterns.filter(({ core }) => (isShort ? cores.some(mayHold) : mayHold(core)));
-    return chosen.map(({ pattern }) => pattern);
+    return chosen.map(({ pattern }) => pattern());
   };
 }
 

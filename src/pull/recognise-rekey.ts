@@ -1,4 +1,5 @@
 // Recognises that the keys of a feed seem to have changed; then its creates and deletes wait for a person.
+import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { describeRekey, seemsRekeyed } from '../plan/rekey.ts';
 import { collectRekey, endRekey, readRekeyScope, suspectRekey } from '../store/change/rekey/collect-rekey.ts';
@@ -32,6 +33,7 @@ export async function recogniseRekey(
     ...(await collectRekey(pullTx, {
       referenceField: setup.referenceField,
       stateField: setup.mapping.stateField.name,
+      createOnly: createOnlyOf(setup.mapping),
     })),
     live: scope.live,
   };

@@ -1,16 +1,19 @@
 // Undoes edits of a posting: the next pull of its feed brings back what the source has.
 import { createHash } from 'node:crypto';
+import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { findChangeOf, lockChange } from '../store/backlog/open-change.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
 import { planAgain } from '../store/change/plan-again.ts';
+import { hasJob } from '../store/mapping/mapping-list.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { type EditRow, editsOfPosting, removeEdits } from '../store/review/override.ts';
 
 export type UndoEditReport =
-  | { readonly kind: 'undone'; readonly fields: readonly string[] }
+  /** `message`: what follows. */
+  | { readonly kind: 'undone'; readonly fields: readonly string[]; readonly message: string }
   /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: Message; readonly stale?: true };
 
@@ -20,6 +23,8 @@ export interface UndoEditOptions {
   readonly fields?: readonly string[] | undefined;
   /** Undo nothing if the edits are no longer those that a person saw: {@link editsVersion}. */
   readonly version?: string | undefined;
+  /** Fields of the feed that are left to the site once there is a job. */
+  readonly createOnly?: CreateOnlyFields;
 }
 
 /** Another one after each edit of the posting. */
@@ -37,7 +42,7 @@ export async function undoEdits(
   db: Database,
   feed: FeedName,
   key: PostingKey,
-  { actor, fields, version }: UndoEditOptions,
+  { actor, fields, version, createOnly }: UndoEditOptions,
 ): Promise<UndoEditReport> {
   return db.transaction(async (tx): Promise<UndoEditReport> => {
     if (!(await keepPullsOut(tx, feed))) {
@@ -61,12 +66,20 @@ export async function undoEdits(
     if (change?.state === 'sending') return refused('it is being sent right now; try again when that has ended');
     await removeEdits(tx, { feed, key }, names);
     await planAgain(tx, feed, key);
-    const reason = `${names.join(', ')}; ${BROUGHT_BACK}`;
+    const message = whatFollows(names, createOnly, await hasJob(tx, feed, key));
+    const reason = `${names.join(', ')}; ${message}`;
     await auditAction(tx, { actor, action: 'undo edit', feed, key, detail: { fields: names, edits, reason } });
-    return { kind: 'undone', fields: names };
+    return { kind: 'undone', fields: names, message };
   });
 }
 
-export const BROUGHT_BACK = 'the next pull brings back what the source has';
+const BROUGHT_BACK = 'the next pull brings back what the source has';
+
+function whatFollows(names: readonly string[], createOnly: CreateOnlyFields, hasJob: boolean): string {
+  const left = hasJob ? names.filter((name) => createOnly?.has(name) === true) : [];
+  if (left.length === 0) return BROUGHT_BACK;
+  const keeps = `the job keeps ${left.join(', ')}, which ${left.length === 1 ? 'is' : 'are'} set only on create`;
+  return left.length === names.length ? keeps : `${BROUGHT_BACK}, but ${keeps}`;
+}
 
 const refused = (message: Message) => ({ kind: 'refused', message }) as const;

@@ -6,6 +6,7 @@ import { endsWithin } from '../flow/ends-within.ts';
 import { startRounds } from '../flow/rounds.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { tell } from '../plan/message.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { verifyFeed } from '../review/verify/verify-feed.ts';
 import {
@@ -82,7 +83,7 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
     }
     const result = await verifyFeed({
       run,
-      settings: feed.verify,
+      settings: updatesJobs(feed.policy) ? feed.verify : { ...feed.verify, ...NOT_SET_AGAIN },
       hasList: siteContext.policy.canList,
       actor: ACTOR,
       subject: subjectOf(app, feed, siteContext, stopping.signal),
@@ -106,6 +107,9 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
     },
   };
 }
+
+/** For a feed whose policy changes no job. */
+const NOT_SET_AGAIN = { changed: 'review', gone: 'review', fields: {} } as const;
 
 type ScheduledFeed = FeedConfig & { readonly verify: VerifySettings };
 

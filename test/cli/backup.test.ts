@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
@@ -111,52 +112,55 @@ describe('a backup', () => {
       expect(text).not.toContain(left);
   });
 
-  it('is refused if it is damaged, cut, longer, of a newer version or no backup; the database stays as it was', async () => {
-    const mirror = await openMirrored();
-    const file = newFile();
-    await runProgram(mirror, 'backup', file);
-    const whole = await readFile(file);
-    const target = await emptyDatabase();
-    const refuse = async (content: Buffer, why: RegExp) => {
-      const broken = newFile();
-      await writeFile(broken, content);
-      for (const args of [['--check'], ['--replace', '--yes']]) {
-        const result = await runProgram(withDatabase(mirror, target), 'restore', broken, ...args);
-        expect(result).toMatchObject({ status: 1, out: '', errors: expect.stringMatching(why) });
-        expect(result.errors).toContain('Nothing was changed');
-      }
-    };
-    const magic = whole.indexOf(0x0a) + 1;
-    const changed = (change: (frames: string) => string): Buffer =>
-      Buffer.concat([
-        whole.subarray(0, magic),
-        gzipSync(Buffer.from(change(gunzipSync(whole.subarray(magic)).toString('latin1')), 'latin1')),
-      ]);
-    const flipped = Buffer.from(whole);
-    flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0x10, whole.length >> 1);
-    await refuse(flipped, /damaged|cut/);
-    for (const length of [0, 5, magic, magic + 30, whole.length >> 1, whole.length - 1])
-      await refuse(whole.subarray(0, length), /cut|no backup/);
-    await refuse(Buffer.concat([whole, Buffer.from('more')]), /damaged/);
-    await refuse(
-      changed((frames) => frames.replace('Nurse p3', 'Nurse p4')),
-      /damaged: the rows of the table/,
-    );
-    await refuse(
-      changed((frames) => frames.slice(0, frames.lastIndexOf('Z\0\0'))),
-      /cut: its end is missing/,
-    );
-    await refuse(
-      changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
-      /update jobmirror/,
-    );
-    await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
-    await refuse(Buffer.from('-- PostgreSQL database dump\n\n'), /no backup of jobmirror/);
-    expect(await runSql(target, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
-    expect((await runProgram(mirror, 'restore', join(folder, 'missing'), '--check')).errors).toMatch(
-      /can't be read: ENOENT/,
-    );
-  });
+  itInAll(
+    'is refused if it is damaged, cut, longer, of a newer version or no backup; the database stays as it was',
+    async () => {
+      const mirror = await openMirrored();
+      const file = newFile();
+      await runProgram(mirror, 'backup', file);
+      const whole = await readFile(file);
+      const target = await emptyDatabase();
+      const refuse = async (content: Buffer, why: RegExp) => {
+        const broken = newFile();
+        await writeFile(broken, content);
+        for (const args of [['--check'], ['--replace', '--yes']]) {
+          const result = await runProgram(withDatabase(mirror, target), 'restore', broken, ...args);
+          expect(result).toMatchObject({ status: 1, out: '', errors: expect.stringMatching(why) });
+          expect(result.errors).toContain('Nothing was changed');
+        }
+      };
+      const magic = whole.indexOf(0x0a) + 1;
+      const changed = (change: (frames: string) => string): Buffer =>
+        Buffer.concat([
+          whole.subarray(0, magic),
+          gzipSync(Buffer.from(change(gunzipSync(whole.subarray(magic)).toString('latin1')), 'latin1')),
+        ]);
+      const flipped = Buffer.from(whole);
+      flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0x10, whole.length >> 1);
+      await refuse(flipped, /damaged|cut/);
+      for (const length of [0, 5, magic, magic + 30, whole.length >> 1, whole.length - 1])
+        await refuse(whole.subarray(0, length), /cut|no backup/);
+      await refuse(Buffer.concat([whole, Buffer.from('more')]), /damaged/);
+      await refuse(
+        changed((frames) => frames.replace('Nurse p3', 'Nurse p4')),
+        /damaged: the rows of the table/,
+      );
+      await refuse(
+        changed((frames) => frames.slice(0, frames.lastIndexOf('Z\0\0'))),
+        /cut: its end is missing/,
+      );
+      await refuse(
+        changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
+        /update jobmirror/,
+      );
+      await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
+      await refuse(Buffer.from('-- PostgreSQL database dump\n\n'), /no backup of jobmirror/);
+      expect(await runSql(target, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
+      expect((await runProgram(mirror, 'restore', join(folder, 'missing'), '--check')).errors).toMatch(
+        /can't be read: ENOENT/,
+      );
+    },
+  );
 });
 
 describe('a restore', () => {
@@ -184,7 +188,7 @@ describe('a restore', () => {
     expect(await runSql(target, `select from review_entry where kind = 'rejected'`)).toEqual([]);
   });
 
-  it('refuses a database that is in use or not empty, and replaces one only if told to', async () => {
+  itInAll('refuses a database that is in use or not empty, and replaces one only if told to', async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -208,7 +212,7 @@ describe('a restore', () => {
     expect(await runSql(source, `select actor, action from audit where action like 'restore%'`)).toHaveLength(1);
   });
 
-  it('leaves the database as it was if it fails at the end', async () => {
+  itInAll('leaves the database as it was if it fails at the end', async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -220,7 +224,7 @@ describe('a restore', () => {
     expect(await contentOf(source)).toEqual(before);
   });
 
-  it('migrates a backup of an older version, and refuses a database of a newer one', async () => {
+  itInAll('migrates a backup of an older version, and refuses a database of a newer one', async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -314,7 +318,7 @@ describe('after a restore', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(jobs);
   });
 
-  it('deletes a posting that is still missing, within the guard', async () => {
+  itInAll('deletes a posting that is still missing, within the guard', async () => {
     const mirror = await openMirrored();
     const source = mirror.env.DATABASE_URL ?? '';
     await runSql(
@@ -346,7 +350,7 @@ describe('after a restore', () => {
     expect((await runProgram(mirror, 'sync', '--json')).json()).toMatchObject([{ created: 1 }]);
   });
 
-  it('drops sessions and unfinished work, and does not send alerts twice', async () => {
+  itInAll('drops sessions and unfinished work, and does not send alerts twice', async () => {
     const mirror = await openMirrored();
     const source = mirror.env.DATABASE_URL ?? '';
     await runSql(source, `insert into web_session (digest, user_name, credential) values ('\\x00', 'ann', '\\x00')`);

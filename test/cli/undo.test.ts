@@ -4,6 +4,7 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/postgres/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -104,7 +105,7 @@ describe('undo', () => {
     expect(await pull(RIGHT)).toMatchObject({ status: 'mirrored', unchanged: 20, requests: 0 });
   });
 
-  it('is not done twice, and can be undone itself', async () => {
+  itInAll('is not done twice, and can be undone itself', async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const first = await undo(wrong, '--yes', '--json');
@@ -172,7 +173,7 @@ describe('undo', () => {
     await mirror.stopEngine();
   });
 
-  it('is refused while the feed is pulled, for a failed or unknown pull, and for an old one', async () => {
+  itInAll('is refused while the feed is pulled, for a failed or unknown pull, and for an old one', async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const before = await titles();
@@ -194,7 +195,7 @@ describe('undo', () => {
     expect(await titles()).toEqual(before);
   });
 
-  it('undoes what is in flight or in doubt once its outcome is known', async () => {
+  itInAll('undoes what is in flight or in doubt once its outcome is known', async () => {
     await startOver();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create', 'update'] }]);
     const { pull: wrong } = await pull(WRONG);

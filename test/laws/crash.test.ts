@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/postgres/database.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -41,6 +41,8 @@ const IN_PART: Readonly<Record<string, string>> = {
   'outcome-committed of a delete': 'database',
 };
 
+const numberOf = (queue: string): number => QUEUES.findIndex((each) => each.queue === queue);
+
 /** Opens an installation that has mirrored `BEFORE` and whose feed now contains `AFTER`. */
 async function openMirrored(open: Open, queue: string): Promise<Installation> {
   const installation = await open({
@@ -57,16 +59,20 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
 
 // Concurrent, because most of the time is spent waiting until the dead worker's queue job is redelivered.
 describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 900_000 }, async (point, { open, skip }) => {
-    const { step, nth, what } = point;
-    skip(!runsEverything && IN_PART[`${step} of ${what}`] !== queue, ONLY_IN_ALL);
-    const installation = await openMirrored(open, queue);
-    const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
-    const { signal, output } = await installation.spawn(['sync'], env).ended;
-    expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
-    await heal(installation);
-    await checkLaws(installation, AFTER);
-  });
+  it.skipIf(!available).for(spread(POINTS, numberOf(queue), 2))(
+    'at $step of $what',
+    { timeout: 900_000 },
+    async (point, { open, skip }) => {
+      const { step, nth, what } = point;
+      skip(!runsEverything && IN_PART[`${step} of ${what}`] !== queue, ONLY_IN_ALL);
+      const installation = await openMirrored(open, queue);
+      const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
+      const { signal, output } = await installation.spawn(['sync'], env).ended;
+      expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+      await heal(installation);
+      await checkLaws(installation, AFTER);
+    },
+  );
 });
 
 describe.each(QUEUES)(
@@ -79,7 +85,7 @@ describe.each(QUEUES)(
       { step: 'doubt-resolved', made: false },
     ] as const;
 
-    it.skipIf(!available).for(DOUBTFUL)(
+    it.skipIf(!available).for(spread(DOUBTFUL, numberOf(queue), 2))(
       'at $step, made $made',
       { timeout: 900_000 },
       async (doubtful, { open, skip }) => {
@@ -109,27 +115,31 @@ describe.each(QUEUES)(
   ({ queue, available }) => {
     const SEARCHING = ['site-page-kept', 'site-read', 'site-searched'] as const;
 
-    it.skipIf(!available).for(SEARCHING)('at %s', { timeout: 900_000 }, async (step, { open, skip }) => {
-      skip(!runsEverything && !(queue === 'redis' && step === 'site-read'), ONLY_IN_ALL);
-      const installation = await open({
-        queue,
-        searched: true,
-        sandbox: { pageSize: 5 },
-        site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
-      });
-      await installation.writeFeed(feedXml(BEFORE));
-      await installation.sync();
-      const { db } = await installation.app();
-      await forgetAll(db);
-      await installation.stopEngine();
-      await installation.writeFeed(feedXml(BEFORE));
-      const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
-      expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
-      const report = await heal(installation);
-      // Each posting's job exists already: none is created again, and each waits for a person.
-      expect(report).toMatchObject({ created: 0, in_doubt: BEFORE.length });
-      const jobs = await installation.sandbox.inspect.jobs();
-      expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(BEFORE.length);
-    });
+    it.skipIf(!available).for(spread(SEARCHING, numberOf(queue), 2))(
+      'at %s',
+      { timeout: 900_000 },
+      async (step, { open, skip }) => {
+        skip(!runsEverything && !(queue === 'redis' && step === 'site-read'), ONLY_IN_ALL);
+        const installation = await open({
+          queue,
+          searched: true,
+          sandbox: { pageSize: 5 },
+          site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
+        });
+        await installation.writeFeed(feedXml(BEFORE));
+        await installation.sync();
+        const { db } = await installation.app();
+        await forgetAll(db);
+        await installation.stopEngine();
+        await installation.writeFeed(feedXml(BEFORE));
+        const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
+        expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+        const report = await heal(installation);
+        // Each posting's job exists already: none is created again, and each waits for a person.
+        expect(report).toMatchObject({ created: 0, in_doubt: BEFORE.length });
+        const jobs = await installation.sandbox.inspect.jobs();
+        expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(BEFORE.length);
+      },
+    );
   },
 );

@@ -1,5 +1,6 @@
 // A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
 import { describe, expect } from 'vitest';
+import { spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -59,8 +60,9 @@ const STATES: readonly State[] = [
 const answeredCreates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method, status }) => method === 'POST' && status === 201).length;
 
-describe.each(STATES)('a server that is $state', ({ pass }) => {
-  it.for(QUEUES)(
+describe.each(STATES)('a server that is $state', ({ state, pass }) => {
+  const number = STATES.findIndex((each) => each.state === state);
+  it.for(spread(QUEUES, number, 2))(
     'only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {

@@ -7,7 +7,7 @@ import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
+import { leavesOut, ONLY_IN_ALL, spread } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { itInAll } from '../support/in-all.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -223,8 +223,8 @@ const EVENTS: Readonly<
 };
 
 describe.each(Object.entries(STATES))('a place that is %s', { concurrent: true }, (name, bring) => {
-  it.for(Object.entries(EVENTS))('when %s', async ([eventName, event], { skip }) => {
-    const [events, states] = [Object.keys(EVENTS), Object.keys(STATES)];
+  const [events, states] = [Object.keys(EVENTS), Object.keys(STATES)];
+  it.for(spread(Object.entries(EVENTS), states.indexOf(name), 2))('when %s', async ([eventName, event], { skip }) => {
     skip(leavesOut(events.indexOf(eventName), states.indexOf(name), states.length), ONLY_IN_ALL);
     await withMirror(async (mirror) => {
       const { made, stuck = false, street } = await bring(mirror);

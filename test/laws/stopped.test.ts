@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Queryable } from '../../src/store/postgres/database.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -16,7 +16,7 @@ const STEPS = ['intent-committed', 'answer-received', 'outcome-committed'] as co
 const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) => ({ queue, available, note, step })));
 
 describe('a process that is stopped', { concurrent: true }, () => {
-  it.for(CASES)(
+  it.for(spread(CASES, 0, 2))(
     'at $step, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available, step }, { open, skip }) => {

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -114,7 +115,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
     expect(await rows('select from uncertain_write where fields is not null')).toEqual([]);
   });
 
-  it('an imported job keeps its own value, which is not known', async () => {
+  itInAll('an imported job keeps its own value, which is not known', async () => {
     mirror = await openMirror(options);
     expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
     await change('p1', { description: 'By hand' });
@@ -127,7 +128,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
     expect((await rows(`select fields->>'description' as sent from document`))[0]).toEqual({ sent: null });
   });
 
-  it('undoing a pull leaves it', async () => {
+  itInAll('undoing a pull leaves it', async () => {
     mirror = await openMirror(options);
     expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
     const updated = await pull([titled('p1', 'Cook', 'Second')]);
@@ -187,7 +188,7 @@ it('an edit of it is refused once there is a job, and done before', async () => 
   expect((await jobs()).p1).toMatchObject({ description: 'Edited', 'location-state': 'Maine', title: 'Cook' });
 });
 
-it('switching it on sends nothing; switching it off sets what differs from what was sent', async () => {
+itInAll('switching it on sends nothing; switching it off sets what differs from what was sent', async () => {
   mirror = await openMirror({ feed: { create_only_fields: '[]' } });
   expect(await pull(postings(3))).toMatchObject({ created: 3 });
   const set = async (names: string) => {

@@ -42,3 +42,33 @@ describe.each(READINGS)('on a site that would %s omitted fields', (_, options) =
     expect((await jobs()).p1).toMatchObject({ title: 'Nurse p1' });
   });
 });
+
+/** The posting of a number under a key that starts with `prefix`. */
+const wards = (prefix: string, count: number, title = 'Nurse'): TestPosting[] =>
+  Array.from({ length: count }, (_, at) =>
+    posting(`${prefix}${at + 1}`, { title: `${title} ${at + 1}`, description: `<p>Ward ${at + 1}</p>` }),
+  );
+
+it('changed keys are recognised although the feed has other titles than were sent', async () => {
+  mirror = await openMirror({ feed: { create_only_fields: '[title]' } });
+  await syncOf(wards('a', 12));
+  expect(await syncOf(wards('a', 12, 'Head nurse'))).toMatchObject({ unchanged: 12 });
+  expect(await syncOf(wards('b', 12, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
+  expect((await run('feeds', 'rekey', 'acme')).out).toContain('b1');
+});
+
+it('verify, and the undo of an edit, say what is left to the site', async () => {
+  mirror = await openMirror({ feed: LEFT });
+  await syncOf([posting('p1', { state: 'Jalisco' })]);
+  const [entry] = (await run('review', 'list', '--json')).json();
+  const values = ['description=Edited', 'location-state=Ohio'].flatMap((value) => ['--set', value]);
+  expect((await run('review', 'edit', String(entry?.id), ...values)).status).toBe(0);
+  const verified = await run('verify', 'acme', '--field', 'description');
+  expect(verified.status).toBe(1);
+  expect(verified.errors).toContain(
+    'description is left to the site (create_only_fields of acme), so it is not compared',
+  );
+  expect((await run('review', 'undo-edit', 'acme', 'p1', 'description')).out).toContain(
+    'undone: description; the job keeps description, which is set only on create',
+  );
+});

@@ -4,6 +4,7 @@ import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -131,14 +132,14 @@ describe('all keys change', () => {
     );
   });
 
-  it('and return before a person decides: nothing is sent', async () => {
+  itInAll('and return before a person decides: nothing is sent', async () => {
     await open(wards('a', 12));
     await syncOf(wards('b', 12));
     expect(await syncOf(wards('a', 12))).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
     expect((await rekey()).out).toContain('do not seem to have changed');
   });
 
-  it('and a person approves the deletes: the new postings are created afterwards', async () => {
+  itInAll('and a person approves the deletes: the new postings are created afterwards', async () => {
     await open(wards('a', 12));
     await syncOf(wards('b', 12));
     await (await db()).transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
@@ -151,7 +152,7 @@ describe('all keys change', () => {
     );
   });
 
-  it('after the feed was empty for a while', async () => {
+  itInAll('after the feed was empty for a while', async () => {
     await open(wards('a', 12));
     const before = await ids();
     expect(await syncOf([])).toMatchObject({ status: 'review', held: 12 });
@@ -195,7 +196,7 @@ describe('a part of the keys changes', () => {
     for (let n = 1; n <= 28; n++) expect(after[`Nurse ${n}`]).toEqual(before[`Nurse ${n}`]);
   });
 
-  it('all of a small feed', async () => {
+  itInAll('all of a small feed', async () => {
     await open(wards('a', 2));
     const before = await ids();
     expect(await syncOf(wards('b', 2))).toMatchObject({
@@ -210,7 +211,7 @@ describe('a part of the keys changes', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('one of two postings, or with the setting off: they are other postings', async () => {
+  itInAll('one of two postings, or with the setting off: they are other postings', async () => {
     await open(wards('a', 12), { feed: { rekey_guard: '{ percent: 100 }', delete_guard: '{ percent: 100 }' } });
     expect(await syncOf(wards('b', 12))).toMatchObject({ status: 'mirrored', created: 12, deleted: 12 });
   });
@@ -254,7 +255,7 @@ describe('content that is not unique', () => {
     expect(before.Cook).toContain((await jobIdOf('b3')) ?? '');
   });
 
-  it('only the same title and place: suspected, but never certain', async () => {
+  itInAll('only the same title and place: suspected, but never certain', async () => {
     const retold = (list: readonly TestPosting[]) =>
       list.map((each) => ({ ...each, description: `${each.description} told again` }));
     await open(wards('a', 12));

@@ -1,6 +1,6 @@
-// How many of the slow tests run: all, or the part that `npm test` runs, which covers every law and rule.
+// How many of the slow tests run: all; most, as in CI; or the part that `npm test` runs, which covers every law and rule.
 
-/** `npm run test:all` and plain Vitest run everything. */
+/** `npm run test:all` and plain Vitest run everything; `.ci/run` runs it too, apart from what {@link spread} leaves out. */
 export const runsEverything = process.env.TEST_EXTENT !== 'part';
 
 /** Why `npm test` skips a test. */
@@ -15,6 +15,15 @@ export const onlyInAllNote: string = runsEverything ? '' : ` (skipped: ${ONLY_IN
  */
 export const leavesOut = (at: number, variant: number, variants: number): boolean =>
   !runsEverything && at % variants !== variant;
+
+/**
+ * Cases that are tested in several variants, such as the queues: CI tests each case in each `share`th variant, so that each
+ * case and each variant is tested, but not each case in each variant.
+ * @param variant the number of the variant
+ * @returns the cases to test in that variant
+ */
+export const spread = <T>(cases: readonly T[], variant: number, share: number): readonly T[] =>
+  process.env.TEST_EXTENT === 'most' ? cases.filter((_each, at) => (at + variant) % share === 0) : cases;
 
 /** The number of tries, such as seeds: from the environment, or else the default of the full or partial run. */
 export const countOf = (given: string | undefined, inAll: number, inPart: number): number =>

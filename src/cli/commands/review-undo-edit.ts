@@ -1,7 +1,8 @@
 // `jobmirror review undo-edit`: undoes what a person has set in one posting.
 import { Command } from 'commander';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { postingKey } from '../../posting/identifiers.ts';
-import { BROUGHT_BACK, undoEdits } from '../../review/undo-edit.ts';
+import { undoEdits } from '../../review/undo-edit.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
@@ -30,12 +31,13 @@ export function reviewUndoEditCommand(): Command {
         const feed = await knownFeed(db, config, name);
         const key = postingKey(text.trim());
         const fields = names.length === 0 ? undefined : names;
-        const report = await undoEdits(db, feed, key, { actor: actorName(options.as), fields });
+        const createOnly = createOnlyOf(config.feeds.get(feed)?.mapping ?? {});
+        const report = await undoEdits(db, feed, key, { actor: actorName(options.as), fields, createOnly });
         if (report.kind === 'refused') {
           throw new UserError(`posting ${key}: ${say(report.message, commandWriter(options.config))}`);
         }
         if (options.json === true) return printJson({ feed, key, undone: report.fields });
-        return printLine(`${feed}: ${key}: undone: ${report.fields.join(', ')}; ${BROUGHT_BACK}`);
+        return printLine(`${feed}: ${key}: undone: ${report.fields.join(', ')}; ${report.message}`);
       }),
     );
 }

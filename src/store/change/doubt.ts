@@ -212,9 +212,20 @@ export async function adoptDoubtWithin(
   url: string | undefined,
   adopted: AdoptedContent,
 ): Promise<Recorded> {
+  const { feed, key, site, token } = doubt.attempt;
+  const found = await tx.query(
+    'select from change where feed = $1 and key = $2 and attempt_token = $3 and found_job_id is not null',
+    [feed, key, token],
+  );
   const result = { kind: 'created', siteJobId: id, url, adopted } as const;
   const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
-  if (recordedAs === 'recorded') await forgetReference(tx, doubt.attempt.site, id);
+  if (recordedAs === 'recorded') await forgetReference(tx, site, id);
+  // Nothing was sent for the posting, so no pull has made its job, and undoing the pull must not delete it.
+  if (found.length > 0)
+    await tx.query(
+      'update mapping set created_by = null, adopted = true where feed = $1 and key = $2 and site_job_id = $3',
+      [feed, key, id],
+    );
   return recordedAs as Recorded;
 }
 

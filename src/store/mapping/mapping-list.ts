@@ -56,3 +56,7 @@ export async function countMappings(db: Queryable, feed: FeedName | undefined): 
   ]);
   return row?.n ?? 0;
 }
+
+export async function hasJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<boolean> {
+  return (await db.query('select from mapping where feed = $1 and key = $2', [feed, key])).length > 0;
+}

@@ -6,7 +6,7 @@ import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
-import { BROUGHT_BACK, editsVersion, undoEdits } from '../../review/undo-edit.ts';
+import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { editsOfPosting } from '../../store/review/override.ts';
@@ -114,8 +114,14 @@ export const undoEdit = operation({
     if ((await findPosting(app.db, feed, key)) === undefined) {
       throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
     }
-    const report = await undoEdits(app.db, feed, key, { actor, fields: body?.fields, version: body?.version });
-    if (report.kind === 'undone') return { body: { feed, key, undone: [...report.fields], message: BROUGHT_BACK } };
+    const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
+    const report = await undoEdits(app.db, feed, key, {
+      actor,
+      fields: body?.fields,
+      version: body?.version,
+      createOnly,
+    });
+    if (report.kind === 'undone') return { body: { feed, key, undone: [...report.fields], message: report.message } };
     const edits = await editsOfPosting(app.db, feed, key);
     const more = report.stale === true ? { yours: body, edits, edits_version: editsVersion(edits) } : {};
     throw new ProblemError({ status: 409, detail: tell(report.message, app.writeAction), more });

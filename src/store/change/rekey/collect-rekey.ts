@@ -1,4 +1,5 @@
 // Compares, at the end of a pull, the postings that it found missing with those that are new: in tables, as they may be a million.
+import type { CreateOnlyFields } from '../../../plan/create-only-fields.ts';
 import type { Message } from '../../../plan/message.ts';
 import type { RekeyLoad } from '../../../plan/rekey.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
@@ -46,17 +47,23 @@ export async function readRekeyScope(pullTx: PullTransaction): Promise<RekeyScop
 export interface ComparedFields {
   readonly referenceField: string | undefined;
   readonly stateField: string;
+  /** Fields that are set only on create: what was last sent says nothing about what the feed has. */
+  readonly createOnly: CreateOnlyFields;
 }
+
+/** Whether the field `f` is content. */
+const content = (key: string): string => `(f.value <> ${key}
+  and replace(f.name, '_', '-') is distinct from replace($2, '_', '-') and f.value !~ '^https?://[^[:space:]]+$')`;
 
 /**
  * Digests of the fields `f`. References, keys and web addresses change with the key; everything else is content. A title and
- * the fields of a place make postings alike.
+ * the fields of a place make postings alike; if the title is set only on create, all content that is not.
  */
 const digests = (fields: string, key: string): string => `lateral (
-  select md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name) filter (where f.value <> ${key}
-      and replace(f.name, '_', '-') is distinct from replace($2, '_', '-') and f.value !~ '^https?://[^[:space:]]+$')) as content,
+  select md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name) filter (where ${content(key)})) as content,
     case when bool_or(f.name = 'title') then md5(string_agg(md5(f.name) || md5(lower(f.value)), '' order by f.name)
-      filter (where f.name in ('title', $3) or f.name ~ 'city|location')) end as likeness
+      filter (where f.name <> all($4::text[]) and case when 'title' = any($4::text[]) then ${content(key)}
+        else f.name in ('title', $3) or f.name ~ 'city|location' end)) end as likeness
   from jsonb_each_text(${fields}) f(name, value) where f.value <> '') digest`;
 
 /** The content as the feed had it: a reviewer's edits are undone. */
@@ -69,9 +76,9 @@ const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, 
  */
 export async function collectRekey(
   { session, subject: { feed } }: PullTransaction,
-  { referenceField, stateField }: ComparedFields,
+  { referenceField, stateField, createOnly = new Set() }: ComparedFields,
 ): Promise<Omit<RekeyLoad, 'live'>> {
-  const values = [feed, referenceField ?? null, stateField];
+  const values = [feed, referenceField ?? null, stateField, [...createOnly]];
   await session.query(
     'create temporary table rekey_found (is_new boolean, key text, content text, likeness text) on commit drop',
   );

@@ -17,7 +17,8 @@ import type { Form } from '../read-form.ts';
 import { malformed } from '../review/read-decision.ts';
 import { AdoptFeeds, AdoptPage } from './adopt.tsx';
 
-const SHOWN = 50;
+/** An unsure match may have several jobs, each with the fields that differ. */
+const SHOWN: Readonly<Record<ProposalKind, number>> = { sure: 50, unsure: 15, unmatched: 50 };
 
 const placeSchema = z
   .string()
@@ -34,7 +35,7 @@ export function adoptPages({ app, control }: PageContext): Hono<WebEnv> {
     readonly alert?: string;
   }
   async function pageOf(visit: Visit, feed: FeedName, { show: asked, after, alert }: Asked) {
-    const read = (show: ProposalKind) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN });
+    const read = (show: ProposalKind) => shownProposals(db, feed, { show, after: after ?? -1, limit: SHOWN[show] });
     const shown = await read(asked ?? 'sure');
     const { run } = shown;
     // With no sure match, the first page shows what there is.

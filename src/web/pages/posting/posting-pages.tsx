@@ -1,5 +1,6 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
+import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import { textOf } from '../../../plan/message.ts';
 import { postingKey } from '../../../posting/identifiers.ts';
 import { findPosting } from '../../../review/find-posting.ts';
@@ -70,7 +71,8 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
       const version = parameter(text(100), 'version', form.one('version'));
       const fields = [parameter(fieldName, 'field', form.one('field'))];
-      const report = await undoEdits(app.db, feed, key, { actor, fields, version });
+      const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
+      const report = await undoEdits(app.db, feed, key, { actor, fields, version, createOnly });
       if (report.kind === 'refused') {
         const refused = `The edit was not undone: ${textOf(report.message)}.`;
         return sent.c.html(<PostingOverview visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
