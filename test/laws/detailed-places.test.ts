@@ -62,8 +62,9 @@ afterEach(async () => {
   await source.close();
 });
 
-async function open(feed: Readonly<Record<string, string>> = {}): Promise<void> {
+async function open(feed: Readonly<Record<string, string>> = {}, searched = false): Promise<void> {
   mirror = await openMirror({
+    searched,
     feed: {
       source: `"${source.origin}/jobs"`,
       format: FORMAT,
@@ -236,6 +237,19 @@ describe('the detail of a record with several places', () => {
     const trial = setup && (await tryFeed(setup, { signal: new AbortController().signal, samples: 1 }));
     expect(trial).toMatchObject({ seen: 4, postings: 3, withoutDetail: 2, repeated: 1, conflicting: 0 });
   });
+});
+
+it('recover makes no second job of a place, although the places of a record share a reference', async () => {
+  await open({}, true);
+  await sync(rec('1', ['Boston', 'Salem']), OTHER);
+  const before = await jobs();
+  const { db } = await mirror.app();
+  for (const table of ['mapping', 'document', 'detail']) await db.query(`delete from ${table}`);
+  await mirror.stopEngine();
+  const recovered = await runProgram(mirror, 'recover', 'acme', '--yes', '--json');
+  expect(recovered.json().at(-1)).toMatchObject({ unknown: 1, unsure: 2, without_job: 0, recorded: 1 });
+  expect(await sync()).toMatchObject({ unchanged: 1, created: 0, in_doubt: 2, requests: 0, asked: ['1', '9'] });
+  expect(await jobs()).toEqual(before);
 });
 
 describe('random lists, places and failures', () => {

@@ -1,8 +1,8 @@
-// Simulated lives from seeds: SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
+// Simulated lives from seeds, in every other one of which postings expire: SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
 import { describe } from 'vitest';
 import { countOf } from '../support/extent.ts';
 import { lawTest as it } from './law-test.ts';
-import { SIMULATED_SITE, simulate } from './simulation.ts';
+import { EXPIRING_FEED, SIMULATED_SITE, simulate } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
@@ -11,6 +11,7 @@ const seeds = given === undefined ? Array.from({ length: count }, (_, at) => fir
 
 describe('a life of changes, faults and crashes keeps all laws', { concurrent: true }, () => {
   it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open }) => {
-    await simulate(seed, await open({ site: SIMULATED_SITE }));
+    const expires = seed % 2 === 1;
+    await simulate(seed, await open({ site: SIMULATED_SITE, ...(expires ? { feed: EXPIRING_FEED } : {}) }), expires);
   });
 });

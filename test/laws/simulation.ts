@@ -1,9 +1,12 @@
 // One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers. At the end the
 // faults stop, and all laws are checked against the jobs that the site really has.
 
+import { expect } from 'vitest';
+import type { FeedName, PostingKey } from '../../src/posting/identifiers.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
+import { renewPostings } from '../../src/store/pull/posting-expiry.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -66,7 +69,8 @@ export const STEPS: readonly Step[] = [
 ];
 
 const ROUNDS = 6;
-const SELECTION = { ids: [], feeds: ['acme' as never] };
+const ACME = 'acme' as FeedName;
+const SELECTION = { ids: [], feeds: [ACME] };
 
 interface Life {
   readonly installation: Installation;
@@ -74,18 +78,24 @@ interface Life {
   readonly feed: SimulatedFeed;
   /** Keys whose jobs were deleted on the website. This is only noticed when their postings change, which they do at the end. */
   readonly deletedByHand: Set<string>;
+  /** Keys whose jobs have been on the site for so long that their postings expire; `undefined`: none does. */
+  readonly aged: Set<string> | undefined;
   /** The history, a line per event. */
   readonly story: string[];
 }
 
-/** Plays the life. Throws the broken law with the seed and the history. */
-export async function simulate(seed: number, installation: Installation): Promise<void> {
+/** For lives in which postings expire. */
+export const EXPIRING_FEED = { expire_after_days: '30' } as const;
+
+/** Plays the life. @param expires whether its feed is an {@link EXPIRING_FEED}. Throws the broken law with the seed and the history. */
+export async function simulate(seed: number, installation: Installation, expires = false): Promise<void> {
   const random = randomOf(seed);
   const life: Life = {
     installation,
     random,
     feed: simulateFeed(random, 8 + random.number(10)),
     deletedByHand: new Set(),
+    aged: expires ? new Set() : undefined,
     story: [],
   };
   try {
@@ -116,6 +126,7 @@ async function live(life: Life): Promise<void> {
   );
   await installation.sandbox.setFaults(faults);
   const spoken = faults.map(({ name, on, rate, count }) => `${name} on ${on?.join('+')} ${rate} × ${count}`);
+  if (life.aged !== undefined) await letTimePass(life, life.aged);
   const how = random.number(10);
   story.push(
     `${moved}${note}; faults: ${spoken.join(', ') || 'none'}; ${how < 6 ? 'pull' : how < 9 ? 'stop' : 'kill'}`,
@@ -127,10 +138,32 @@ async function live(life: Life): Promise<void> {
   if (random.chance(15)) await deleteByHand(life);
 }
 
-async function pull({ installation, story }: Life): Promise<void> {
+async function pull({ installation, story, aged }: Life): Promise<void> {
   const report = await installation.sync();
   story.push(`  ${report.status}: ${JSON.stringify(report)}`);
   checkCounts(report);
+  if (aged !== undefined) await checkExpired(installation, aged);
+}
+
+/** Some jobs have been on the site for as many days as the feed allows; now and then a person renews their postings. */
+async function letTimePass({ installation, random, feed, story }: Life, aged: Set<string>): Promise<void> {
+  const { db } = await installation.app();
+  const keys = random.some(feed.postings, random.number(3)).map(({ key }) => key);
+  await db.query(
+    `update mapping set mapped_at = now() - interval '30 days' where feed = 'acme' and key = any($1::text[])`,
+    [keys],
+  );
+  for (const key of keys) aged.add(key);
+  const renewed = random.chance(25) ? random.some([...aged], 1) : [];
+  await renewPostings(db, ACME, renewed as PostingKey[]);
+  story.push(`  30 days old: ${keys.join(', ') || 'none'}; renewed: ${renewed.join(', ') || 'none'}`);
+}
+
+/** No posting expires before its time. */
+async function checkExpired(installation: Installation, aged: ReadonlySet<string>): Promise<void> {
+  const { db } = await installation.app();
+  const expired = await db.query<{ key: string }>('select key from posting_expiry where expired_at is not null');
+  expect(expired.filter(({ key }) => !aged.has(key))).toEqual([]);
 }
 
 /** The process stops while requests are in flight. */
@@ -169,8 +202,10 @@ async function deleteByHand({ installation, random, deletedByHand, story }: Life
   deletedByHand.add(job.fields.number ?? '');
 }
 
-async function end({ installation, feed, deletedByHand, story }: Life): Promise<void> {
+async function end({ installation, feed, deletedByHand, aged, story }: Life): Promise<void> {
   const { db } = await installation.app();
+  // At last all postings are to be on the site.
+  if (aged !== undefined) await renewPostings(db, ACME, [...aged] as PostingKey[]);
   const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
   feed.renew([...new Set([...discarded.map(({ key }) => key), ...deletedByHand])]);
   await installation.writeFeed(feed.clean());

@@ -159,6 +159,8 @@ it('give the same groups and sums as reading the entries', async () => {
     const counted = withoutAge(await listGroups(db, query, limits));
     expect(counted.length, JSON.stringify(query)).toBeGreaterThan(0);
     expect(counted).toEqual(withoutAge(await listGroups(db, read, limits)));
+    // The message of each entry has this text.
+    expect(counted).toEqual(withoutAge(await listGroups(db, { ...query, text: 'no ' }, limits)));
     expect(await countSelected(db, query)).toEqual(await countSelected(db, read));
     const filter = { feed: undefined, kinds: ENTRY_KINDS, discarded: query.discarded === true };
     const kinds = query.kinds ?? ENTRY_KINDS;

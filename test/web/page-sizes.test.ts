@@ -83,6 +83,11 @@ it('each has at most 200 kB', async () => {
   expect(cursor).not.toBe('');
   const times: Record<string, { kB: number; 'median ms': number }> = {};
   for (const path of [
+    '/',
+    '/feed?feed=acme',
+    '/held',
+    '/queues',
+    '/api/v1/feeds',
     '/review',
     '/review?feed=acme',
     '/review?page=4',
