@@ -7,6 +7,7 @@ import { countLive } from '../../src/store/mapping/mapping-totals.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { readGauges } from '../../src/store/report/gauges.ts';
+import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -162,4 +163,22 @@ it('the overview and the metrics count each state', async () => {
   });
   const hours = (ms: number | undefined) => Math.floor((ms ?? 0) / 3_600_000);
   expect([hours(acme?.heldForMs), hours(acme?.inDoubtForMs)]).toEqual([4 * 19, 3 * 19]);
+});
+
+it('and those of review entries are read while the server is read-only', async () => {
+  await db.query("insert into mapping_tally select 'acme', 1 from generate_series(1, 5000)");
+  await db.query(
+    `insert into review_tally (discarded, group_id, kind, feed, n, mark)
+     select false, 'g', 'rejected', 'acme', 1, 0 from generate_series(1, 5000)`,
+  );
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const standby = openDatabase(url.href, { max: 1 });
+  try {
+    expect(await countLive(standby)).toEqual(new Map([['acme', 5000]]));
+    await foldReviewCounts(standby);
+    expect(await standby.query('select count(*) as n from review_tally')).toEqual([{ n: 5000 }]);
+  } finally {
+    await standby.close();
+  }
 });

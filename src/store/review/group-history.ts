@@ -41,7 +41,7 @@ export async function forgetGroupCounts(db: Queryable): Promise<void> {
 
 /** Whether entries from before groups existed are not grouped yet. */
 export async function hasUngrouped(db: Queryable): Promise<boolean> {
-  return (await db.query('select from ungrouped_entry')).length > 0;
+  return (await db.query('select from ungrouped_entry where after_id < last_id')).length > 0;
 }
 
 // Changes are locked in the order that all code uses, so that none is altered between reading and grouping it.
