@@ -33,7 +33,11 @@ async function edited(): Promise<void> {
 describe('undoing an edit', () => {
   it('that waits: it is not sent, if the pull comes first', async () => {
     await edited();
-    expect(await undo()).toEqual({ kind: 'undone', fields: ['title'] });
+    expect(await undo()).toEqual({
+      kind: 'undone',
+      fields: ['title'],
+      message: 'the next pull brings back what the source has',
+    });
     expect(await edits()).toEqual([]);
     await stage.pull(feed);
     expect(await title()).toBe('Nurse');
