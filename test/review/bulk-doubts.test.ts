@@ -139,14 +139,14 @@ it('the list is read again for those that it can decide', async () => {
 
 it('the terminal asks, or needs the mark of exactly these', async () => {
   await doubts(['a', 'b']);
-  const settle = (...args: readonly string[]) => runProgram(stage.mirror, 'review', 'settle', ...args, '--no-send');
-  const asked = await settle('acme', '--missing');
+  const decide = (...args: readonly string[]) => runProgram(stage.mirror, 'review', 'settle', ...args, '--no-send');
+  const asked = await decide('acme', '--missing');
   expect(asked.status).toBe(1);
   expect(asked.errors).toContain('This sends 2 creates in doubt again');
   const [, mark = ''] = /--mark (\w+)/.exec(asked.errors) ?? [];
   expect(await states()).toEqual({ a: 'in_doubt', b: 'in_doubt' });
-  expect(await settle('acme', '--missing', '--mark', `${mark}0`)).toMatchObject({ status: 1 });
+  expect(await decide('acme', '--missing', '--mark', `${mark}0`)).toMatchObject({ status: 1 });
   expect(await states()).toEqual({ a: 'in_doubt', b: 'in_doubt' });
-  expect(await settle('acme', '--missing', '--mark', mark)).toMatchObject({ status: 0 });
+  expect(await decide('acme', '--missing', '--mark', mark)).toMatchObject({ status: 0 });
   expect(await states()).toEqual({ a: 'ready', b: 'ready' });
 });

@@ -44,7 +44,7 @@ export async function refuteEntry(tx: Queryable, entry: number, actor: string, n
   await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, kind: 'missing', ...note } });
 }
 
-/** The next reading of the list looks for the jobs of these creates. */
+/** The next reading of the list is compared with these creates. */
 export async function checkAgain(tx: Queryable, ids: readonly number[], actor: string, note: AuditNote): Promise<void> {
   const rows = await tx.query<{ id: number; feed: FeedName; key: PostingKey }>(
     `update change set not_before = '-infinity' where id = any($1::bigint[]) and state = 'in_doubt' returning id, feed, key`,
