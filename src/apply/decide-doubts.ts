@@ -153,8 +153,8 @@ async function postpone(
   message: string,
   candidates: readonly SiteJob[],
 ): Promise<void> {
-  const ids = candidates.map((candidate) => candidate.siteJobId);
-  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, ids);
+  const possible = { candidates: candidates.map(({ siteJobId }) => siteJobId), crowded: open.crowded };
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, possible);
 }
 
 /** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */

@@ -260,7 +260,7 @@ async function leaveToUndo(
 /** Counts one reading of the list that showed no job for these doubts. */
 export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
   await db.query(
-    `update change set list_checks = list_checks + 1, reason = reason - 'note' - 'candidates' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    `update change set list_checks = list_checks + 1, reason = reason - 'note' - 'candidates' - 'crowded' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
     [doubts.map((doubt) => doubt.attempt.token)],
   );
 }
@@ -268,16 +268,23 @@ export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): 
 /** Jobs that a person is asked about; the list may show many more that look alike. */
 const MOST_NAMED = 20;
 
+/** The jobs that a person has to look at, as the site's list shows them. */
+export interface PossibleJobs {
+  readonly candidates: readonly SiteJobId[];
+  /** The list shows more of them than were compared. */
+  readonly crowded: boolean;
+}
+
 /**
  * Records why these doubts cannot be resolved for now, beside the reason why they are in doubt. Checks them again only after
- * `againMs`, as the list may be long. `candidates`: the jobs that a person has to look at.
+ * `againMs`, as the list may be long. `possible` is absent if the list told nothing: what an earlier one showed remains.
  */
 export async function explainDoubts(
   db: Queryable,
   doubts: readonly Doubt[],
   note: string,
   againMs: number,
-  candidates: readonly SiteJobId[] = [],
+  possible?: PossibleJobs,
 ): Promise<void> {
   await db.query(
     `update change set reason = coalesce(reason, $2) || $3, not_before = clock_timestamp() + make_interval(secs => $4)
@@ -285,7 +292,10 @@ export async function explainDoubts(
     [
       doubts.map((doubt) => doubt.attempt.token),
       changeReason('unknown', 'whether the site has made the job is not known'),
-      toJsonb({ note, candidates: candidates.slice(0, MOST_NAMED) }),
+      toJsonb({
+        note,
+        ...(possible && { candidates: possible.candidates.slice(0, MOST_NAMED), crowded: possible.crowded }),
+      }),
       againMs / 1000,
     ],
   );

@@ -61,7 +61,8 @@ const GROUP_CHANGES = `with chosen as materialized (
     order by c.feed, c.key for update),
   written as materialized (
     select write_review_entry(id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end,
-      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since, revision) from chosen)
+      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since,
+      entry_revision(state, revision, attempt_token, found_job_id, reason)) from chosen)
   select count(*) from written`;
 
 const GROUP_RECORDS = `with chosen as materialized (
