@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: aea1fce9e7d20040c03bd06713ce1db121746a24e96e117690954ddadebf73ec
+// The types of the API's client. SHA-256 of the document: abd04716b2bffd6d437e63dff271544863bb80e584dea8a6a2aabadc6a997b15
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1718,7 +1718,7 @@ export interface operations {
     listPostings: {
         parameters: {
             query?: {
-                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, live, separated by commas. */
+                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
                 state?: string;
                 /** @description Only the posting with this key, or of the site job with this ID. */
                 q?: string;
@@ -1744,7 +1744,7 @@ export interface operations {
                     "application/json": {
                         items: ({
                             /** @enum {string} */
-                            state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "live";
+                            state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live";
                             key: string;
                             site_job_id: string | null;
                             site_job_url: string | null;
@@ -1845,7 +1845,7 @@ export interface operations {
                     "application/json": {
                         feed: string;
                         /** @description `null`: only its records are known, and they can not be used. */
-                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "live") | null;
+                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live") | null;
                         key: string;
                         site_job_id: string | null;
                         site_job_url: string | null;
@@ -2472,7 +2472,7 @@ export interface operations {
                 newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
-                action: "retry" | "approve" | "discard" | "reopen" | "edit";
+                action: "retry" | "approve" | "discard" | "reopen" | "edit" | "missing" | "check";
             };
             header?: never;
             path?: never;
@@ -2564,7 +2564,7 @@ export interface operations {
                         items: ({
                             bulk: number;
                             /** @enum {string} */
-                            action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                            action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                             actor: string;
                             /** @enum {string} */
                             state: "open" | "stopped" | "done";
@@ -2728,6 +2728,58 @@ export interface operations {
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
                 } | {
+                    /**
+                     * @description The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.
+                     * @constant
+                     */
+                    action: "missing";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        feed?: string;
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Part of a key, title, value or message, in any case. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    expected: number;
+                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    mark: string;
+                } | {
+                    /**
+                     * @description The list of the site is read again for these creates in doubt.
+                     * @constant
+                     */
+                    action: "check";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        feed?: string;
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Part of a key, title, value or message, in any case. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    expected: number;
+                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    mark?: string;
+                } | {
                     /** @constant */
                     action: "discard";
                     /** @description What is acted on. Only entries that are as they were when the action started. */
@@ -2805,7 +2857,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -2936,7 +2988,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3047,7 +3099,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3194,7 +3246,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
