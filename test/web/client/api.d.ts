@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 0da7c25ace886db66fdb1a5d1a53360562aff5c217db093a655a36058b5b28a5
+// The types of the API's client. SHA-256 of the document: 2e3abad158e8b7dbf7d418f5edf7304e83eeb21b93712645ae1fc9ab61cdf6f8
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1864,6 +1864,8 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record: string | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -4056,6 +4058,8 @@ export interface operations {
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record?: string | null;
                         actions: ({
                             kind: string;
                         } & {
