@@ -1,5 +1,5 @@
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
-import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { contentOf, isProvenMade, likeness } from '../plan/match-doubt.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
@@ -40,7 +40,7 @@ export async function decideDoubts(
       open.doubt,
       chosen.siteJobId,
       chosen.url,
-      content,
+      { ...content, isProven: isProvenMade(open, toCompare(chosen), { ...matching, shared: open.shared }) },
       (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, matching) === 'ours',
     );
     if (adopted === 'recorded') {
@@ -153,8 +153,8 @@ async function postpone(
   message: string,
   candidates: readonly SiteJob[],
 ): Promise<void> {
-  const ids = candidates.map((candidate) => candidate.siteJobId);
-  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, ids);
+  const possible = { candidates: candidates.map(({ siteJobId }) => siteJobId), crowded: open.crowded };
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, possible);
 }
 
 /** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */

@@ -1,8 +1,8 @@
-// Asks for confirmation before a selection of entries is approved or discarded, and binds the action to what was shown.
+// Asks for confirmation before a selection of entries is approved, discarded or sent again, and binds the action to what was shown.
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import { describeSelected } from '../review/bulk/describe-selected.ts';
-import { previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
+import { markOf, previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
@@ -17,7 +17,7 @@ interface Question {
   readonly ask: string;
   readonly refused: string;
   /** How to act without being asked. */
-  readonly unasked: (total: number) => string;
+  readonly unasked: (total: number, mark: string) => string;
 }
 
 const QUESTIONS = {
@@ -34,6 +34,15 @@ const QUESTIONS = {
     ask: 'Discard them? [y/N] ',
     refused: 'Nothing was discarded.',
     unasked: () => 'To discard them without being asked: --yes',
+  },
+  missing: {
+    from: 1,
+    effect: (total) =>
+      `This sends ${plural(total, 'create')} in doubt again, except those for which a job was found on the site or whose list still decides. ` +
+      'Each whose job the site has made after all gets a second job: look for them on the site first.',
+    ask: 'Has the site none of these jobs? [y/N] ',
+    refused: 'Nothing was sent again.',
+    unasked: (_, mark) => `To send exactly these again without being asked: --mark ${mark}`,
   },
 } as const satisfies Record<string, Question>;
 
@@ -52,7 +61,8 @@ export async function askAboutSelected(
   const effect = question.effect(total, describeKinds(countKinds(selected)));
   const shown = [effect, ...describeSelected(selected)].join('\n  ');
   const answer = await ask(`${shown}\n${question.ask}`);
-  if (answer === undefined) throw new UserError(`${shown}\n${question.refused} ${question.unasked(total)}`);
+  if (answer === undefined)
+    throw new UserError(`${shown}\n${question.refused} ${question.unasked(total, markOf(selected))}`);
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError(question.refused);
   return selected;
 }

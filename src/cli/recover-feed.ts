@@ -3,6 +3,7 @@
 import { askForJob } from '../apply/ask-for-job.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
 import type { Finding } from '../review/verify/finding.ts';
 import type { VerifySubject } from '../review/verify/verifying.ts';
@@ -73,7 +74,7 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
   if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
   adopting.progress.clear();
   await printFound(recovering, found, matching, show);
-  const todo = found.matches.sure + found.replaced.length + found.differing;
+  const todo = found.matches.sure + found.replaced.length + toMark(recovering, found);
   if (todo === 0) return tellEnd(recovering, found, undefined);
   if (options.yes !== true && !(await isConfirmed(recovering, found))) return tellEnd(recovering, found, undefined);
   const done = await recordFound(subject, found, { actor: actorName(options.as), checkLock: adopting.checkLock });
@@ -100,7 +101,7 @@ function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFind
     ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
     rateLimiter,
     signal,
-    keepsDrift: true,
+    keepsDrift: updatesJobs(setup.policy),
     onProgress: (at) =>
       progress.show(
         at.what === 'listed'
@@ -148,21 +149,27 @@ async function printFound(
 }
 
 /** Asks only at a terminal. */
-async function isConfirmed({ adopting, options }: Recovering, found: Recovery): Promise<boolean> {
-  if (options.json === true) return false;
-  const answer = await ask(`${describeFound(adopting, found)}\nRecord it? [y/N] `);
+async function isConfirmed(recovering: Recovering, found: Recovery): Promise<boolean> {
+  if (recovering.options.json === true) return false;
+  const answer = await ask(`${describeFound(recovering, found)}\nRecord it? [y/N] `);
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
-const describeFound = ({ feed }: AdoptingCommand, { matches, replaced, differing }: Recovery): string =>
-  `Feed ${feed}: ${plural(matches.sure, 'unknown job')} to map, ${replaced.length} to replace jobs that are gone, ` +
-  `${plural(differing, 'job')} to be set again. Nothing is sent before the next sync.`;
+/** How many jobs are to be set again: none if the feed's policy never does. */
+const toMark = ({ adopting: { setup } }: Recovering, { differing }: Recovery): number =>
+  updatesJobs(setup.policy) ? differing : 0;
 
-async function tellEnd({ adopting, options }: Recovering, found: Recovery, done: Recovered | undefined): Promise<void> {
-  const { feed } = adopting;
+const describeFound = (recovering: Recovering, found: Recovery): string =>
+  `Feed ${recovering.adopting.feed}: ${plural(found.matches.sure, 'unknown job')} to map, ` +
+  `${found.replaced.length} to replace jobs that are gone, ${plural(toMark(recovering, found), 'job')} to be set again. ` +
+  'Nothing is sent before the next sync.';
+
+async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered | undefined): Promise<void> {
+  const { adopting, options } = recovering;
+  const { feed, setup } = adopting;
   const { matches, replaced, differing, second, unclear } = found;
   const refused = done?.refused ?? [];
-  const open = done === undefined ? matches.sure + replaced.length + differing : refused.length;
+  const open = done === undefined ? matches.sure + replaced.length + toMark(recovering, found) : refused.length;
   const left = open + matches.unsure + second.length + unclear.length;
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) {
@@ -188,10 +195,14 @@ async function tellEnd({ adopting, options }: Recovering, found: Recovery, done:
     );
   else if (open > 0)
     await printLine(
-      `${describeFound(adopting, found)}\nNothing was changed. Record it: ${write(['recover', feed, '--yes'])}`,
+      `${describeFound(recovering, found)}\nNothing was changed. Record it: ${write(['recover', feed, '--yes'])}`,
     );
   else if (left === 0)
     await printLine(`The database knows all jobs of feed ${feed} that the site has. Nothing was changed.`);
+  if (differing > 0 && !updatesJobs(setup.policy))
+    await printLine(
+      `policy ${setup.policy} changes no job: ${plural(differing, 'job')} that ${differing === 1 ? 'is' : 'are'} gone or differ${differing === 1 ? 's' : ''} stay${differing === 1 ? 's' : ''} so.`,
+    );
   if (matches.unsure > 0)
     await printLine(
       `${plural(matches.unsure, 'job')} may belong to postings: ${write(['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'])}`,

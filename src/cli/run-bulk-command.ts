@@ -81,9 +81,14 @@ export async function runBulkCommand(app: App, id: number, options: BulkCommandO
 const describeProgress = ({ id, action, done, skipped, total }: BulkRow): string =>
   `bulk action ${id} (${action}) is not done: ${done + skipped} of ${plural(total, 'entry', 'entries')}`;
 
-const DONE_OR_EDITED: Readonly<Record<BulkKind, string>> = { ...DONE, edit: 'edited' };
+const DONE_OR_EDITED: Readonly<Record<BulkKind, string>> = {
+  ...DONE,
+  edit: 'edited',
+  missing: 'to be sent again',
+  check: 'to be looked for in the list of the site again',
+};
 
-const SENDS: ReadonlySet<BulkKind> = new Set(['edit', 'retry', 'approve']);
+const SENDS: ReadonlySet<BulkKind> = new Set(['edit', 'retry', 'approve', 'missing', 'check']);
 
 function countFeeds(acted: readonly ActedEntry[]): [FeedName, number][] {
   const counts = new Map<FeedName, number>();

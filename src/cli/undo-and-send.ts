@@ -77,7 +77,7 @@ function describeUndo({ pull, findings }: Planned, write: WriteCommand): string 
   const { restored, createdAgain, createsWait, deletes, withdrawn, leftOut, holdReason } = findings;
   const { id, feed } = pull;
   if (changesNothing(findings)) {
-    const why = leftOut === 0 ? 'the site is as it was before' : `${plural(leftOut, 'posting')} changed since`;
+    const why = leftOut === 0 ? 'the site is as it was before' : `${plural(leftOut, 'posting')} left out`;
     return `Nothing of pull ${id} of feed ${feed} is to be undone: ${why}.`;
   }
   const left = leftOut === 0 ? '' : `; ${leftOut} left out`;

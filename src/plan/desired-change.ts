@@ -15,6 +15,8 @@ export interface Reason {
   readonly problems: readonly Problem[];
   /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
+  /** The same: IDs of the jobs on the site that it may have made. */
+  readonly candidates?: readonly string[];
 }
 
 /** The message of a reason, with its advice. */

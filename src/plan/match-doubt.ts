@@ -90,6 +90,15 @@ export function likeness(doubt: DoubtfulCreate, job: ListedJob, options: MatchOp
   }
 }
 
+/**
+ * Whether the site proves that the create has made the job: it was created in the window, with what was sent. A job that a person made
+ * for the posting, earlier or with other content, is not proven, although it may be the posting's job from now on.
+ */
+export function isProvenMade(doubt: DoubtfulCreate, job: ListedJob, options: MatchOptions): boolean {
+  if (job.createdAt === undefined || likeness(doubt, job, options) !== 'match') return false;
+  return !compareFields(doubt.fields, job.fields, options.referenceField, options.learnt ?? NOTHING_LEARNT).other;
+}
+
 function likenessOfReferences(sent: string, shown: string, field: string, learnt: LearntRewrites): ReferenceLikeness {
   const likeness = compareReferences(sent, shown);
   return likeness !== 'exact' && isRewriting(learnt, field, sent, shown) ? 'exact' : likeness;

@@ -21,6 +21,11 @@ export interface UndoneSubject {
     | undefined;
   /** The site has accepted a request of the pull for it. */
   readonly accepted: boolean;
+  /**
+   * The pull's create was in doubt, and this job was found for it: whether the pull has made it is not certain. Nothing else of the pull
+   * was sent.
+   */
+  readonly foundInDoubt: boolean;
   /** A request is in flight or in doubt. */
   readonly attempting: boolean;
   /** Something else than the pull has changed the posting since, or wants to. */
@@ -28,7 +33,7 @@ export interface UndoneSubject {
 }
 
 /** Why a posting is left as it is. */
-export type UndoLeftOut = 'changed_since' | 'content_unknown';
+export type UndoLeftOut = 'changed_since' | 'content_unknown' | 'found_in_doubt';
 
 export type UndoneStep =
   | { readonly kind: 'left_out'; readonly why: UndoLeftOut }
@@ -49,6 +54,7 @@ export type UndoneStep =
  * | ------------- | -------------------- | ------- | ---------------- | -------------------------- |
  * | yes           | any                  | any     | any              | left out: changed since    |
  * | no            | nothing              | any     | any              | withdraw                   |
+ * | no            | a create, in doubt   | any     | a job found then | left out: found in doubt   |
  * | no            | any                  | unknown | any              | left out: content unknown  |
  * | no            | any                  | absent  | a job, or maybe  | delete                     |
  * | no            | any                  | absent  | none             | withdraw                   |
@@ -58,10 +64,11 @@ export type UndoneStep =
  * A request in flight or in doubt continues, and its outcome is undone: nobody can call it back.
  */
 export function undoPosting(subject: UndoneSubject): UndoneStep {
-  const { before, actual, accepted, attempting, changedSince } = subject;
+  const { before, actual, accepted, foundInDoubt, attempting, changedSince } = subject;
   if (changedSince) return { kind: 'left_out', why: 'changed_since' };
   const sent = accepted || attempting || actual?.uncertain === true;
   if (!sent) return WITHDRAW;
+  if (foundInDoubt) return { kind: 'left_out', why: 'found_in_doubt' };
   switch (before.kind) {
     case 'unknown':
       return { kind: 'left_out', why: 'content_unknown' };

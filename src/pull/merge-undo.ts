@@ -97,6 +97,7 @@ async function planUndone(
       switch (step.kind) {
         case 'left_out':
           leftOut.push({ key, why: step.why });
+          if (step.why === 'found_in_doubt') keys.undo_withdrawal.push(key);
           break;
         case 'withdraw':
           keys.undo_withdrawal.push(key);
@@ -135,6 +136,7 @@ const ownHash = (feed: FeedName, key: PostingKey): Buffer => recordHash(Buffer.f
 
 const REASONS: Readonly<Record<UndoLeftOut, string>> = {
   changed_since: 'it has changed since that pull, or a later change of it waits',
+  found_in_doubt: 'its job was found while its create was in doubt, so that pull may not have made it',
   content_unknown: 'what its job had before that pull is not known',
 };
 

@@ -1,12 +1,18 @@
 // Names the version of a review entry, so that nobody decides on one that they have not seen.
+import { hash } from 'node:crypto';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { type EntryDetails, readEntry } from '../store/review/review-entry.ts';
 
-/** Differs after each new content, state or decision. */
-export const changeVersion = ({ revision, since }: Pick<OpenChangeRow, 'revision' | 'since'>): string =>
-  `${revision}-${since.getTime()}`;
+/** Differs after each new content, state or decision, and for a create in doubt once other jobs may be its own. */
+export const changeVersion = ({ revision, since, state, reason }: Version): string => {
+  const candidates = state === 'in_doubt' ? (reason?.candidates ?? []) : [];
+  const jobs = candidates.length === 0 ? '' : `-${hash('sha256', JSON.stringify(candidates), 'hex').slice(0, 10)}`;
+  return `${revision}-${since.getTime()}${jobs}`;
+};
+
+type Version = Pick<OpenChangeRow, 'revision' | 'since' | 'state' | 'reason'>;
 
 export const entryVersion = (entry: EntryDetails): string =>
   entry.kind === 'change' ? changeVersion(entry.change) : `${entry.record.revision}-${entry.record.discarded}`;

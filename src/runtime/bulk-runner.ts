@@ -6,7 +6,7 @@ import { startRounds } from '../flow/rounds.ts';
 import { runBulk } from '../review/bulk/run-bulk.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';
-import { openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
+import { type BulkKind, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
 import type { App } from './app.ts';
 
 export interface BulkRunner {
@@ -16,9 +16,11 @@ export interface BulkRunner {
   stop(graceMs: number): Promise<void>;
 }
 
-/** An edit needs the mappings of its feeds: without them it would leave their entries alone for good. */
+/** These need the settings of their feeds and sites: without them they would leave the entries alone for good. */
+const BY_SETTINGS: ReadonlySet<BulkKind> = new Set(['edit', 'missing', 'check']);
+
 const isForUs = (config: Config, { action, feeds }: UnattendedBulk): boolean =>
-  action !== 'edit' || feeds.every((feed) => typeof editableFeed(config, feed) !== 'string');
+  !BY_SETTINGS.has(action) || feeds.every((feed) => typeof editableFeed(config, feed) !== 'string');
 
 /** How long actions must have had no progress for another process to continue them. */
 const LEFT_MS = 15_000;

@@ -187,9 +187,13 @@ describe('a posting that is gone', () => {
         await expect.poll(() => db.query(READING), { timeout: 60_000 }).toHaveLength(1);
         const doubt = await findDoubt(db, acme, postingKey('p1'));
         if (doubt === undefined) throw new Error('p1 is not in doubt');
-        expect(await adoptDoubt(db, doubt, siteJobId('job-p1'), undefined, { fields: {}, uncertain: ['title'] })).toBe(
-          'recorded',
-        );
+        expect(
+          await adoptDoubt(db, doubt, siteJobId('job-p1'), undefined, {
+            fields: {},
+            uncertain: ['title'],
+            isProven: true,
+          }),
+        ).toBe('recorded');
         release();
         const { pull } = await pulling;
         const grace = missingPulls - 1;

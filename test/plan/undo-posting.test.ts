@@ -18,6 +18,7 @@ const QUIET: UndoneSubject = {
   before: present(OLD),
   actual: has(NEW),
   accepted: true,
+  foundInDoubt: false,
   attempting: false,
   changedSince: false,
 };
@@ -31,6 +32,7 @@ describe('undoPosting', () => {
     ['deleted', { actual: undefined }, { kind: 'restore', operation: 'create', fields: OLD }],
     ['deleted or updated, with unknown content', { before: UNKNOWN }, { kind: 'left_out', why: 'content_unknown' }],
     ['created', { before: ABSENT }, { kind: 'delete' }],
+    ['found for a create in doubt', { foundInDoubt: true }, { kind: 'left_out', why: 'found_in_doubt' }],
     ['created, and gone since', { before: ABSENT, actual: undefined }, { kind: 'withdraw' }],
     [
       'a create in flight or in doubt',

@@ -24,6 +24,8 @@ interface Medium {
   discard(group: string, count: number, reason: string): Promise<void>;
   reopen(group: string, count: number): Promise<void>;
   approve(group: string, count: number): Promise<void>;
+  check(group: string, count: number): Promise<void>;
+  missing(group: string, count: number): Promise<void>;
   endRule(id: number): Promise<void>;
   stop(bulk: number): Promise<void>;
   resume(bulk: number): Promise<void>;
@@ -67,6 +69,12 @@ async function throughPages(served: Served): Promise<Medium> {
     async approve(group, count) {
       await press(await press(await page(group), `Approve deletes: ${all(count)}…`), /^Delete/);
     },
+    check: async (group, count) => void (await press(await page(group), `Check again ${all(count)}`)),
+    async missing(group, count) {
+      const question = await press(await page(group), `The site made none: send again ${all(count)}…`);
+      expect((await anna.press(question, /^Send again/)).status).toBe(400);
+      await press(question, /^Send again/, { confirmed: 'true' });
+    },
     endRule: async (id) => void expect((await anna.post(`/review/rules/${id}/end`, {})).status).toBe(200),
     stop: async (id) => void (await press(await anna.get(`/review/actions/${id}`), /^Stop/)),
     resume: async (id) => void (await press(await anna.get(`/review/actions/${id}`), 'Continue')),
@@ -93,6 +101,11 @@ function throughApi(served: Served): Medium {
     async approve(group, count) {
       const { body } = await served.api('GET', `review/selection?action=approve&group=${group}`);
       await act(group, count, { action: 'approve', mark: body.mark });
+    },
+    check: (group, count) => act(group, count, { action: 'check' }),
+    async missing(group, count) {
+      const { body } = await served.api('GET', `review/selection?action=missing&group=${group}`);
+      await act(group, count, { action: 'missing', mark: body.mark });
     },
     endRule: (id) => post(`review/rules/${id}/end`),
     stop: (id) => post(`review/actions/${id}/stop`),
@@ -126,6 +139,11 @@ function throughTerminal({ mirror }: Stage): Medium {
     discard: (group, count, reason) => run('discard', ...on(group, count), '--reason', reason, '--yes'),
     reopen: (group, count) => run('reopen', ...on(group, count)),
     approve: (group, count) => run('approve', ...on(group, count), '--no-send'),
+    check: (group, count) => run('settle', '--check', ...on(group, count), '--no-send'),
+    async missing(group) {
+      const [shown] = (await runProgram(mirror, 'review', 'show', '--group', group, '--json')).json<{ mark: string }>();
+      await run('settle', '--missing', '--group', group, '--mark', shown?.mark ?? '', '--no-send');
+    },
     endRule: (id) => run('rules', 'end', String(id)),
     stop: (id) => run('stop', String(id)),
     resume: (id) => run('continue', String(id), '--no-send'),
@@ -163,8 +181,19 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
     await stage.pull(postings(10));
     await stage.acceptAll();
     const odd = ['a', 'b', 'c'].map((key) => posting(key, { state: key === 'c' ? 'Sonora' : 'Jalisco' }));
-    await stage.pull([...postings(2), ...odd, posting('d', { title: '' }), posting('e', { title: '' }), posting('f')]);
+    await stage.pull([
+      ...postings(2),
+      ...odd,
+      posting('d', { title: '' }),
+      posting('e', { title: '' }),
+      posting('f'),
+      posting('g'),
+    ]);
     await stage.fail('f', 'failed', 'no answer');
+    await stage.fail('g', 'in_doubt', 'no answer');
+    await stage.app.db.query(
+      `update change set attempt_started = now() - interval '1 hour', reason = reason || '{"note":"cut"}' where key = 'g'`,
+    );
     const groups = await listGroups(stage.app.db, {}, { groups: undefined, values: 1 });
     const groupOf = (kind: string, field?: string) =>
       groups.find((group) => group.kind === kind && (field === undefined || group.field === field))?.id ?? '';
@@ -193,6 +222,10 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
     await done('sending again');
     await medium.approve(groupOf('held'), 8);
     await done('approving');
+    await medium.check(groupOf('in_doubt'), 1);
+    await done('reading the list again');
+    await medium.missing(groupOf('in_doubt'), 1);
+    await done('sending what was in doubt');
     const begun = await startBulk(stage.app.db, {
       action: 'discard',
       actor: 'ann',
@@ -237,14 +270,15 @@ it('every step through pages, API and terminal ends in the same state', async ()
     ['d', 'discarded', 'Massachusetts'],
     ['e', 'discarded', 'Massachusetts'],
     ['f', 'ready', 'Massachusetts'],
+    ['g', 'ready', 'Massachusetts'],
     ...['p10', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9'].map((key) => [key, 'ready', null]),
   ]);
 });
 
 /** What does the same as a form: an operation of the API, and commands below `review`. */
 const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: readonly string[] }>> = {
-  '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen'] },
-  '/review/confirm': { api: 'actOnReview', terminal: ['discard', 'approve'] },
+  '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen', 'settle'] },
+  '/review/confirm': { api: 'actOnReview', terminal: ['discard', 'approve', 'settle'] },
   '/review/actions/:id/stop': { api: 'stopReviewAction', terminal: ['stop'] },
   '/review/actions/:id/continue': { api: 'continueReviewAction', terminal: ['continue'] },
   '/review/rules/:id/end': { api: 'endReviewRule', terminal: ['rules'] },

@@ -95,8 +95,8 @@ describe('the grace period of a posting without a mapping', () => {
   const list = [...postings(9), posting('late')];
   const missing = postings(9);
   const late = postingKey('late');
-  const nothingShown = { fields: {}, uncertain: [] };
-  const differing = { fields: {}, uncertain: ['title'] };
+  const nothingShown = { fields: {}, uncertain: [], isProven: true };
+  const differing = { fields: {}, uncertain: ['title'], isProven: true };
 
   async function openWith(missingPulls = 2): Promise<Stage> {
     const stage = await openStage({ feed: guard(missingPulls) });

@@ -58,7 +58,7 @@ describe('a pull from before its feed got new keys', () => {
     expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
     expect(await syncOf(wards('b', 12, OTHER))).toMatchObject({ status: 'mirrored', updated: 12 });
     const undone = await run('undo', String(recreated.pull), '--yes');
-    expect(undone.errors).toContain('1 posting changed since');
+    expect(undone.errors).toContain('1 posting left out');
     expect(await titles()).toEqual(before);
   });
 

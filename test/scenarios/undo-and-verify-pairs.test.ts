@@ -1,5 +1,5 @@
 // Undo and verify together with what people decided before: a job that no pull has made stays, and a policy is not promised away.
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -43,4 +43,63 @@ it('verify does not promise to set again what the policy leaves as it is', async
   expect(verified.out).not.toContain('marked');
   // The next run finds it again.
   expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ finding: 'gone' }, { gone: 1, waiting: 0 }]);
+});
+
+const SOON = {
+  limits: '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }',
+  doubts: '{ resolve_after_seconds: 0.6 }',
+};
+
+describe('a job that a person made, and named for a create in doubt', () => {
+  /** The site has made no job, as far as it says; somebody then makes one by hand. Returns the pull and the job. */
+  async function openDoubtful() {
+    mirror = await openMirror({ site: { ...SOON, list_path: undefined } });
+    await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
+    const first = await syncOf([posting('p1')]);
+    expect(first).toMatchObject({ in_doubt: 1 });
+    const id = await makeJob(mirror, { ...jobOf(posting('p1')), 'category-name': 'By hand' });
+    const [entry] = (await run('review', 'list', '--json')).json();
+    const nameJob = () => run('review', 'settle', String(entry?.id), '--exists', id);
+    return { pull: String(first.pull), id, nameJob };
+  }
+
+  it('is not deleted by an undo of the pull, which names it', async () => {
+    const { pull, id, nameJob } = await openDoubtful();
+    expect((await nameJob()).status).toBe(0);
+    // The job got what the feed has, so the undo sets that back.
+    expect((await run('undo', pull, '--yes')).status).toBe(0);
+    const [job] = await mirror.sandbox.inspect.jobs();
+    expect(job).toMatchObject({ id, fields: { 'category-name': 'By hand' } });
+  });
+
+  it('is not deleted either if the pull was undone before', async () => {
+    const { pull, id, nameJob } = await openDoubtful();
+    await run('undo', pull, '--yes');
+    expect((await nameJob()).out).toContain('held');
+    expect(await titles()).toEqual([[id, 'Nurse p1']]);
+    expect((await run('review', 'approve', 'acme')).status).toBe(0);
+    expect(await titles()).toEqual([]);
+  });
+});
+
+it('an undo leaves out a job that was named for a create in doubt, if the pull sent nothing else for it', async () => {
+  mirror = await openMirror({ site: { ...SOON, list_path: undefined } });
+  await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
+  const { pull } = await syncOf([posting('p1')]);
+  const [job] = await mirror.sandbox.inspect.jobs();
+  const [entry] = (await run('review', 'list', '--json')).json();
+  expect((await run('review', 'settle', String(entry?.id), '--exists', job?.id ?? '')).status).toBe(0);
+  const undone = await run('undo', String(pull), '--json');
+  expect(undone.json()).toMatchObject([{ key: 'p1', kind: 'left_out', reason: expect.stringContaining('in doubt') }]);
+});
+
+it('recover does not mark jobs that the policy never sets', async () => {
+  mirror = await openMirror({ feed: { policy: 'create_only' }, searched: true });
+  await syncOf(postings(3));
+  const [job] = await mirror.sandbox.inspect.jobs();
+  await mirror.sandbox.inspect.removeJob(job?.id ?? '');
+  const recovered = await run('recover', 'acme', '--yes');
+  expect(recovered).toMatchObject({ status: 0 });
+  expect(recovered.out).toContain('policy create_only changes no job: 1 job that is gone or differs stays so');
+  expect(await (await mirror.app()).db.query('select from uncertain_write')).toEqual([]);
 });

@@ -20,7 +20,11 @@ afterEach(() => stage.close());
 
 const job = siteJobId('7');
 const adopt = () =>
-  adoptDoubt(stage.app.db, doubt, job, undefined, { fields: doubt.attempt.accepted.fields, uncertain: [] });
+  adoptDoubt(stage.app.db, doubt, job, undefined, {
+    fields: doubt.attempt.accepted.fields,
+    uncertain: [],
+    isProven: true,
+  });
 const rename = async () => {
   const to = { feed: feedName('globex'), site: siteName('board') };
   expect(await renameFeed(stage.app.db, acme, to, 'tester')).toMatchObject({ kind: 'renamed', changes: 1 });

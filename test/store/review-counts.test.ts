@@ -22,11 +22,11 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** What the counts say and the entries don't, or the other way round; revisions are those of changes and records. */
+/** What the counts say and the entries don't, or the other way round; revisions are those of changes, their doubts, and records. */
 async function differences(of: Database): Promise<unknown[]> {
   return of.query(
     `with entry as (
-       select e.*, coalesce(c.revision, p.revision) as own from review_entry e
+       select e.*, coalesce(p.revision, entry_revision(c.state, c.revision, c.attempt_token, c.found_job_id, c.reason)) as own from review_entry e
          left join change c on c.id = e.id left join record_problem p on p.id = e.id),
      counted as (
        select discarded, group_id, kind, feed, site, null as value, sum(n)::bigint as n, sum(mark)::text as mark
@@ -60,7 +60,10 @@ const STATEMENTS = [
    on conflict do nothing`,
   `insert into record_problem (feed, kind, record_hash, problems, excerpt, first_pull)
    select ${FEED}, 'unreadable', sha256(random()::text::bytea), ${SAID}->'problems', '', 1 from generate_series(1, 3)`,
-  `update change set state = ${NEXT_STATE}, reason = ${SAID} where ${SOME}`,
+  `update change set state = ${NEXT_STATE}, reason = ${SAID}, attempt_token = null where ${SOME}`,
+  `update change set state = 'in_doubt', attempt_token = gen_random_uuid() where state = 'ready' and ${SOME}`,
+  `update change set attempt_token = gen_random_uuid() where state = 'in_doubt' and ${SOME}`,
+  `update change set reason = reason || jsonb_build_object('candidates', jsonb_build_array(random())) where state = 'in_doubt' and ${SOME}`,
   `update change set revision = nextval('revision_number') where ${SOME}`,
   `update change set since = now() - interval '1 hour' where ${SOME}`,
   `update record_problem set discarded = not discarded, revision = nextval('revision_number') where ${SOME}`,

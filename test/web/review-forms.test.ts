@@ -131,7 +131,7 @@ describe('discarding', () => {
     await stage.pull([...odd('a', 'b'), posting('p1')]);
     await stage.fail('p1', 'in_doubt');
     const page = await anna.get('/review/entries');
-    expect(page.text).toContain('1 entry in doubt: the site may have done it');
+    expect(page.text).toContain('1 entry in doubt: the site may have made the job.');
     const question = await anna.press(page, 'Discard all 2…');
     expect(question.text).toContain('<h1>Discard 2 entries?</h1>');
     expect(question.text).toContain('2 rejected: leaves it as it is until the posting changes');

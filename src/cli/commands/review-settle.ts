@@ -1,4 +1,4 @@
-// `jobmirror review settle`: resolves one create in doubt, or adopts the jobs that a search of the site found for a feed.
+// `jobmirror review settle`: resolves one create in doubt or many, or adopts the jobs that a search of the site found for a feed.
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
@@ -13,16 +13,22 @@ import { actorName } from '../actor.ts';
 import { adoptFound } from '../adopt-found.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
+import { type Narrowing, narrowing } from '../narrow-entries.ts';
+import { wholeNumber } from '../option-values.ts';
 import { refuseMove } from '../refuse-move.ts';
+import { resolveMany } from '../resolve-many.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
 
-interface ResolveOptions {
+interface ResolveOptions extends Narrowing {
   readonly config?: string;
   readonly json?: boolean;
   readonly as?: string;
   readonly exists?: string;
   readonly missing?: boolean;
+  readonly check?: boolean;
+  readonly count?: number;
+  readonly mark?: string;
   readonly anyway?: boolean;
   readonly found?: boolean;
   readonly yes?: boolean;
@@ -30,13 +36,22 @@ interface ResolveOptions {
 }
 
 export function reviewSettleCommand(): Command {
-  return new Command('settle')
+  return narrowing(new Command('settle'))
     .description(
-      'resolve a create in doubt, after checking the site for its job; or with --found, adopt the jobs of a feed that a search of the site found',
+      'resolve a create in doubt, after checking the site for its job; or many with --missing or --check; or with --found, adopt the jobs of a feed that a search of the site found',
     )
-    .argument('<id or feed>', 'number of the entry; with --found, name of the feed')
+    .argument('[id or feed...]', 'numbers of entries, or name of a feed; with --found, name of the feed')
     .option('--exists <job id>', 'the site created the job, and this is its ID or URL')
-    .option('--missing', 'the site did not create the job: send it again')
+    .option(
+      '--missing',
+      'the site did not create the job: send it again; of many, only those for which no job was found; asks first',
+    )
+    .option('--check', 'have the list of the site read again')
+    .option('--count <n>', 'of many: only if exactly this many creates in doubt are selected', wholeNumber)
+    .option(
+      '--mark <mark>',
+      'with --missing, of many: only if exactly those are selected that review show --group printed with this mark; does not ask',
+    )
     .option('--anyway', 'with --exists: adopt the job even if it seems to belong to another posting')
     .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
     .option('--yes', 'with --found: do not ask')
@@ -44,35 +59,45 @@ export function reviewSettleCommand(): Command {
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object, with --found one for the feed and for each job that is left')
-    .action((name: string, options: ResolveOptions) => {
-      if (options.found === true) return adoptAllFound(name, options);
-      const id = entryNumbered(name);
-      const verdict = verdictOf(options);
-      return withApp(options, (app) => resolve(app, id, verdict, options));
+    .action((names: string[], options: ResolveOptions) => {
+      const verdicts = [options.exists, options.missing, options.check, options.found];
+      if (verdicts.filter((each) => each !== undefined).length !== 1) {
+        throw new UserError('say one of --exists JOBID, --missing, --check or --found');
+      }
+      if (options.anyway === true && options.exists === undefined) throw new UserError('--anyway needs --exists JOBID');
+      if (options.found === true) return adoptAllFound(names, options);
+      const single = names.length === 1 && NUMBER.test(names[0] ?? '') && !isNarrowed(options);
+      if (options.exists !== undefined || (options.missing === true && single)) return resolveOne(names, options);
+      return withApp(options, async (app, signal) => {
+        process.exitCode = await resolveMany(app, names, options, signal);
+      });
     });
 }
 
-function entryNumbered(name: string): number {
-  if (/^\d{1,15}$/.test(name)) return Number(name);
-  throw new UserError(
-    `"${name}" is not the number of an entry, see: review list; with the name of a feed, add --found`,
-  );
+const NUMBER = /^\d{1,15}$/;
+
+const isNarrowed = ({ group, site, text, olderThan, newerThan, count, mark }: ResolveOptions): boolean =>
+  [group, site, text, olderThan, newerThan, count, mark].some((each) => each !== undefined);
+
+function resolveOne(names: readonly string[], options: ResolveOptions): Promise<void> {
+  const [name = '', ...others] = names;
+  if (!NUMBER.test(name) || others.length > 0 || isNarrowed(options)) {
+    throw new UserError('--exists is for one entry: name its number, see: review list');
+  }
+  const verdict = verdictOf(options);
+  return withApp(options, (app) => resolve(app, Number(name), verdict, options));
 }
 
-function adoptAllFound(name: string, options: ResolveOptions): Promise<void> {
-  if (options.exists !== undefined || options.missing === true || options.anyway === true) {
-    throw new UserError('--found goes without --exists, --missing and --anyway');
-  }
+function adoptAllFound(names: readonly string[], options: ResolveOptions): Promise<void> {
+  const [name = '', ...others] = names;
+  if (name === '' || others.length > 0 || isNarrowed(options)) throw new UserError('--found is for one feed: name it');
   if (/^\d+$/.test(name)) throw new UserError('with --found, name a feed: it is for all jobs that were found for it');
   return withApp(options, async (app, signal) =>
     adoptFound(app, await knownFeed(app.db, app.config, name), options, signal),
   );
 }
 
-function verdictOf({ exists, missing, anyway = false }: ResolveOptions): PersonsVerdict {
-  if ((exists === undefined) === (missing !== true)) {
-    throw new UserError('say either --exists JOBID or --missing');
-  }
+function verdictOf({ exists, anyway = false }: ResolveOptions): PersonsVerdict {
   if (exists === undefined) return { kind: 'missing' };
   const siteJobId = idOf(exists);
   if (siteJobId === undefined) throw new UserError(`"${exists}" can't be the ID of a job`);

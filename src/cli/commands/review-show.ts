@@ -55,7 +55,8 @@ async function showGroup(db: Database, id: string, options: { config?: string; j
   const group = waiting ?? discarded;
   if (group === undefined) throw new UserError(`there is no entry in group ${id}; see: review groups`);
   const write = commandWriter(options.config);
-  const mark = waiting?.kind === 'held' ? markOf(await previewBulk(db, 'approve', { groups: [id] })) : undefined;
+  const binding = waiting?.kind === 'held' ? 'approve' : waiting?.kind === 'in_doubt' ? 'missing' : undefined;
+  const mark = binding && markOf(await previewBulk(db, binding, { groups: [id] }));
   const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, mark };
   if (options.json === true) {
     const marked = mark === undefined ? {} : { mark };

@@ -11,7 +11,7 @@ export interface GroupPlace {
   readonly isDiscarded: boolean;
   /** How many entries are. */
   readonly discarded: number;
-  /** Of held deletes: it binds their approval to exactly these. */
+  /** Of held deletes and creates in doubt: it binds what can't be undone to exactly these. */
   readonly mark: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export function describeGroup(
   ];
 }
 
-/** A command for the group acts only on as many entries as are shown, and an approval only on exactly these. */
+/** A command for the group acts only on as many entries as are shown, and what can't be undone only on exactly these. */
 function wordsWithin(
   { id, kind, count, feeds }: ListedGroup,
   [verb, ...options]: readonly string[],
@@ -69,7 +69,8 @@ function wordsWithin(
 ): string[] {
   const feed = kind === 'held' ? feeds.map(({ of }) => of) : [];
   const seen = verb === 'list' ? [] : ['--count', String(count)];
-  const same = verb === 'approve' && mark !== undefined ? ['--mark', mark] : [];
+  const binds = verb === 'approve' || options.includes('--missing');
+  const same = binds && mark !== undefined ? ['--mark', mark] : [];
   return [verb ?? '', ...feed, ...options, '--group', id, ...seen, ...same];
 }
 
@@ -98,7 +99,11 @@ function commandsFor({ kind, field }: ListedGroup, isDiscarded: boolean): (reado
         discard('keeps the jobs on the site until their postings come back'),
       ];
     case 'in_doubt':
-      return [list];
+      return [
+        list,
+        [['settle', '--check'], 'has the list of the site read again for them'],
+        [['settle', '--missing'], 'the site has made none of these jobs: sends them again'],
+      ];
     case 'unreadable':
     case 'duplicate':
       return [list, discard('sets the records aside')];

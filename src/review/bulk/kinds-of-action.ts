@@ -9,4 +9,6 @@ export const KINDS_OF_ACTION: Readonly<Record<BulkKind, readonly EntryKind[]>> =
   approve: ['held'],
   discard: ENTRY_KINDS.filter((kind) => kind !== 'in_doubt'),
   reopen: ENTRY_KINDS,
+  missing: ['in_doubt'],
+  check: ['in_doubt'],
 };

@@ -22,6 +22,7 @@ import { noteGroupCounts } from '../../store/review/group-history.ts';
 import { ACTIONS } from '../act-on-entries.ts';
 import { whyNot } from '../why-not.ts';
 import { type BatchActed, batchEditor } from './edit-batch.ts';
+import { doubtResolver } from './resolve-batch.ts';
 import { ALTERED } from './words.ts';
 
 export interface BulkOptions {
@@ -39,6 +40,8 @@ export interface BulkRun {
 }
 
 const BATCH = 1_000;
+/** Each one takes several statements, and the outcomes of the others wait. */
+const DOUBT_BATCH = 100;
 /** A pull of the feed, which an edit keeps out, starts between two batches: it asks more often, see `lockFeed`. */
 const PAUSE_MS = 60;
 /** While all of its feeds are being pulled. */
@@ -56,9 +59,9 @@ export async function runBulk(
   db: Database,
   config: Config,
   id: number,
-  { signal, onProgress, batch = BATCH }: BulkOptions,
+  { signal, onProgress, batch }: BulkOptions,
 ): Promise<BulkRun | undefined> {
-  const edit = batchEditor(config);
+  const acting: Acting = { edit: batchEditor(config), resolve: doubtResolver(config) };
   const acted: ActedEntry[] = [];
   // The feeds that were found being pulled since the last batch.
   const pulled = new Set<FeedName>();
@@ -66,7 +69,7 @@ export async function runBulk(
     const after: FeedName | '' = last;
     const end: BatchEnd = signal.aborted
       ? { kind: 'over' }
-      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, edit, batch)), signal);
+      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, acting, batch)), signal);
     const bulk = await findBulk(db, id);
     if (bulk === undefined) return undefined;
     if (end.kind === 'over') {
@@ -84,23 +87,29 @@ export async function runBulk(
   }
 }
 
+interface Acting {
+  readonly edit: ReturnType<typeof batchEditor>;
+  readonly resolve: ReturnType<typeof doubtResolver>;
+}
+
 /** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
 async function runBatch(
   tx: Queryable,
   id: number,
   after: FeedName | '',
-  edit: ReturnType<typeof batchEditor>,
-  limit: number,
+  acting: Acting,
+  batch: number | undefined,
 ): Promise<BatchEnd> {
   const bulk = await lockBulk(tx, id);
   const feed = bulk?.state === 'open' ? await nextFeedOfBulk(tx, id, after) : undefined;
   if (bulk === undefined || feed === undefined) return { kind: 'over' };
+  const limit = batch ?? (bulk.action === 'missing' ? DOUBT_BATCH : BATCH);
   if (!(await keepOthersOut(tx, bulk, feed, limit))) return { kind: 'waits', feed };
   // None if the feed was renamed before its locks were taken.
   const ids = await nextOfBulk(tx, id, feed, limit);
   const unaltered = await lockUnaltered(tx, bulk, ids);
   const chosen = ids.filter((entry) => unaltered.has(entry));
-  const result = bulk.action === 'edit' ? await edit(tx, bulk, chosen) : await act(tx, bulk, bulk.action, chosen);
+  const result = await actAs(tx, bulk, chosen, acting);
   const altered = ids.filter((entry) => !unaltered.has(entry)).map((entry) => ({ entry, why: ALTERED }));
   await recordBatch(tx, id, {
     done: result.acted.map((entry) => entry.id),
@@ -116,6 +125,18 @@ async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit
   if (bulk.action === 'edit' || (await feedsToReadAgain(tx, next)).length > 0) return tryToKeepPullsOut(tx, feed);
   await lockOutcomesShared(tx, [feed]);
   return true;
+}
+
+function actAs(tx: Queryable, bulk: BulkRow, ids: readonly number[], { edit, resolve }: Acting): Promise<BatchActed> {
+  switch (bulk.action) {
+    case 'edit':
+      return edit(tx, bulk, ids);
+    case 'missing':
+    case 'check':
+      return resolve(tx, bulk, ids, bulk.action);
+    default:
+      return act(tx, bulk, bulk.action, ids);
+  }
 }
 
 async function act(

@@ -24,7 +24,7 @@ export async function* undoSubjects(session: Session, feed: FeedName, pull: numb
       select key from former_document where ${ofFeed} and pull = ${pull}
       union select key from mapping where ${ofFeed} and created_by = ${pull}
       union select key from change where ${ofFeed} and pull = ${pull})
-    select t.key, m.key is not null as mapped, m.content_hash, m.created_by, d.fields as document, f.requests,
+    select t.key, m.key is not null as mapped, m.content_hash, m.created_by, m.adopted, d.fields as document, f.requests,
       u.key is not null as uncertain, c.attempt_token is not null as attempting,
       l.key is not null or coalesce(m.created_by > ${pull}, false) or coalesce(c.pull <> ${pull}, c.key is not null) as changed
     from touched t
@@ -46,14 +46,16 @@ function subjectOf(row: any, pull: number): UndoPosting {
   const requests = ((row.requests ?? []) as { fields: FormerValues['fields'] | null; whole: boolean }[]).map(
     ({ fields, whole }): FormerValues => ({ fields: fields ?? undefined, whole }),
   );
-  const isOwnCreate = row.created_by === pull;
+  const isOfPull = row.created_by === pull;
+  const isOwnCreate = isOfPull && !row.adopted;
   const [newest] = requests;
   const isReplaced = newest?.whole === true && row.mapped && !isOwnCreate;
   return {
     key: postingKey(row.key),
     before: beforeOf(requests, row.mapped, isOwnCreate, (row.document ?? undefined) as Fields | undefined),
     actual: row.mapped ? { contentHash: row.content_hash as Buffer, uncertain: row.uncertain } : undefined,
-    accepted: requests.length > 0 || isOwnCreate,
+    accepted: requests.length > 0 || isOfPull,
+    foundInDoubt: isOfPull && row.adopted && requests.length === 0,
     attempting: row.attempting,
     changedSince: row.changed || isReplaced,
   };

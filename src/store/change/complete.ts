@@ -142,7 +142,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
                        and (o.feed, o.key) <> (c.feed, c.key))
      on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
        site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
-       created_by = excluded.created_by, missing_pulls = excluded.missing_pulls, mapped_at = now()
+       created_by = excluded.created_by, adopted = false, missing_pulls = excluded.missing_pulls, mapped_at = now()
      returning m.feed, m.key`,
     [
       created.map(({ attempt }) => attempt.feed),

@@ -1,5 +1,6 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
 import type { CheckDelays } from '../../plan/check-delay.ts';
+import { heldBecause } from '../../plan/delete-guard.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -167,6 +168,12 @@ export async function ownerOfReference(
   return row?.owner;
 }
 
+/** What the site shows of a job that was found for a doubt. */
+export interface FoundContent extends AdoptedContent {
+  /** The site proves that the create has made the job. */
+  readonly isProven: boolean;
+}
+
 /**
  * Resolves a doubt: the site made the job, and this is its ID and content. An update sets what differs from what was sent,
  * and also sends a newer version.
@@ -176,7 +183,7 @@ export async function adoptDoubt(
   doubt: Doubt,
   id: SiteJobId,
   url: string | undefined,
-  adopted: AdoptedContent,
+  adopted: FoundContent,
   isOthers: (older: Fields | undefined) => boolean = () => false,
 ): Promise<Recorded> {
   return db.transaction(async (tx) => {
@@ -210,7 +217,7 @@ export async function adoptDoubtWithin(
   doubt: Doubt,
   id: SiteJobId,
   url: string | undefined,
-  adopted: AdoptedContent,
+  { isProven, ...adopted }: FoundContent,
 ): Promise<Recorded> {
   const { feed, key, site, token } = doubt.attempt;
   const found = await tx.query(
@@ -220,19 +227,40 @@ export async function adoptDoubtWithin(
   const result = { kind: 'created', siteJobId: id, url, adopted } as const;
   const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   if (recordedAs === 'recorded') await forgetReference(tx, site, id);
-  // Nothing was sent for the posting, so no pull has made its job, and undoing the pull must not delete it.
-  if (found.length > 0)
-    await tx.query(
-      'update mapping set created_by = null, adopted = true where feed = $1 and key = $2 and site_job_id = $3',
-      [feed, key, id],
-    );
+  if (found.length > 0 || !isProven) await leaveToUndo(tx, { feed, key, id, wasSent: found.length === 0 });
   return recordedAs as Recorded;
+}
+
+const MAY_BE_OTHERS = heldBecause(
+  'guard',
+  'the pull that is undone may not have made this job: look at it on the site, and approve the delete only if it did',
+);
+
+/**
+ * Somebody may have made the job by hand, so undoing the pull must not delete it; `wasSent`: the undo names it. If the pull was undone
+ * before the job was found, a person decides about the delete.
+ */
+async function leaveToUndo(
+  tx: Queryable,
+  { feed, key, id, wasSent }: { feed: FeedName; key: PostingKey; id: SiteJobId; wasSent: boolean },
+): Promise<void> {
+  await tx.query(
+    `update mapping set created_by = case when $4 then created_by end, adopted = true
+     where feed = $1 and key = $2 and site_job_id = $3`,
+    [feed, key, id, wasSent],
+  );
+  await tx.query(
+    `update change c set state = 'held', target_state = 'held', reason = $3, since = now(), revision = nextval('revision_number')
+     from pull p where c.feed = $1 and c.key = $2 and c.desired = 'absent' and c.state = 'ready' and not c.approved
+       and p.id = c.pull and p.undoes is not null`,
+    [feed, key, toJsonb(MAY_BE_OTHERS)],
+  );
 }
 
 /** Counts one reading of the list that showed no job for these doubts. */
 export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
   await db.query(
-    `update change set list_checks = list_checks + 1, reason = reason - 'note' - 'candidates' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    `update change set list_checks = list_checks + 1, reason = reason - 'note' - 'candidates' - 'crowded' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
     [doubts.map((doubt) => doubt.attempt.token)],
   );
 }
@@ -240,16 +268,23 @@ export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): 
 /** Jobs that a person is asked about; the list may show many more that look alike. */
 const MOST_NAMED = 20;
 
+/** The jobs that a person has to look at, as the site's list shows them. */
+export interface PossibleJobs {
+  readonly candidates: readonly SiteJobId[];
+  /** The list shows more of them than were compared. */
+  readonly crowded: boolean;
+}
+
 /**
  * Records why these doubts cannot be resolved for now, beside the reason why they are in doubt. Checks them again only after
- * `againMs`, as the list may be long. `candidates`: the jobs that a person has to look at.
+ * `againMs`, as the list may be long. `possible` is absent if the list told nothing: what an earlier one showed remains.
  */
 export async function explainDoubts(
   db: Queryable,
   doubts: readonly Doubt[],
   note: string,
   againMs: number,
-  candidates: readonly SiteJobId[] = [],
+  possible?: PossibleJobs,
 ): Promise<void> {
   await db.query(
     `update change set reason = coalesce(reason, $2) || $3, not_before = clock_timestamp() + make_interval(secs => $4)
@@ -257,7 +292,10 @@ export async function explainDoubts(
     [
       doubts.map((doubt) => doubt.attempt.token),
       changeReason('unknown', 'whether the site has made the job is not known'),
-      toJsonb({ note, candidates: candidates.slice(0, MOST_NAMED) }),
+      toJsonb({
+        note,
+        ...(possible && { candidates: possible.candidates.slice(0, MOST_NAMED), crowded: possible.crowded }),
+      }),
       againMs / 1000,
     ],
   );

@@ -9,7 +9,7 @@ const ENDS_JOB = new Set<AttemptOutcome['result']['kind']>(['deleted', 'vanished
 
 /**
  * Keeps the former documents of accepted updates and deletes. Call it before documents and mappings are changed. Keeps nothing
- * for a job that the same pull has created: undoing the pull deletes it.
+ * for a job that the same pull has certainly created: undoing the pull deletes it.
  */
 export async function keepFormerDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   await Promise.all([keepChangedFields(tx, outcomes), keepEndedDocuments(tx, outcomes)]);
@@ -23,7 +23,7 @@ async function keepChangedFields(tx: Queryable, outcomes: readonly AttemptOutcom
     `insert into former_document (feed, key, pull, fields, whole)
      select a.feed, a.key, a.pull, a.fields, false
      from unnest($1::text[], $2::text[], $3::bigint[], $4::json[]) a(feed, key, pull, fields)
-     join mapping m on m.feed = a.feed and m.key = a.key and m.created_by is distinct from a.pull`,
+     join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)`,
     [
       updated.map(({ attempt }) => attempt.feed),
       updated.map(({ attempt }) => attempt.key),
@@ -47,7 +47,7 @@ async function keepEndedDocuments(tx: Queryable, outcomes: readonly AttemptOutco
     `insert into former_document (feed, key, pull, fields, whole)
      select a.feed, a.key, a.pull, d.fields, true
      from unnest($1::text[], $2::text[], $3::bigint[]) a(feed, key, pull)
-     join mapping m on m.feed = a.feed and m.key = a.key and m.created_by is distinct from a.pull
+     join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)
      left join document d on d.feed = a.feed and d.key = a.key`,
     [
       ended.map(({ attempt }) => attempt.feed),

@@ -61,7 +61,8 @@ export async function resolveDoubt(
       }
       const owner = await ownerOf(tx, site, verdict.siteJobId);
       if (owner !== undefined) return { kind: 'owned', owner };
-      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
+      // A person says whose job it is from now on, not who has made it.
+      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, { ...verdict.content, isProven: false });
     } else {
       await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
       await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);

@@ -7,7 +7,10 @@ import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
 import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selected-counts.ts';
 
-export type BulkKind = BulkAction | 'edit';
+/** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
+export type DoubtAction = 'missing' | 'check';
+
+export type BulkKind = BulkAction | DoubtAction | 'edit';
 
 /** The values that an edit sets: the same for all entries, or by the value that an entry has. */
 export interface BulkEdit {
@@ -136,9 +139,8 @@ export async function lockUnaltered(tx: Queryable, bulk: BulkRow, ids: readonly 
   await tx.query('select from record_problem where id = any($1::bigint[]) order by id for update', [ids]);
   const rows = await tx.query<{ entry: number }>(
     `select b.entry from bulk_entry b join review_entry e on e.id = b.entry
-       left join change c on c.id = b.entry left join record_problem p on p.id = b.entry
      where b.bulk = $1 and b.entry = any($2::bigint[]) and e.group_id = b.group_id and e.discarded = $3
-       and coalesce(c.revision, p.revision) is not distinct from b.revision`,
+       and e.revision is not distinct from b.revision`,
     [bulk.id, ids, bulk.detail.query.discarded === true],
   );
   return new Set(rows.map(({ entry }) => entry));

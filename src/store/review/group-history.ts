@@ -1,5 +1,6 @@
 // Notes how many entries each group has, about once an hour, and groups the entries from before groups existed.
 import type { Database, Queryable } from '../postgres/database.ts';
+import { IS_WRITABLE } from '../postgres/is-writable.ts';
 
 /** Only the largest groups are noted: a site may put something else into each message. */
 const MOST_GROUPS = 1_000;
@@ -39,10 +40,19 @@ export async function forgetGroupCounts(db: Queryable): Promise<void> {
   );
 }
 
-/** Whether entries from before groups existed are not grouped yet. */
+/** Whether entries from before groups existed are not grouped yet, and can be. */
 export async function hasUngrouped(db: Queryable): Promise<boolean> {
-  return (await db.query('select from ungrouped_entry where after_id < last_id')).length > 0;
+  return (await db.query(`select from ungrouped_entry where after_id < last_id and ${IS_WRITABLE}`)).length > 0;
 }
+
+/** Rows with the kind and number of the entries of feed $1 that are not grouped yet, as while the server is read-only since then. */
+export const UNGROUPED_COUNTS = `(select old.kind, count(*) as n
+  from ungrouped_entry u cross join lateral (
+    select id, state as kind from change where feed = $1 and id > u.after_id and id <= u.last_id
+      and state in ('rejected', 'failed', 'held', 'in_doubt')
+    union all
+    select id, kind from record_problem where feed = $1 and id > u.after_id and id <= u.last_id and not discarded) old
+  where not exists (select from review_entry e where e.id = old.id) group by old.kind)`;
 
 // Changes are locked in the order that all code uses, so that none is altered between reading and grouping it.
 const GROUP_CHANGES = `with chosen as materialized (
@@ -51,7 +61,8 @@ const GROUP_CHANGES = `with chosen as materialized (
     order by c.feed, c.key for update),
   written as materialized (
     select write_review_entry(id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end,
-      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since, revision) from chosen)
+      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since,
+      entry_revision(state, revision, attempt_token, found_job_id, reason)) from chosen)
   select count(*) from written`;
 
 const GROUP_RECORDS = `with chosen as materialized (

@@ -253,7 +253,7 @@ export const selectionAnswer = z
 export const bulkAnswer = z
   .looseObject({
     bulk: count,
-    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen']),
+    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen', 'missing', 'check']),
     actor: z.string(),
     state: z.enum(['open', 'stopped', 'done']),
     started_at: time,

@@ -37,7 +37,7 @@ export const listReviewGroups = operation({
   },
 });
 
-const ACTIONS = ['retry', 'approve', 'discard', 'reopen', 'edit'] as const;
+const ACTIONS = ['retry', 'approve', 'discard', 'reopen', 'edit', 'missing', 'check'] as const;
 
 export const previewActionOnReview = operation({
   id: 'previewActionOnReview',
@@ -68,6 +68,20 @@ const actSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('reopen'), ...common, mark: mark.optional() }),
   // As many other deletes may be held by now, so the number alone does not show that somebody saw them.
   z.strictObject({ action: z.literal('approve'), ...common, mark }),
+  z.strictObject({
+    action: z
+      .literal('missing')
+      .describe(
+        'The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.',
+      ),
+    ...common,
+    mark,
+  }),
+  z.strictObject({
+    action: z.literal('check').describe('The list of the site is read again for these creates in doubt.'),
+    ...common,
+    mark: mark.optional(),
+  }),
   z.strictObject({
     action: z.literal('discard'),
     ...common,

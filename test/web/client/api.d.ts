@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: aea1fce9e7d20040c03bd06713ce1db121746a24e96e117690954ddadebf73ec
+// The types of the API's client. SHA-256 of the document: a317347226707d5665e326916b63bc756e1a01664769acb7111b9b88fcaabee6
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2196,7 +2196,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2301,7 +2301,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2464,7 +2464,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2472,7 +2472,7 @@ export interface operations {
                 newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
-                action: "retry" | "approve" | "discard" | "reopen" | "edit";
+                action: "retry" | "approve" | "discard" | "reopen" | "edit" | "missing" | "check";
             };
             header?: never;
             path?: never;
@@ -2564,7 +2564,7 @@ export interface operations {
                         items: ({
                             bulk: number;
                             /** @enum {string} */
-                            action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                            action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                             actor: string;
                             /** @enum {string} */
                             state: "open" | "stopped" | "done";
@@ -2665,7 +2665,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2690,7 +2690,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2713,7 +2713,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2728,6 +2728,58 @@ export interface operations {
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
                 } | {
+                    /**
+                     * @description The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.
+                     * @constant
+                     */
+                    action: "missing";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        feed?: string;
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    expected: number;
+                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    mark: string;
+                } | {
+                    /**
+                     * @description The list of the site is read again for these creates in doubt.
+                     * @constant
+                     */
+                    action: "check";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        feed?: string;
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    expected: number;
+                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    mark?: string;
+                } | {
                     /** @constant */
                     action: "discard";
                     /** @description What is acted on. Only entries that are as they were when the action started. */
@@ -2736,7 +2788,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2762,7 +2814,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2805,7 +2857,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -2936,7 +2988,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3047,7 +3099,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3194,7 +3246,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";

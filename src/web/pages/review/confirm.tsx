@@ -1,4 +1,4 @@
-// Asks before entries are discarded or deletes approved: what would happen to which entries, and what would not.
+// Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
 import { plural } from '../../../plan/plural.ts';
 import { describeSelected } from '../../../review/bulk/describe-selected.ts';
 import { possibleActions } from '../../../review/possible-actions.ts';
@@ -8,7 +8,11 @@ import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { canHaveRule, SelectionFields } from './selection.tsx';
 
-export type Confirmed = 'discard' | 'approve';
+const CONFIRMED = ['discard', 'approve', 'missing'] as const;
+export type Confirmed = (typeof CONFIRMED)[number];
+
+export const isConfirmed = (action: string | undefined): action is Confirmed =>
+  CONFIRMED.some((each) => each === action);
 
 export interface ConfirmProps {
   readonly visit: Visit;
@@ -27,6 +31,7 @@ export interface ConfirmProps {
 const WORDS = {
   discard: { doIt: 'Discard', noun: 'entry', nouns: 'entries' },
   approve: { doIt: 'Delete', noun: 'job', nouns: 'jobs' },
+  missing: { doIt: 'Send again', noun: 'create', nouns: 'creates' },
 } as const;
 
 export const Confirm = (props: ConfirmProps) => {
@@ -42,7 +47,7 @@ export const Confirm = (props: ConfirmProps) => {
         </p>
       )}
       {total === 0 ? (
-        <p>{`No selected entry can be ${action === 'discard' ? 'discarded' : 'approved'}.`}</p>
+        <p>{`No selected entry ${NONE[action]}.`}</p>
       ) : (
         <>
           <ul>
@@ -78,6 +83,20 @@ export const Confirm = (props: ConfirmProps) => {
           {entries.map((entry) => (
             <input type="hidden" name="entry" value={entry} />
           ))}
+          {action === 'missing' && (
+            <>
+              <p class="notice bad">
+                Each of them whose job the site has made after all gets a second job. Those for which a job was found on
+                the site, or that its list still decides, are left alone.
+              </p>
+              <p>
+                <label>
+                  <input type="checkbox" name="confirmed" value="true" required /> I have looked on the site: it has
+                  none of these jobs
+                </label>
+              </p>
+            </>
+          )}
           {action === 'discard' && (
             <p>
               <label for="reason">Reason, for the record</label>
@@ -109,6 +128,8 @@ export const Confirm = (props: ConfirmProps) => {
   );
 };
 
+const NONE = { discard: 'can be discarded', approve: 'can be approved', missing: 'is in doubt' } as const;
+
 const sumOf = (counts: readonly SelectedCount[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 function kindsOf(counts: readonly SelectedCount[]): (readonly [EntryKind, number])[] {
@@ -122,5 +143,7 @@ const mayHaveRule = (counts: readonly SelectedCount[]): boolean =>
   counts.every(({ kind }) => kind !== 'unreadable' && kind !== 'held');
 
 const effectOf = (action: Confirmed, kind: EntryKind): string =>
+  (action === 'missing' ? 'the site has made no job: sent again' : undefined) ??
   possibleActions({ id: 0, state: kind, desired: undefined, invalid: false }).find((each) => each.kind === action)
-    ?.effect ?? 'left as it is';
+    ?.effect ??
+  'left as it is';

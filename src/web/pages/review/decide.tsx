@@ -9,7 +9,7 @@ import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
-import { Confirm, type Confirmed } from './confirm.tsx';
+import { Confirm, type Confirmed, isConfirmed } from './confirm.tsx';
 import { Entries } from './entries.tsx';
 import { editFrom, malformed, readAction, readCount, readSeenEntries, readTyped } from './read-decision.ts';
 import { readEntriesPage } from './read-entries.ts';
@@ -30,7 +30,7 @@ export async function decide({ app, control }: PageContext, sent: Sent) {
   const action = readAction(form.one('action'));
   const entries = form.all('entry');
   const seen = readSeenEntries(entries);
-  if (action === 'discard' || action === 'approve') {
+  if (isConfirmed(action)) {
     return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
   }
   const typed = readTyped(form);
@@ -62,7 +62,7 @@ function boundTo(form: Form, action: BulkKind, seen: ReturnType<typeof readSeenE
 
 const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);
 
-/** The page that asks before entries are discarded or deletes approved. */
+/** The page that asks before entries are discarded, deletes approved, or creates in doubt sent again. */
 export async function confirmPage({ app }: PageContext, asked: PageVisit) {
   const action = confirmed(asked.query('action'));
   const selection = await readSelection(app, asked.query);
@@ -94,6 +94,9 @@ export async function decideConfirmed({ app, control }: PageContext, sent: Sent)
   if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
   const mark = form.one('mark');
   if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
+  if (action === 'missing' && form.one('confirmed') !== 'true') {
+    throw malformed('confirmed', 'must be set: look for the jobs on the site first. Nothing was changed');
+  }
   const detail: BulkDetail = {
     query: queryFor(action, selection.query, idsOf(seen)),
     unattended: true,
@@ -116,6 +119,6 @@ export async function decideConfirmed({ app, control }: PageContext, sent: Sent)
 }
 
 function confirmed(action: string | undefined): Confirmed {
-  if (action === 'discard' || action === 'approve') return action;
-  throw malformed('action', 'must be discard or approve');
+  if (isConfirmed(action)) return action;
+  throw malformed('action', 'must be discard, approve or missing');
 }

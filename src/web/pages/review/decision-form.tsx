@@ -15,7 +15,6 @@ export interface Countable {
   /** More entries match the text than were counted: nothing can be decided about all of them. */
   readonly more: boolean;
   readonly of: Readonly<Record<BulkKind, { readonly count: number; readonly mark: string | undefined }>>;
-  readonly inDoubt: number;
 }
 
 /** What a person has typed. */
@@ -39,7 +38,7 @@ export interface DecisionProps {
 
 export const DecisionForm = (props: DecisionProps) => {
   const { visit, texts, counts } = props;
-  const { edit, retry, discard, approve, reopen } = counts.of;
+  const { edit, retry, discard, approve, reopen, check, missing } = counts.of;
   return (
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
@@ -75,11 +74,24 @@ export const DecisionForm = (props: DecisionProps) => {
         {discard.count > 0 && <Act action="discard" words="Discard" count={discard.count} more={counts.more} danger />}
         {reopen.count > 0 && <Act action="reopen" words="Reopen" count={reopen.count} more={counts.more} />}
       </p>
-      {counts.inDoubt > 0 && texts.discarded !== 'true' && (
-        <p>
-          {`${plural(counts.inDoubt, 'entry', 'entries')} in doubt: the site may have done it, so nothing of the above applies. `}
-          <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Resolve doubts</a>
-        </p>
+      {missing.count > 0 && (
+        <>
+          <p>
+            {`${plural(missing.count, 'entry', 'entries')} in doubt: the site may have made the job. `}
+            <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Compare one by one</a>, or decide about those for
+            which no job was found on the site:
+          </p>
+          <p class="row">
+            <Act action="check" words="Check again" count={check.count} more={counts.more} />
+            <Act
+              action="missing"
+              words="The site made none: send again"
+              count={missing.count}
+              more={counts.more}
+              danger
+            />
+          </p>
+        </>
       )}
     </section>
   );
@@ -93,10 +105,12 @@ interface ActProps {
   readonly danger?: boolean;
 }
 
-/** Discarding and approving ask first, with what would happen. */
+const ASKS: ReadonlySet<BulkKind> = new Set(['discard', 'approve', 'missing']);
+
+/** What can't be undone asks first, with what would happen. */
 const Act = ({ action, words, count, more, danger = false }: ActProps) => (
   <button type="submit" name="action" value={action} class={danger ? 'danger' : undefined} data-words={words}>
-    {`${words} ${allOf(count, more)}${action === 'discard' || action === 'approve' ? '…' : ''}`}
+    {`${words} ${allOf(count, more)}${ASKS.has(action) ? '…' : ''}`}
   </button>
 );
 

@@ -8,7 +8,7 @@ import { ProblemError } from '../../problem.ts';
 import type { Form } from '../read-form.ts';
 import type { Typed } from './decision-form.tsx';
 
-const ACTIONS: readonly BulkKind[] = ['edit', 'retry', 'approve', 'discard', 'reopen'];
+const ACTIONS: readonly BulkKind[] = ['edit', 'retry', 'approve', 'discard', 'reopen', 'missing', 'check'];
 
 export const malformed = (where: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });

@@ -79,13 +79,14 @@ async function countable({ db }: App, query: EntryQuery & { readonly discarded: 
   return {
     total: marked === undefined ? total : marked.reduce((sum, { n }) => sum + n, 0),
     more: isCut(query, total),
-    inDoubt: kinds.get('in_doubt') ?? 0,
     of: {
       edit: of('edit'),
       retry: of('retry'),
       discard: of('discard'),
       approve: of('approve'),
       reopen: of('reopen'),
+      missing: of('missing'),
+      check: of('check'),
     },
   };
 }

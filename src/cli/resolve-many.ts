@@ -1,0 +1,49 @@
+// Resolves many creates in doubt: sends again those that the site has not made, or has the list of the site read again for them.
+import type { App } from '../runtime/app.ts';
+import { type ExitStatus, UserError } from '../runtime/exit-status.ts';
+import type { DoubtAction } from '../store/review/bulk-actions.ts';
+import type { EntryQuery } from '../store/review/entry-query.ts';
+import { actorName } from './actor.ts';
+import { askAboutSelected } from './ask-about-selected.ts';
+import { commandWriter } from './command-line.ts';
+import { type Narrowing, narrowed, ofFeed } from './narrow-entries.ts';
+import { startBulkCommand } from './run-bulk-command.ts';
+
+export interface ResolveManyOptions extends Narrowing {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly missing?: boolean;
+  readonly count?: number;
+  readonly mark?: string;
+  readonly send: boolean;
+}
+
+/** Returns the exit status. */
+export async function resolveMany(
+  app: App,
+  names: readonly string[],
+  options: ResolveManyOptions,
+  signal: AbortSignal,
+): Promise<ExitStatus> {
+  const action: DoubtAction = options.missing === true ? 'missing' : 'check';
+  const query = { ...(await selectionOf(app, names, options)), kinds: ['in_doubt'] as const };
+  const { json = false, send, count, mark } = options;
+  // As many other creates may be in doubt by now, so their number alone does not show that somebody saw them.
+  const agreed = action === 'missing' && mark === undefined ? await askAboutSelected(app.db, action, query) : undefined;
+  if (count !== undefined && agreed !== undefined) expectCount(agreed, count);
+  const request = { action, actor: actorName(options.as), expected: agreed ?? count, mark, detail: { query } };
+  return startBulkCommand(app, request, { json, send, write: commandWriter(options.config), signal });
+}
+
+async function selectionOf(app: App, names: readonly string[], options: ResolveManyOptions): Promise<EntryQuery> {
+  const within = narrowed(app.config, options);
+  if (within !== undefined) return ofFeed(app, within, names);
+  if (names.length === 0) throw new UserError('name entries or a feed, or select a group: --group GROUP');
+  return names.every((name) => /^\d{1,15}$/.test(name)) ? { ids: names.map(Number) } : ofFeed(app, {}, names);
+}
+
+function expectCount(selected: readonly { readonly n: number }[], count: number): void {
+  const total = selected.reduce((sum, { n }) => sum + n, 0);
+  if (total !== count) throw new UserError(`${total} creates in doubt are selected, not ${count}. Nothing was done.`);
+}

@@ -1,0 +1,64 @@
+// Resolves one batch of creates in doubt, as far as that is safe for many at once: whatever has a possible job on the site is left
+// to a person who compares the two.
+import type { Config, SiteConfig } from '../../config/config.ts';
+import { checkAgain, type DoubtFacts, readDoubtFacts, refuteEntry } from '../../store/change/resolve-many.ts';
+import type { Queryable } from '../../store/postgres/database.ts';
+import type { BulkRow, DoubtAction } from '../../store/review/bulk-actions.ts';
+import type { BatchActed } from './edit-batch.ts';
+
+export function doubtResolver({ sites }: Pick<Config, 'sites'>) {
+  /** Resolves the doubts among these entries, which the transaction has locked. */
+  return async (
+    tx: Queryable,
+    { id, actor }: BulkRow,
+    ids: readonly number[],
+    action: DoubtAction,
+  ): Promise<BatchActed> => {
+    const facts = new Map((await readDoubtFacts(tx, ids)).map((each) => [each.id, each]));
+    const skipped: { entry: number; why: string }[] = [];
+    const chosen: DoubtFacts[] = [];
+    for (const entry of ids) {
+      const doubt = facts.get(entry);
+      const why = doubt === undefined ? NOT_IN_DOUBT : WHY_NOT[action](doubt, sites.get(doubt.site));
+      if (why !== undefined) skipped.push({ entry, why });
+      else if (doubt !== undefined) chosen.push(doubt);
+    }
+    const note = { bulk: id };
+    const entries = chosen.map((doubt) => doubt.id);
+    if (action === 'check') await checkAgain(tx, entries, actor, note);
+    else for (const entry of entries) await refuteEntry(tx, entry, actor, note);
+    return { acted: chosen.map((doubt) => ({ id: doubt.id, feed: doubt.feed })), remaining: 0, skipped };
+  };
+}
+
+const NOT_IN_DOUBT = 'it is not in doubt';
+const UNKNOWN_SITE = 'its site is not configured';
+const DECIDE_ALONE = 'a job on the site may be its own: compare the two, and decide it by itself';
+
+type WhyNot = (doubt: DoubtFacts, site: SiteConfig | undefined) => string | undefined;
+
+/**
+ * | the doubt                                              | missing | check                    |
+ * |--------------------------------------------------------|---------|--------------------------|
+ * | a search has found a job for it                        | no      | no: no list decides it   |
+ * | the list shows jobs that may be its own                | no      | yes                      |
+ * | its request may still arrive                           | no      | yes: once it is due      |
+ * | the site has a list, which was readable or not yet read | no     | yes                      |
+ * | the site has a list, which could not be used           | yes     | yes                      |
+ * | the site has no list                                   | yes     | no                       |
+ */
+const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
+  missing(doubt, site) {
+    if (site === undefined) return UNKNOWN_SITE;
+    if (doubt.found || doubt.possible) return DECIDE_ALONE;
+    if (doubt.sinceMs < site.doubts.resolveAfterMs) return 'its request may still arrive: decide it later';
+    if (site.options.listPath !== undefined && !doubt.unread)
+      return 'the list of its site is being read for it, and decides it';
+    return undefined;
+  },
+  check(doubt, site) {
+    if (site === undefined) return UNKNOWN_SITE;
+    if (doubt.found) return DECIDE_ALONE;
+    return site.options.listPath === undefined ? 'its site has no list to read (list_path)' : undefined;
+  },
+};
