@@ -4,6 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
+import { feedName, postingKey } from '../../src/posting/identifiers.ts';
+import { type JobOfPosting, jobsAfter, jobsFrom, jobsNamed } from '../../src/store/mapping/find-jobs.ts';
+import { postingPage } from '../../src/store/report/posting-page.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -108,6 +111,36 @@ it('mappings of another installation: renewed days are exported, expired posting
   expect(await mirror.sync()).toMatchObject({ deleted: 0, expired: 0, created: 1, updated: 7 });
   expect(await daysOf('p1')).toBe(0);
   expect(await live()).toHaveLength(8);
+});
+
+it('lists show postings whose job has ended, with that state', async () => {
+  await open();
+  await syncOf(postings(5));
+  await age(40, 'p3');
+  expect(await mirror.sync()).toMatchObject({ deleted: 1, expired: 1 });
+  const { db } = await mirror.app();
+  const acme = feedName('acme');
+  const brief = (jobs: readonly JobOfPosting[]) =>
+    jobs.map(({ key, site, siteJobId, state }) => ({ key, site, siteJobId, state }));
+  const ended = { key: 'p3', site: 'board', siteJobId: null, state: 'expired' };
+  expect(brief(await jobsNamed(db, 'p3', undefined))).toEqual([ended]);
+  const listed = brief(await jobsAfter(db, undefined, { feed: 'acme', key: 'p2' }, 2));
+  expect(listed).toEqual([ended, { key: 'p4', site: 'board', siteJobId: expect.any(String), state: null }]);
+  expect(brief(await jobsFrom(db, acme, 'p3', 1))).toEqual([ended]);
+  const filter = { states: ['expired', 'live'] as const, keyOrJobId: undefined };
+  const { postings: page } = await postingPage(db, acme, filter, 2, postingKey('p2'));
+  expect(page).toMatchObject([
+    { key: 'p3', state: 'expired', siteJobId: undefined },
+    { key: 'p4', state: 'live' },
+  ]);
+  expect((await run('report', 'acme', '--json')).json()).toMatchObject([
+    { postings: { total: 5, live: 4, expired: 1 } },
+    ...[{}, {}, {}, {}, {}],
+  ]);
+  // With a job again, it is listed once.
+  await run('feeds', 'renew', 'acme', 'p3');
+  await mirror.sync();
+  expect(await jobsAfter((await mirror.app()).db, acme, undefined, 9)).toHaveLength(5);
 });
 
 it('an older backup: recover finds the jobs of renewed postings, and days begin at the recovery', async () => {

@@ -1,7 +1,8 @@
-// Finds the job of a posting by key, job ID or title, and lists postings with jobs by key. Every statement reads a short range of an index.
+// Finds the job of a posting by key, job ID or title, and lists by key the postings that have a job, or whose job has ended. Every statement reads a short range of an index.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { HAS_ENDED } from '../pull/posting-expiry.ts';
 
 /** A posting with what is on the site, and what is still to be sent. */
 export interface JobOfPosting {
@@ -13,8 +14,8 @@ export interface JobOfPosting {
   readonly url: string | null;
   /** As the site last accepted it. */
   readonly title: string | null;
-  /** Of the open change; null: the site has what the feed has. */
-  readonly state: ChangeState | null;
+  /** Of the open change; null: the site has what the feed has. `expired`: its job has ended. */
+  readonly state: ChangeState | 'expired' | null;
 }
 
 /** A place in the list: the posting after which it goes on. */
@@ -24,9 +25,13 @@ export interface JobPlace {
 }
 
 const COLUMNS = `p.feed, p.key, p.site, p.site_job_id as "siteJobId", p.site_job_url as url,
-  coalesce(d.fields, c.fields)->>'title' as title, c.state`;
+  coalesce(d.fields, c.fields)->>'title' as title,
+  coalesce(c.state, case when p.site_job_id is null then 'expired' end) as state`;
 const JOINS = `left join document d on d.feed = p.feed and d.key = p.key
   left join change c on c.feed = p.feed and c.key = p.key`;
+/** Postings whose job has ended. */
+const ENDED = `select e.feed, e.key, f.site, null as site_job_id, null as site_job_url
+  from posting_expiry e join feed_state f on f.feed = e.feed where ${HAS_ENDED}`;
 /** A site has used few job IDs twice, and a key is in few feeds. */
 const MOST_EXACT = 20;
 
@@ -40,7 +45,8 @@ export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefine
          where m.site = any(array(select site from feed_state)) and m.site_job_id = $1
        union select u.feed, u.key, u.site, null, null from change u
          where u.feed = any(array(select feed from feed_state)) and u.key = $1
-           and not exists (select from mapping m where m.feed = u.feed and m.key = u.key)) p ${JOINS}
+           and not exists (select from mapping m where m.feed = u.feed and m.key = u.key)
+       union ${ENDED} and e.key = $1) p ${JOINS}
      where $2::text is null or p.feed = $2 order by p.feed, p.key limit ${MOST_EXACT}`,
     [name, feed ?? null],
   );
@@ -71,7 +77,7 @@ export const jobsTitled = (
     [beginning, feed ?? null, limit],
   );
 
-/** Postings with a job by feed and key. */
+/** Postings that have a job, or whose job has ended, by feed and key. */
 export const jobsAfter = (
   db: Queryable,
   feed: FeedName | undefined,
@@ -79,19 +85,26 @@ export const jobsAfter = (
   limit: number,
 ): Promise<JobOfPosting[]> =>
   db.query<JobOfPosting & Record<string, unknown>>(
-    // The inner limit keeps the joins to the rows of the page.
+    // The inner limits keep the joins to the rows of the page.
     `select ${COLUMNS} from (
-       select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
-       where (m.feed, m.key) > ($1, $2) ${feed === undefined ? '' : 'and m.feed = $1'}
-       order by m.feed, m.key limit $3) p ${JOINS} order by p.feed, p.key`,
+       (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+        where (m.feed, m.key) > ($1, $2) ${feed === undefined ? '' : 'and m.feed = $1'}
+        order by m.feed, m.key limit $3)
+       union all
+       (${ENDED} and (e.feed, e.key) > ($1, $2) ${feed === undefined ? '' : 'and e.feed = $1'}
+        order by e.feed, e.key limit $3)
+       order by feed, key limit $3) p ${JOINS} order by p.feed, p.key`,
     [after?.feed ?? feed ?? '', after?.key ?? '', limit],
   );
 
-/** Postings with a job, from this key on: the key itself, and those that begin with it, are the first. */
+/** Postings that have a job, or whose job has ended, from this key on: the key itself, and those that begin with it, are the first. */
 export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<JobOfPosting[]> =>
   db.query<JobOfPosting & Record<string, unknown>>(
     `select ${COLUMNS} from (
-       select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
-       where m.feed = $1 and m.key >= $2 order by m.key limit $3) p ${JOINS} order by p.key`,
+       (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
+        where m.feed = $1 and m.key >= $2 order by m.key limit $3)
+       union all
+       (${ENDED} and e.feed = $1 and e.key >= $2 order by e.key limit $3)
+       order by key limit $3) p ${JOINS} order by p.key`,
     [feed, key, limit],
   );

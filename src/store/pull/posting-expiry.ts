@@ -20,6 +20,11 @@ export const joinExpiry = (table: string): string =>
 const notAnyMore = (days: number): string => `from posting_expiry e join mapping m on m.feed = e.feed and m.key = e.key
   where e.feed = $1 and e.expired_at is not null and not ${hasExpired(days)}`;
 
+/** SQL: whether the posting of the row `e` has expired, and its job has ended. */
+export const HAS_ENDED = `e.expired_at is not null
+  and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)
+  and not exists (select from change c where c.feed = e.feed and c.key = e.key)`;
+
 /** Forgets that postings had expired whose jobs have not been on the site for so long: the number of days has changed, or they are others. */
 export async function forgetUnexpired(db: Queryable, feed: FeedName, days: number): Promise<void> {
   await db.query(

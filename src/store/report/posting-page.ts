@@ -1,7 +1,7 @@
 // Reads what became of a feed's postings, one page after another in the order of their keys.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { changes, lineOf, mappings, type POSTING_STATES, type ReportLine } from './report-lines.ts';
+import { changes, ended, lineOf, mappings, type POSTING_STATES, type ReportLine } from './report-lines.ts';
 
 export type PostingState = (typeof POSTING_STATES)[number];
 
@@ -27,7 +27,11 @@ export async function postingPage(
   limit: number,
   after?: PostingKey,
 ): Promise<PostingPage> {
-  const parts = [changes('$1'), ...(states.some((state) => QUIET.includes(state)) ? [mappings('$1')] : [])];
+  const parts = [
+    changes('$1'),
+    ...(states.includes('expired') ? [ended('$1')] : []),
+    ...(states.some((state) => QUIET.includes(state)) ? [mappings('$1')] : []),
+  ];
   const values = [feed, states, limit + 1, after ?? ''];
   const keys = keyOrJobId === undefined ? undefined : await keysOf(db, feed, keyOrJobId);
   const only = keys === undefined ? '' : ' and key = any($5::text[])';

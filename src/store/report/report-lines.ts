@@ -5,6 +5,7 @@ import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.
 import type { Problem } from '../../posting/posting.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { HAS_ENDED } from '../pull/posting-expiry.ts';
 
 /** What became of a posting, in the order in which postings are listed. */
 export const POSTING_STATES = [
@@ -18,6 +19,7 @@ export const POSTING_STATES = [
   'pending_delete',
   'grace',
   'pending',
+  'expired',
   'live',
 ] as const;
 /** Records that are no postings of their own. */
@@ -68,7 +70,7 @@ const CHANGE_STATE = `case
   when c.gone then 'grace' when c.state in ('ready', 'sending', 'held') then 'pending' else c.state end`;
 const MAPPED_STATE = `case when m.missing_pulls > 0 then 'grace' else 'live' end`;
 
-/** The three places where a line can come from: open changes, records, and mappings without a change. */
+/** The places where a line can come from: open changes, records, mappings without a change, and postings whose job has ended. */
 export const changes = (
   feed: string,
 ) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id, m.site_job_url, c.since, c.reason,
@@ -83,12 +85,17 @@ export const mappings = (
 ) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id, m.site_job_url, m.mapped_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
   from mapping m where m.feed = ${feed} and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
+export const ended = (
+  feed: string,
+) => `select 'expired' as state, e.key, null as site_job_id, null as site_job_url, e.expired_at as since,
+    null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
+  from posting_expiry e where e.feed = ${feed} and ${HAS_ENDED}`;
 
 const BATCH = 1_000;
 
 /**
- * Streams lines within a transaction: records in the order of the feed, then open changes by state and key, then mappings by
- * key. Memory does not depend on their number.
+ * Streams lines within a transaction: records in the order of the feed, then open changes by state and key, then postings whose
+ * job has ended, then mappings by key. Memory does not depend on their number.
  */
 export async function* reportLines(
   session: Session,
@@ -105,6 +112,7 @@ export async function* reportLines(
   for (const [cursor, lines, order] of [
     ['report_records', records(name), `${rank}, number nulls last, key`],
     ['report_changes', changes(name), `${rank}, key`],
+    ['report_ended', ended(name), 'key'],
     // In the order of the primary key, which saves sorting a million mappings.
     ['report_mappings', mappings(name), 'key'],
   ] as const) {
@@ -147,7 +155,7 @@ export interface LineCounts {
 export async function countLines(tx: Queryable, feed: FeedName, since?: Date): Promise<LineCounts> {
   const rows = await tx.query<{ state: LineState; n: number; records: number; jobs: number }>(
     `select state, count(*) as n, coalesce(sum(count), 0)::bigint as records, count(site_job_id) as jobs
-     from (${changes('$1')} union all ${records('$1')} union all ${mappings('$1')}) line
+     from (${changes('$1')} union all ${records('$1')} union all ${ended('$1')} union all ${mappings('$1')}) line
      where $2::timestamptz is null or since >= $2 group by state`,
     [feed, since ?? null],
   );

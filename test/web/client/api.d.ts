@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: a317347226707d5665e326916b63bc756e1a01664769acb7111b9b88fcaabee6
+// The types of the API's client. SHA-256 of the document: 2de7f99bd12ccfd4bab99b8a64fc81e4eaab3e2af63e238fee5523d6e9dbfcc6
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1718,7 +1718,7 @@ export interface operations {
     listPostings: {
         parameters: {
             query?: {
-                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, live, separated by commas. */
+                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
                 state?: string;
                 /** @description Only the posting with this key, or of the site job with this ID. */
                 q?: string;
@@ -1744,7 +1744,7 @@ export interface operations {
                     "application/json": {
                         items: ({
                             /** @enum {string} */
-                            state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "live";
+                            state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live";
                             key: string;
                             site_job_id: string | null;
                             site_job_url: string | null;
@@ -1845,7 +1845,7 @@ export interface operations {
                     "application/json": {
                         feed: string;
                         /** @description `null`: only its records are known, and they can not be used. */
-                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "live") | null;
+                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live") | null;
                         key: string;
                         site_job_id: string | null;
                         site_job_url: string | null;

@@ -49,6 +49,11 @@ export const STATES: Readonly<Record<LineState, { readonly name: string; readonl
     meaning: 'These postings are missing from the feed, but not for long enough to delete their jobs.',
   },
   pending: { name: 'to be sent', meaning: 'These postings are about to be sent.' },
+  expired: {
+    name: 'expired',
+    meaning:
+      'These postings are in the feed, but their jobs had been on the site for as long as they may, and were deleted.',
+  },
   live: { name: 'live', meaning: 'The site has these postings as they are in the feed.' },
 };
 
@@ -63,7 +68,7 @@ export const SEEN_PARTS = [
   ['in_doubt', 'in doubt'],
   ['duplicates', 'repeated keys'],
   ['unreadable', 'unreadable'],
-  ['skipped', 'skipped by a rule: no postings'],
+  ['skipped', 'skipped by a rule, or expired'],
 ] as const satisfies readonly (readonly [keyof PullSummary, string])[];
 
 /** The parts that add up to the postings gone. */

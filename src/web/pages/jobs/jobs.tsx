@@ -1,4 +1,4 @@
-// Finds jobs by posting key, job ID or title, and lists the postings with jobs.
+// Finds jobs by posting key, job ID or title, and lists the postings that have a job, or whose job has ended.
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
@@ -74,7 +74,9 @@ export const Jobs = (props: JobsProps) => {
       )}
       {(named === undefined || feed !== undefined) && (
         <>
-          <h2 id="listed">{named === undefined ? 'Postings with a job, by key' : 'Keys from there on'}</h2>
+          <h2 id="listed">
+            {named === undefined ? 'Postings that have a job, or whose job has ended, by key' : 'Keys from there on'}
+          </h2>
           {listed.length === 0 ? (
             <p class="quiet">{isFirst ? 'None.' : 'No more.'}</p>
           ) : (
@@ -109,6 +111,7 @@ const STATES = {
   rejected: 'rejected',
   failed: 'failed',
   discarded: 'discarded',
+  expired: 'expired',
 } as const;
 
 const MOST_CHARACTERS = 120;
