@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 0db4b0debd1ac1e56a4d5d44097c0d2aa72b3c8bd44ef66c056b2fa3f2d67fbf
+// The types of the API's client. SHA-256 of the document: aebcf0fe11511f7a78b9f2c54aa04a716828b7d4edf7ca8c1463af225c8c7b52
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2198,7 +2198,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2303,7 +2303,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2466,7 +2466,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2667,7 +2667,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2692,7 +2692,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2715,7 +2715,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2741,7 +2741,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2767,7 +2767,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2790,7 +2790,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2816,7 +2816,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
