@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 const COVERED_BY: Readonly<Record<string, string>> = {
   // Laws, with more processes, sites and connections.
   'test/laws/adopt.test.ts': 'test/cli/mappings-adopt.test.ts',
+  'test/laws/adopt-page.test.ts': 'test/web/adopt.test.ts',
   'test/laws/crash-seeds.test.ts': 'test/laws/crash.test.ts',
   'test/laws/crossing.test.ts': 'test/laws/simulation.test.ts',
   'test/laws/database-states.test.ts': 'test/laws/own-faults.test.ts',
