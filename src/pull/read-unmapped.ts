@@ -5,8 +5,16 @@ import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { inDryRun } from './undone-pull.ts';
 
 export type ReadUnmappedEnd =
-  /** `shortfalls`: why the feed may have further postings; empty if it has none. */
-  | { readonly kind: 'read'; readonly seen: number; readonly shortfalls: readonly Message[] }
+  /**
+   * `shortfalls`: why the feed may have further postings; empty if it has none. `version`: of the source, for its next opening;
+   * `undefined` if it has none.
+   */
+  | {
+      readonly kind: 'read';
+      readonly seen: number;
+      readonly shortfalls: readonly Message[];
+      readonly version: string | undefined;
+    }
   | { readonly kind: 'failed'; readonly message: Message };
 
 /**
@@ -18,8 +26,8 @@ export function readUnmapped(
   context: PullContext,
   take: (postings: readonly UnmappedPosting[]) => Promise<void>,
 ): Promise<ReadUnmappedEnd> {
-  return inDryRun({ ...setup, expireAfterDays: undefined }, context, async ({ session, findings }) => {
+  return inDryRun({ ...setup, expireAfterDays: undefined }, context, async ({ session, findings, version }) => {
     for await (const postings of unmappedPostings(session, setup.feed)) await take(postings);
-    return { kind: 'read', seen: findings.seen, shortfalls: findings.shortfalls } as const;
+    return { kind: 'read', seen: findings.seen, shortfalls: findings.shortfalls, version } as const;
   });
 }

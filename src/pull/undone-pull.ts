@@ -1,6 +1,7 @@
 // Reads and merges a feed as a pull would, in a transaction that is undone.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import { openFeed, readFeed } from '../feed/read-feed.ts';
+import { requestDigest } from '../feed/source/request-digest.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import type { Message } from '../plan/message.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
@@ -33,6 +34,8 @@ export interface DryRun {
   readonly holdReason: Message | undefined;
   /** Advice of the reading itself. */
   readonly advice: string | undefined;
+  /** Of the source, if it was read without details and has versions. */
+  readonly version: string | undefined;
 }
 
 type Inspect<End> = (dryRun: DryRun) => Promise<End>;
@@ -57,7 +60,8 @@ export async function inDryRun<End>(
     const recordPlanner = await RecordPlanner.open(setup, pullTx, db);
     const { prefetchMapping } = recordPlanner;
     const clock = await pullClock(db, source);
-    const reading = await readFeed(source, recordPlanner, { signal, clock, onProgress, prefetchMapping });
+    const request = requestDigest(source, setup);
+    const reading = await readFeed(source, recordPlanner, { request, signal, clock, onProgress, prefetchMapping });
     signal.throwIfAborted();
     if (reading.kind !== 'read') return failedReading(reading);
     return merge(setup, pullTx, recordPlanner, reading, inspect);
@@ -135,5 +139,6 @@ async function merge<End>(
 ): Promise<End> {
   await recordPlanner.finish();
   const { findings, holdReason } = await mergeWithoutCommit(setup, pullTx, recordPlanner, reading);
-  return inspect({ session: pullTx.session, recordPlanner, findings, holdReason, advice: reading.advice });
+  const { advice, version } = reading;
+  return inspect({ session: pullTx.session, recordPlanner, findings, holdReason, advice, version });
 }

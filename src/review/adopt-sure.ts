@@ -104,12 +104,14 @@ export async function findUnmapped(
   return read.kind === 'failed' ? read : { kind: 'found', found };
 }
 
+export type NamedPosting = Pick<UnmappedPosting, 'key' | 'fields'>;
+
 const refuse = (message: string, mayInsist = false) => ({ kind: 'refused', message, mayInsist }) as const;
 
 /** Adopts the job after reading it from the site. @param found the posting, as the feed has it now */
 export async function adoptNamed(
   subject: AdoptSubject,
-  found: UnmappedPosting | undefined,
+  found: NamedPosting | undefined,
   { key, siteJobId, anyway }: NamedAdoption,
   actor: string,
 ): Promise<AdoptOneEnd> {
@@ -145,7 +147,7 @@ export async function adoptNamed(
 }
 
 /** The reasons are printed, so that the job is compared in the form without the token. */
-async function compareShown(subject: AdoptSubject, { key, fields }: UnmappedPosting, shown: SiteJob) {
+async function compareShown(subject: AdoptSubject, { key, fields }: NamedPosting, shown: SiteJob) {
   const rules = await adoptRules(subject.db, subject);
   return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules));
 }
@@ -153,7 +155,7 @@ async function compareShown(subject: AdoptSubject, { key, fields }: UnmappedPost
 /** Another posting with the reference that the job shows. A reference that this posting has too proves nothing. */
 async function ownerOfShown(
   { db, feed, site, referenceField }: AdoptSubject,
-  { key, fields }: UnmappedPosting,
+  { key, fields }: NamedPosting,
   shown: SiteJob,
 ): Promise<string | undefined> {
   const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();

@@ -20,6 +20,7 @@ import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { databaseTime } from '../store/site/site-search.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { crossStep } from '../telemetry/steps.ts';
 
 /** The site and the feed whose jobs and postings are compared. */
 export interface AdoptSubject {
@@ -44,7 +45,7 @@ export interface AdoptSubject {
 }
 
 export type PostingsRead =
-  | { readonly kind: 'read'; readonly shortfalls: readonly Message[] }
+  | { readonly kind: 'read'; readonly shortfalls: readonly Message[]; readonly version: string | undefined }
   | { readonly kind: 'failed'; readonly message: Message };
 
 export interface AdoptProgress {
@@ -59,6 +60,8 @@ export type MatchEnd =
       readonly since: Date;
       /** Why the feed may have further postings. */
       readonly shortfalls: readonly Message[];
+      /** Of the feed's source; `undefined` if it has none. */
+      readonly version: string | undefined;
     }
   /** The list was not proven to be whole, or the feed could not be read: nothing was compared. */
   | { readonly kind: 'failed'; readonly message: Message };
@@ -90,6 +93,7 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   const unread = (await readWholeList(matching, subject, rules)) ?? (await tellLeftOut(matching, subject, expected));
   subject.signal.throwIfAborted();
   if (unread !== undefined) return { kind: 'failed', message: unread };
+  crossStep('jobs-listed');
   // The order matters: a create that is sent meanwhile has its posting among those read now, or its mapping.
   const read = await readAllPostings(matching, subject, rules);
   if (read.kind === 'failed') return read;
@@ -102,7 +106,8 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
     noContent: subject.byReference === true ? 'only a reference is certain' : isWhole ? undefined : INCOMPLETE,
     blocker: unreadFeeds.length === 0 ? undefined : `feed ${unreadFeeds.join(', ')} of the same site could not be read`,
   });
-  return { kind: 'matched', since, shortfalls: read.shortfalls };
+  crossStep('jobs-matched');
+  return { kind: 'matched', since, shortfalls: read.shortfalls, version: read.version };
 }
 
 const INCOMPLETE = 'the feed was not read completely, so another posting may be like it';

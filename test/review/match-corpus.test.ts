@@ -46,11 +46,12 @@ async function matchAll({ postings, jobs }: Corpus): Promise<Found[]> {
       rateLimiter: rateLimiterFor(Number.POSITIVE_INFINITY),
       signal: new AbortController().signal,
       readPostings: async (take) => {
+        const recordHash = Buffer.alloc(16);
         for (let at = 0; at < postings.length; at += 500) {
           const some = postings.slice(at, at + 500);
-          await take(some.map(({ key, fields }) => ({ key: postingKey(key), fields, inDoubt: undefined })));
+          await take(some.map(({ key, fields }) => ({ key: postingKey(key), fields, inDoubt: undefined, recordHash })));
         }
-        return { kind: 'read', shortfalls: [] };
+        return { kind: 'read', shortfalls: [], version: undefined };
       },
     });
     expect(end.kind).toBe('matched');

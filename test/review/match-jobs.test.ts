@@ -72,9 +72,14 @@ async function match({ postings, jobs, unlisted = {}, changedReadings = 0, meanw
       readPostings: async (take) => {
         await meanwhile?.();
         await take(
-          Object.entries(postings).map(([key, fields]) => ({ key: postingKey(key), fields, inDoubt: undefined })),
+          Object.entries(postings).map(([key, fields]) => ({
+            key: postingKey(key),
+            fields,
+            inDoubt: undefined,
+            recordHash: Buffer.alloc(16),
+          })),
         );
-        return { kind: 'read', shortfalls: [] };
+        return { kind: 'read', shortfalls: [], version: undefined };
       },
     });
     if (end.kind === 'failed') return end.message;

@@ -1,7 +1,9 @@
 // Existing jobs through the API: matched in the background, and adopted only as they were shown and still are.
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
+import { serveWeb } from '../feed/web-server.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -91,7 +93,11 @@ it('shows what it found, and adopts the sure ones that were shown; the next pull
 
   const [unsure] = (await show('?show=unsure')).items;
   const named = { decision: 'named', key: 'p3', job_id: jobs.p3, version: unsure.version };
-  expect((await ask({ ...named, version: 'other' })).status).toBe(409);
+  const other = await ask({ ...named, version: 'other' });
+  expect([other.status, other.body.detail]).toEqual([
+    409,
+    expect.stringContaining(`version other was decided about, and it is version ${unsure.version} now`),
+  ]);
   expect((await ask({ ...named, job_id: jobs.p1 })).status).toBe(409);
   expect(await run(named)).toMatchObject({ state: 'done', asked: 'named', adopted: 1, unsure: 0 });
   expect(await mapped()).toEqual({ p1: jobs.p1, p2: jobs.p2, p3: jobs.p3 });
@@ -129,7 +135,9 @@ it('adopts nothing that is different by now, and says why', async () => {
   await mirror.writeFeed(feedXml([...list.slice(0, 2), ...changed, ...list.slice(3)]));
   const named = await run({ decision: 'named', key: 'p3', job_id: jobs.p3, version: unsure.version });
   expect(named).toMatchObject({ adopted: 0, refused: 1, refusals: [{ key: 'p3', job_id: jobs.p3 }] });
-  expect(named.refusals[0].message).toContain('the posting has changed since it was shown');
+  expect(named.refusals[0].message).toContain(
+    `the posting has changed since it was shown: version ${unsure.version} was decided about, and it is version `,
+  );
   const end = await run({ decision: 'sure', mark: found.mark });
   // The job of p5 is certain, but was not shown.
   expect(end).toMatchObject({ state: 'done', adopted: 0, refused: 2, sure: 1, items: [{ key: 'p5' }] });
@@ -146,6 +154,43 @@ it('adopts nothing that is different by now, and says why', async () => {
   expect(await run({ decision: 'named', key: 'p3', job_id: '0' })).toMatchObject({ adopted: 0, refused: 1 });
   expect(await run({ decision: 'named', key: 'p3', job_id: jobs.p3 })).toMatchObject({ adopted: 1, refused: 0 });
   expect(await mapped()).toEqual({ p3: jobs.p3 });
+});
+
+it.for([
+  { source: 'is unchanged, as its server says', tag: '"1"' },
+  { source: 'has no versions', tag: undefined },
+])('decides about one match without the list, or the rest of a feed that $source', async ({ tag }) => {
+  const { list, jobs } = await fourPostings();
+  const rest = feedXml([posting('long', { description: 'x'.repeat(200_000) }), ...list.slice(3)]);
+  const xml = feedXml(list).replace('</source>', rest.slice(rest.indexOf('<job>')));
+  let isWhole = true;
+  const server = await serveWeb(({ headers }, response) => {
+    if (tag !== undefined) response.setHeader('ETag', tag);
+    if (tag !== undefined && headers['if-none-match'] === tag) response.writeHead(304).end();
+    else if (isWhole) response.end(xml);
+    // Never ends.
+    else response.write(xml.slice(0, -20));
+  });
+  try {
+    await served.close();
+    await mirror.stopEngine();
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(mirror.configPath, text.replace('source: feed.xml', `source: ${server.origin}/feed.xml`));
+    served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
+    await match();
+    const [unsure] = (await show('?show=unsure')).items;
+    isWhole = false;
+    mirror.sandbox.requests.clear();
+    const named = { decision: 'named', key: 'p3', job_id: jobs.p3, version: unsure.version };
+    expect(await run(named)).toMatchObject({ state: 'done', adopted: 1, sure: 2, unsure: 0, unmatched: 2 });
+    expect(await mapped()).toEqual({ p3: jobs.p3 });
+    expect(mirror.sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([
+      `GET /jobs/${jobs.p3}.xml`,
+    ]);
+    expect(server.requests).toHaveLength(2);
+  } finally {
+    await server.close();
+  }
 });
 
 it('stays out of the way of a pull, and shows jobs that postings have got meanwhile', async () => {

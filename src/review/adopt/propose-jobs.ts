@@ -33,6 +33,10 @@ export const postingVersion = (
   { key, fields }: { readonly key: PostingKey; readonly fields: Fields },
 ): string => hash('sha256', JSON.stringify([site, key, contentHash(fields).toString('hex')]), 'hex').slice(0, 20);
 
+/** Why a decision about another version of the posting is refused. */
+export const otherVersion = (shown: string, now: string): string =>
+  `the posting has changed since it was shown: version ${shown} was decided about, and it is version ${now} now; match the jobs again`;
+
 function candidateOf(fields: Fields, { siteJobId, url, score, reasons, fields: shown }: FoundCandidate): ProposedJob {
   const differing = Object.entries(fields).filter(([name, value]) => fieldOf(shown, name) !== value);
   return {

@@ -2,6 +2,7 @@
 import { endsWithin } from '../../flow/ends-within.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { otherVersion } from '../../review/adopt/propose-jobs.ts';
 import { proposalsOf } from '../../store/mapping/adopt/adopt-proposals.ts';
 import { beginAdoptRun, readAdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
 import type { App } from '../app.ts';
@@ -91,7 +92,8 @@ async function whyNot({ db }: App, { feed, site }: Adopting, request: AdoptionRe
     if (request.version === undefined) return undefined;
     const proposal = (await proposalsOf(db, feed, [request.key])).get(request.key);
     const isShown = proposal?.candidates.some(({ siteJobId }) => siteJobId === request.siteJobId) === true;
-    return isShown && proposal?.version === request.version ? undefined : STALE;
+    if (proposal === undefined || !isShown) return STALE;
+    return proposal.version === request.version ? undefined : otherVersion(request.version, proposal.version);
   }
   if (site.options.listPath === undefined)
     return `site ${site.name} has no list_path, so its jobs cannot be read; set it, or name the job of each posting`;

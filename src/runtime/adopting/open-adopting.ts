@@ -6,6 +6,7 @@ import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { readUnmapped } from '../../pull/read-unmapped.ts';
+import { type AsReadEnd, type EarlierRecord, stillAsRead } from '../../pull/still-as-read.ts';
 import type { AdoptProgress, AdoptSubject } from '../../review/match-jobs.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
@@ -21,6 +22,8 @@ export interface Adopting {
   readonly setup: FeedSetup;
   readonly client: SiteClient;
   readonly subject: AdoptSubject;
+  /** Whether the feed still has the record, as far as that can be told without reading all of it as a pull does. */
+  readonly stillAsRead: (record: EarlierRecord) => Promise<AsReadEnd>;
   /** Throws if the feed's pull lock is no longer held: another process may pull the feed. */
   readonly checkLock: () => void;
 }
@@ -66,6 +69,7 @@ export async function withAdopting(
   try {
     opened = connection === undefined ? await openSiteClient(site.options) : undefined;
     const client = opened ?? (connection as SiteConnection).client;
+    const context = { db: app.db, log: app.log, signal: guarded };
     const subject: AdoptSubject = {
       db: app.db,
       feed: setup.feed,
@@ -76,13 +80,21 @@ export async function withAdopting(
       client,
       rateLimiter: connection?.rateLimiter ?? ownRateLimiter(app, site, guarded),
       signal: guarded,
-      readPostings: (take) => readUnmapped(setup, { db: app.db, log: app.log, signal: guarded }, take),
+      readPostings: (take) => readUnmapped(setup, context, take),
       onProgress: (done) => onProgress(describeProgress(setup, done)),
     };
     const checkLock = () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; start it again');
     };
-    await work({ feed: setup.feed, setup, client, site, subject, checkLock });
+    await work({
+      feed: setup.feed,
+      setup,
+      client,
+      site,
+      subject,
+      stillAsRead: (record) => stillAsRead(setup, context, record),
+      checkLock,
+    });
   } finally {
     await opened?.close();
     await lock.release();

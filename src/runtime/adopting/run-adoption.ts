@@ -3,10 +3,15 @@
 import { startRounds } from '../../flow/rounds.ts';
 import { tell } from '../../plan/message.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
-import { postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
-import { adoptNamed, adoptSure, findUnmapped } from '../../review/adopt-sure.ts';
+import { proposalOf } from '../../review/adopt/propose-jobs.ts';
+import { adoptSure } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
-import { ProposedPostings, removeDecided, sureProposals } from '../../store/mapping/adopt/adopt-proposals.ts';
+import {
+  ProposedPostings,
+  removeDecided,
+  removeDecidedOne,
+  sureProposals,
+} from '../../store/mapping/adopt/adopt-proposals.ts';
 import {
   type AdoptRunEnd,
   endAdoptRun,
@@ -15,8 +20,10 @@ import {
 } from '../../store/mapping/adopt/adopt-runs.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { searchFeedAgain } from '../../store/site/site-search.ts';
+import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
+import { adoptAsNamed, type NamedRequest } from './adopt-as-named.ts';
 import type { AdoptionRequest } from './adoption-request.ts';
 import { matchNotes } from './match-notes.ts';
 import type { Adopting } from './open-adopting.ts';
@@ -59,6 +66,7 @@ export async function runAdoption(
       : { state: 'failed', message: (error as Error).message, ...done };
   }
   await noting.stop();
+  crossStep('matching-done');
   // A run that did not end may have adopted some of what is still proposed.
   if (end.state !== 'done') await removeDecided(db, feed).catch(() => undefined);
   await endAdoptRun(db, feed, run, end).catch((error: unknown) =>
@@ -94,28 +102,18 @@ function carryOut(
 }
 
 async function carryOutNamed(
-  { db, writeAction }: App,
-  { feed, site, subject, checkLock }: Adopting,
-  request: Extract<AdoptionRequest, { kind: 'named' }>,
+  app: App,
+  adopting: Adopting,
+  request: NamedRequest,
   { actor }: RunningAdoption,
   done: Done,
 ): Promise<string | undefined> {
-  const { key, siteJobId, version } = request;
-  const read = await findUnmapped(subject, new Set([key]));
-  if (read.kind === 'failed') return tell(read.message, writeAction);
-  const found = read.found.get(key);
-  const refuse = (message: string) => {
-    done.refusals = [{ key, siteJobId, message }];
-  };
-  if (version !== undefined && found !== undefined && postingVersion(site.name, found) !== version) {
-    refuse('the posting has changed since it was shown: match the jobs again');
-    return undefined;
-  }
-  checkLock();
-  const end = await adoptNamed(subject, found, request, actor);
-  if (end.kind === 'refused') refuse(end.message);
+  const end = await adoptAsNamed(app, adopting, request, actor);
+  if (end.kind === 'failed') return end.message;
+  const { key, siteJobId } = request;
+  if (end.kind === 'refused') done.refusals = [{ key, siteJobId, message: end.message }];
   else done.adopted = 1;
-  await removeDecided(db, feed);
+  await removeDecidedOne(app.db, adopting.feed, key);
   return undefined;
 }
 
@@ -148,9 +146,11 @@ async function match(
     }
     subject.signal.throwIfAborted();
     adopting.checkLock();
-    await proposed.store({ feed, site: site.name, run: running.run }, { otherJobs: jobs, notes }, (found) =>
+    const { version } = end;
+    await proposed.store({ feed, site: site.name, run: running.run, version }, { otherJobs: jobs, notes }, (found) =>
       proposalOf(site.name, found),
     );
+    crossStep('proposals-stored');
     return undefined;
   } finally {
     await matching.close();

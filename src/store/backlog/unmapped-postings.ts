@@ -11,6 +11,8 @@ export interface UnmappedPosting {
   readonly fields: Fields;
   /** The review entry of its create if that is in flight or in doubt: the site may have its job already. */
   readonly inDoubt: number | undefined;
+  /** The record that it was read from; see `interpretedHash`. */
+  readonly recordHash: Buffer;
 }
 
 /** A posting that competes for jobs. */
@@ -26,11 +28,16 @@ const READ_AT_ONCE = 500;
 
 /** The postings that the feed has, according to its last reading, and that have no job. */
 export async function* unmappedPostings(session: Session, feed: FeedName): AsyncGenerator<UnmappedPosting[]> {
-  const select = `select c.key, c.fields, case when c.attempt_token is not null and c.found_job_id is null then c.id end as doubt
+  const select = `select c.key, c.fields, c.record_hash as hash, case when c.attempt_token is not null and c.found_job_id is null then c.id end as doubt
     from change c where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and not c.gone and not c.unseen
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key) order by c.id`;
   for await (const rows of inBatches(session, 'unmapped', select, READ_AT_ONCE)) {
-    yield rows.map(({ key, fields, doubt }) => ({ key: postingKey(key), fields, inDoubt: doubt ?? undefined }));
+    yield rows.map(({ key, fields, hash, doubt }) => ({
+      key: postingKey(key),
+      fields,
+      inDoubt: doubt ?? undefined,
+      recordHash: hash,
+    }));
   }
 }
 

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: abd04716b2bffd6d437e63dff271544863bb80e584dea8a6a2aabadc6a997b15
+// The types of the API's client. SHA-256 of the document: aebcf0fe11511f7a78b9f2c54aa04a716828b7d4edf7ca8c1463af225c8c7b52
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1864,6 +1864,8 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record: string | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -2196,7 +2198,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2301,7 +2303,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2464,7 +2466,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2665,7 +2667,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2690,7 +2692,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2713,7 +2715,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2739,7 +2741,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2765,7 +2767,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2788,7 +2790,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2814,7 +2816,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -4056,6 +4058,8 @@ export interface operations {
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record?: string | null;
                         actions: ({
                             kind: string;
                         } & {

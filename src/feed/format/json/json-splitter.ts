@@ -62,8 +62,10 @@ export class JsonSplitter implements Splitter {
   #opening = Buffer.alloc(0);
   /** White space since the last line break, while there is nothing else. */
   #indent: string | undefined = '';
-  /** What precedes the first brace of a record, if a record has begun on a line of its own. */
-  #lineStart: Buffer | undefined;
+  /** The indent of the last record that began on a line of its own, if any did. */
+  #recordIndent: string | undefined;
+  /** In a broken record: the line break, indent and brace with which the next one may begin. */
+  #lineStart = Buffer.alloc(0);
   /** Whether the lines of a broken record are known to be indented deeper than its first. */
   #isIndented = false;
   readonly #tail: 'refused' | 'may follow';
@@ -219,7 +221,7 @@ export class JsonSplitter implements Splitter {
     this.#scanner.begin(this.#at);
     if (place === 'record') {
       this.#check(bytes, this.#at);
-      if (first === '{' && this.#indent !== undefined) this.#lineStart = Buffer.from(`\n${this.#indent}{`);
+      if (first === '{' && this.#indent !== undefined) this.#recordIndent = this.#indent;
       this.#mode = 'record';
     } else {
       this.#mode = place;
@@ -277,7 +279,8 @@ export class JsonSplitter implements Splitter {
       this.#handOver(bytes, this.#scanner.at);
       return this.#afterValue();
     }
-    if (this.#lineStart === undefined || this.#records.isOversized) return this.#refuseBroken(bytes);
+    if (this.#recordIndent === undefined || this.#records.isOversized) return this.#refuseBroken(bytes);
+    this.#lineStart = Buffer.from(`\n${this.#recordIndent}{`);
     this.#isIndented = false;
     this.#mode = 'broken';
     return true;
@@ -285,7 +288,7 @@ export class JsonSplitter implements Splitter {
 
   /** Ends a broken record before the line that begins the next one. False: more bytes are needed, or there is none. */
   #findNextLine(bytes: Buffer): boolean {
-    const lineStart = this.#lineStart as Buffer;
+    const lineStart = this.#lineStart;
     if (!this.#isIndented) {
       const line = bytes.indexOf(NEWLINE, this.#valueStart);
       if (line < 0 || bytes.length < line + lineStart.length) return false;
@@ -305,7 +308,7 @@ export class JsonSplitter implements Splitter {
 
   /** Ends the broken record at the comma before this line, if the line begins a record. */
   #endBefore(bytes: Buffer, line: number): boolean {
-    const lineStart = this.#lineStart as Buffer;
+    const lineStart = this.#lineStart;
     if (bytes.compare(lineStart, 0, lineStart.length, line, line + lineStart.length) !== 0) return false;
     let comma = line - 1;
     while (comma > this.#valueStart && isSpace(bytes[comma])) comma--;

@@ -29,6 +29,7 @@ export interface FoundCandidate {
 export interface FoundMatch {
   readonly key: PostingKey;
   readonly fields: Fields;
+  readonly recordHash: Buffer;
   readonly verdict: ProposalKind;
   readonly reasons: readonly string[];
   /** The best one first. */
@@ -66,7 +67,7 @@ export interface ListedProposal extends Omit<JobProposal, 'title'> {
   readonly isKnown: boolean;
 }
 
-const FIELDS_COLUMNS = { key: 'text', fields: 'json' } as const;
+const FIELDS_COLUMNS = { key: 'text', fields: 'json', record_hash: 'bytea' } as const;
 const PROPOSAL_COLUMNS = {
   feed: 'text',
   n: 'integer',
@@ -76,11 +77,22 @@ const PROPOSAL_COLUMNS = {
   title: 'text',
   candidates: 'jsonb',
   version: 'text',
+  fields: 'json',
+  record_hash: 'bytea',
 } as const;
 
 /** Texts of a fetched row may be long. */
 const FETCHED_AT_ONCE = 100;
 const THOUSANDTHS = 1_000;
+
+/** The run that made the proposals. */
+export interface ProposedRun {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly run: number;
+  /** Of the feed's source; `undefined` if it has none. */
+  readonly version: string | undefined;
+}
 
 /** The fields of the postings that a matching compares, on its connection. */
 export class ProposedPostings {
@@ -93,17 +105,17 @@ export class ProposedPostings {
   }
 
   static async open(session: Session): Promise<ProposedPostings> {
-    await session.query('create temporary table adopt_fields (key text, fields json)');
+    await session.query('create temporary table adopt_fields (key text, fields json, record_hash bytea)');
     return new ProposedPostings(session);
   }
 
   async add(postings: readonly UnmappedPosting[]): Promise<void> {
-    await this.#fields.copy(postings.map(({ key, fields }) => [key, fields]));
+    await this.#fields.copy(postings.map(({ key, fields, recordHash }) => [key, fields, recordHash]));
   }
 
   /** Replaces the proposals of the feed by what the matching found, apart from postings that have a job by now. */
   async store(
-    { feed, site, run }: { readonly feed: FeedName; readonly site: SiteName; readonly run: number },
+    { feed, site, run, version }: ProposedRun,
     { otherJobs, notes }: { readonly otherJobs: number; readonly notes: readonly string[] },
     propose: (found: FoundMatch) => JobProposal,
   ): Promise<void> {
@@ -119,14 +131,17 @@ export class ProposedPostings {
       for await (const rows of inBatches(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
         await copier.copy(
           rows.map(foundOf).map((found) => {
-            const { key, verdict, reasons, title, candidates, version } = propose(found);
-            return [feed, n++, key, verdict, toJsonb(reasons), title ?? null, toJsonb(candidates), version];
+            const { key, verdict, reasons, title, candidates, version: own } = propose(found);
+            const { fields, recordHash } = found;
+            const shown = [toJsonb(reasons), title ?? null, toJsonb(candidates), own];
+            return [feed, n++, key, verdict, ...shown, fields, recordHash];
           }),
         );
       }
       await session.query(
-        `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5 where feed = $1 and run = $2`,
-        [feed, run, site, otherJobs, toJsonb(notes)],
+        `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5, feed_version = $6
+         where feed = $1 and run = $2`,
+        [feed, run, site, otherJobs, toJsonb(notes), version ?? null],
       );
       await countProposals(session, feed);
       await session.query('commit');
@@ -137,7 +152,7 @@ export class ProposedPostings {
   }
 }
 
-const FOUND = `select p.key, v.verdict, v.reasons, f.fields,
+const FOUND = `select p.key, v.verdict, v.reasons, f.fields, f.record_hash,
     (select json_agg(json_build_object('id', j.id, 'url', j.url, 'fields', j.fields, 'score', s.score, 'reasons', s.reasons)
        order by j.id = v.job_id desc, s.score desc, j.n)
      from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
@@ -147,9 +162,10 @@ const FOUND = `select p.key, v.verdict, v.reasons, f.fields,
   order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-const foundOf = ({ key, verdict, reasons, fields, candidates }: any): FoundMatch => ({
+const foundOf = ({ key, verdict, reasons, fields, record_hash: recordHash, candidates }: any): FoundMatch => ({
   key: postingKey(key),
   fields,
+  recordHash,
   verdict,
   reasons: JSON.parse(reasons),
   // biome-ignore lint/suspicious/noExplicitAny: built by the same query.
@@ -184,6 +200,44 @@ export async function removeDecided(db: Database, feed: FeedName): Promise<void>
     );
     await countProposals(tx, feed);
   });
+}
+
+/** Removes the proposal of the posting if that has a job by now. */
+export async function removeDecidedOne(db: Database, feed: FeedName, key: PostingKey): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [gone] = await tx.query<{ verdict: ProposalKind }>(
+      `delete from adopt_proposal p using mapping m where p.feed = $1 and p.key = $2 and m.feed = p.feed and m.key = p.key
+       returning p.verdict`,
+      [feed, key],
+    );
+    if (gone === undefined) return;
+    // The mark is that of the certain ones.
+    if (gone.verdict === 'sure') await countProposals(tx, feed);
+    else await tx.query(`update adopt_run set ${gone.verdict} = ${gone.verdict} - 1 where feed = $1`, [feed]);
+  });
+}
+
+/** The posting of a proposal, as the matching read it. */
+export interface ProposedPosting {
+  readonly fields: Fields;
+  readonly recordHash: Buffer;
+  /** Of the feed's source; `undefined` if it has none. */
+  readonly version: string | undefined;
+}
+
+/** `undefined` also for a proposal of a former version of jobmirror. */
+export async function proposedPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+): Promise<ProposedPosting | undefined> {
+  const [row] = await db.query(
+    `select p.fields, p.record_hash, r.feed_version from adopt_proposal p join adopt_run r on r.feed = p.feed
+     where p.feed = $1 and p.key = $2 and p.fields is not null and p.record_hash is not null`,
+    [feed, key],
+  );
+  if (row === undefined) return undefined;
+  return { fields: row.fields, recordHash: row.record_hash, version: row.feed_version ?? undefined };
 }
 
 /** @param after the number of the last one before the page */
