@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 2de7f99bd12ccfd4bab99b8a64fc81e4eaab3e2af63e238fee5523d6e9dbfcc6
+// The types of the API's client. SHA-256 of the document: b59b20ffc8888db26c34a20ea04d422ea41ec18213d33848ccbb20be09984e16
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1720,7 +1720,7 @@ export interface operations {
             query?: {
                 /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
                 state?: string;
-                /** @description Only the posting with this key, or of the site job with this ID. */
+                /** @description The posting with this key or whose site job has this ID. If there is none, at most 200 whose title has words that begin with these. */
                 q?: string;
                 /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
