@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: b59b20ffc8888db26c34a20ea04d422ea41ec18213d33848ccbb20be09984e16
+// The types of the API's client. SHA-256 of the document: 44601818f54521d5abc6c2cd27dcdd006c478bf331cc5601cb6f8bf49d935953
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1864,6 +1864,8 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record: string | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -4056,6 +4058,8 @@ export interface operations {
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record?: string | null;
                         actions: ({
                             kind: string;
                         } & {
