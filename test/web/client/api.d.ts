@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: aebcf0fe11511f7a78b9f2c54aa04a716828b7d4edf7ca8c1463af225c8c7b52
+// The types of the API's client. SHA-256 of the document: 44601818f54521d5abc6c2cd27dcdd006c478bf331cc5601cb6f8bf49d935953
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1720,7 +1720,7 @@ export interface operations {
             query?: {
                 /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
                 state?: string;
-                /** @description Only the posting with this key, or of the site job with this ID. */
+                /** @description The posting with this key or whose site job has this ID. If there is none, at most 200 whose title has words that begin with these. */
                 q?: string;
                 /** @description The `next_cursor` of the answer before. */
                 cursor?: string;
