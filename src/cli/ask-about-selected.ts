@@ -2,7 +2,7 @@
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import { describeSelected } from '../review/bulk/describe-selected.ts';
-import { markOf, previewBulk } from '../review/bulk/start-bulk.ts';
+import { markOf, previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
@@ -54,6 +54,8 @@ export async function askAboutSelected(
 ): Promise<readonly SelectedCount[]> {
   const question: Question = QUESTIONS[action];
   const selected = await previewBulk(db, action, query);
+  const tooMany = whyTooMany(query, selected);
+  if (tooMany !== undefined) throw new UserError(tooMany);
   const total = selected.reduce((sum, { n }) => sum + n, 0);
   if (total < question.from) return selected;
   const effect = question.effect(total, describeKinds(countKinds(selected)));

@@ -6,7 +6,7 @@ import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import { knownFeed } from './feed-name.ts';
-import { groupId, spanMs } from './option-values.ts';
+import { groupId, searchedText, spanMs } from './option-values.ts';
 
 export interface Narrowing {
   readonly group?: string;
@@ -24,7 +24,11 @@ export const narrowing = (command: Command): Command =>
 export const withoutGroup = (command: Command): Command =>
   command
     .option('--site <site>', 'only of this site')
-    .option('--text <text>', 'only entries with this text in their key, title, value or message')
+    .option(
+      '--text <text>',
+      'only entries with words that begin with those of the text, in key, title, value or message',
+      searchedText,
+    )
     .option('--older-than <duration>', 'only entries that have waited so long, such as 12h or 3d', spanMs)
     .option('--newer-than <duration>', 'only entries that have waited less, such as 30min', spanMs);
 

@@ -19,6 +19,15 @@ export function entryNumber(text: string): number {
   return Number(text);
 }
 
+/** Longer texts are no search. */
+const LONGEST_TEXT = 200;
+
+/** A text to search for, as the pages and the API take it. */
+export function searchedText(text: string): string {
+  if (text.length > LONGEST_TEXT) throw new InvalidArgumentError(`It may have at most ${LONGEST_TEXT} characters.`);
+  return text;
+}
+
 const SPAN_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** A duration in milliseconds: `90s`, `30min`, `12h`, `3d`. */

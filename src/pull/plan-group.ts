@@ -1,7 +1,7 @@
 // Plans a group of postings: counts each, compares it with what is known of its key, and writes what follows.
 import { type CreateOnlyFields, problemsOfUpdate, updatableFields } from '../plan/create-only-fields.ts';
-import type { DesiredChange, Mapping } from '../plan/desired-change.ts';
-import { planPosting } from '../plan/plan-posting.ts';
+import type { DesiredChange, Mapping, OpenChange } from '../plan/desired-change.ts';
+import { type Planned, planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
@@ -32,7 +32,7 @@ interface Group {
   readonly pendingSame: Refresh[];
   /** Postings that have expired. */
   readonly expired: Refresh[];
-  /** Those of postings that a rule of the site rejects. */
+  /** Those of postings that a rule of the site rejects, or that the site itself may reject. */
   readonly kept: KeptRecord[];
   /** Keys of new changes whose postings were missing before. */
   readonly returned: PostingKey[];
@@ -78,8 +78,9 @@ export async function planPostings(
     const jobHash = jobHashOf(read, entry.mapping, limits);
     const planned = planPosting(updatable(read, entry.mapping, limits), record.hash, entry, limits.mayUpdate, jobHash);
     const refresh = { key: posting.key, recordHash: record.hash, ...(jobHash === undefined ? {} : { jobHash }) };
-    if (read.kind === 'invalid' && planned.kind !== 'unchanged' && pullTx.kept.hasRoom) {
-      group.kept.push({ ...refresh, excerpt: unusable.excerptOf(record.bytes) });
+    const why = whyKept(planned, read, refresh.recordHash, entry.open);
+    if (why !== undefined && pullTx.kept.hasRoom(why)) {
+      group.kept.push({ ...refresh, why, excerpt: unusable.excerptOf(record.bytes) });
     }
     switch (planned.kind) {
       case 'unchanged':
@@ -103,6 +104,19 @@ export async function planPostings(
   }
   await pullTx.addNotes(postings.map(({ read }) => read.posting));
   await write(group, pullTx);
+}
+
+/** Why the beginning of the record is kept, if it is. Nothing speaks of the record once its change is sent, so it is kept before. */
+function whyKept(
+  planned: Planned<FieldsToStore>,
+  { kind }: ReadPosting<FieldsToStore>,
+  recordHash: Buffer,
+  open: OpenChange | undefined,
+): KeptRecord['why'] | undefined {
+  if (planned.kind === 'unchanged') return undefined;
+  if (kind === 'invalid') return 'rejected';
+  const isKnown = planned.kind === 'pending_same' && open?.recordHash?.equals(recordHash) === true;
+  return isKnown ? undefined : 'sent';
 }
 
 /** The hash of the fields that updates set; `undefined`: of all, or there is no job. Such feeds are not parsed ahead. */

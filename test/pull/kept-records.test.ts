@@ -1,9 +1,11 @@
-// The records of rejected postings are kept as long as their entries are about them, and shown with the failing value marked.
+// The records of postings that are rejected, or may be, are kept as long as their changes are about them, and shown with the failing
+// value marked.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/kept-records.ts';
 import { pageAddress } from '../../src/web/pages/addresses.ts';
+import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { visitorOf } from '../web/form-visitor.ts';
@@ -31,8 +33,28 @@ it('the page of a rejected posting shows its record, as text, with the failing v
   const [, shown = ''] = /<h2 id="record">.*?<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? [];
   expect(shown).toMatch(/&lt;state&gt;(?:&lt;!\[CDATA\[)?<mark>Jalisco<\/mark>/);
   expect(shown).not.toContain('<b>');
-  expect((await anna.get(pageAddress.posting(acme, 'fine'))).text).not.toContain('id="record"');
-  expect(await rows()).toEqual(['odd']);
+  expect(await rows()).toEqual(['fine', 'odd']);
+});
+
+it('a posting that the site itself rejects has its record on the page, in the API and in the terminal', async () => {
+  await stage.pull([posting('refused', { title: 'Nurse & <b>more</b>' }), posting('accepted')]);
+  await stage.fail('refused', 'rejected', 'the site says no');
+  await stage.acceptAll();
+  const entry = await stage.entry('refused');
+  const anna = await visitorOf(served, 'anna');
+  const { text } = await anna.get(pageAddress.posting(acme, 'refused'));
+  const [, shown = ''] = /<h2 id="record">.*?<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? [];
+  expect(shown).toContain('<mark>Nurse &amp; &lt;b&gt;more&lt;/b&gt;</mark>');
+  const record = await kept('refused');
+  expect(record).toContain('<title>');
+  expect((await served.api('GET', `review/${entry}`)).body.record).toBe(record);
+  expect((await served.api('GET', 'feeds/acme/postings/refused')).body.record).toBe(record);
+  const { out } = await runProgram(stage.mirror, 'review', 'show', String(entry));
+  expect(out).toMatch(/Its record, as the feed has it, begins:\n.*<job>/);
+  // The next pull of the same feed writes nothing, and what was accepted needs no record any more.
+  await stage.pull([posting('refused', { title: 'Nurse & <b>more</b>' }), posting('accepted')]);
+  expect(await forgetKeptRecords(stage.app.db, 10)).toBe(1);
+  expect(await rows()).toEqual(['refused']);
 });
 
 it('keeps the newest record of an entry', async () => {
@@ -49,11 +71,13 @@ it('forgets it with the entry, and shows none that belongs to an earlier one', a
   await stage.pull([odd('fixed'), odd('gone'), odd('stays'), odd('refused')]);
   await stage.pull([posting('fixed'), odd('stays'), posting('refused')]);
   await stage.fail('refused', 'rejected', 'the site says no');
-  expect([await kept('fixed'), await kept('gone'), await kept('refused')]).toEqual([undefined, undefined, undefined]);
-  expect(await forgetKeptRecords(stage.app.db, 2)).toBe(2);
+  await stage.acceptAll();
+  expect([await kept('fixed'), await kept('gone')]).toEqual([undefined, undefined]);
+  expect(await kept('refused')).not.toContain('Jalisco');
+  expect(await forgetKeptRecords(stage.app.db, 1)).toBe(1);
   expect(await forgetKeptRecords(stage.app.db, 2)).toBe(1);
   expect(await forgetKeptRecords(stage.app.db, 2)).toBe(0);
-  expect(await rows()).toEqual(['stays']);
+  expect(await rows()).toEqual(['refused', 'stays']);
 });
 
 it('is bounded', async () => {

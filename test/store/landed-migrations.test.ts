@@ -40,6 +40,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0043_kept_record.sql': '0252ac8715b395acb04e2668281fe761bde6875902412bcd8b5c813ff9d40cf2',
   'src/store/migrations/0045_review_counts.sql': '8cf613306676628a15f1fd84a086f5b70a2178b59376aacc75d5f8f3797c72c8',
   'src/store/migrations/0046_mapping_counts.sql': '95dea6c442ae1b7f573e33acaa24ce3e3d0184c46f318bfce28dbce57987789d',
+  'src/store/migrations/0047_review_words.sql': 'cd8b30784193192ce5d5ae6062dc6a5b7167d0a68615975f9d7954837bc92a24',
   'src/store/migrations/0056_adopt_decisions.sql': '581539b8e68de9064702f881edebf08fa13c4ba825e15a5a0c032f9f831533e6',
   'src/store/migrations/0050_bulk_doubts.sql': '49c2163e6988aaee957b3302b2a160098e2072c6f57c075914f062732eb569a5',
   'src/store/migrations/0057_expiry_by_age.sql': '9feb1d742e104844f9f06209a7da0940632c7ca19cd51c99a07d28247a38fcb2',

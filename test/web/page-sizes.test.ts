@@ -119,3 +119,26 @@ it('each has at most 200 kB', async () => {
   }
   if (MEASURES) console.table(times);
 });
+
+it('counts and decides about at most 10,000 entries of a text', async () => {
+  expect((await anna.get('/review?q=nurse')).text).toContain('More than 10000 entries');
+  const { text } = await anna.get('/review/entries?q=nurse');
+  expect(text).toContain('More than 10000 entries match');
+  expect(text).toContain('Send again the chosen');
+  const confirm = await anna.get('/review/confirm?action=discard&q=nurse');
+  expect(confirm.text).toContain('More than 10000 entries match this text');
+  expect(confirm.text).not.toContain('name="expected"');
+  const { body } = await served.api('GET', 'review/selection?action=discard&q=nurse');
+  const stored = () => stage.app.db.query('select id from bulk_action union all select bulk from bulk_entry');
+  const before = await stored();
+  const all = await served.api('POST', 'review/actions', {
+    action: 'discard',
+    filter: { q: 'nurse' },
+    expected: body.count,
+    mark: body.mark,
+  });
+  expect([all.status, all.text]).toEqual([409, expect.stringContaining('more than 10000 entries match')]);
+  expect(await stored()).toEqual(before);
+  // Words that fewer entries have are counted in full.
+  expect((await anna.get('/review?q=nurse%20777')).text).not.toContain('More than');
+});

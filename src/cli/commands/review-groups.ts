@@ -5,7 +5,7 @@ import { type ListedGroup, listGroups, listGroupsWithTotals } from '../../review
 import { groupJson, groupTitle, TREND_WORDS } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/entry-kind.ts';
-import type { EntryQuery } from '../../store/review/entry-query.ts';
+import { type EntryQuery, MOST_FOUND } from '../../store/review/entry-query.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter } from '../command-line.ts';
@@ -64,6 +64,10 @@ async function printTable({ db }: App, query: EntryQuery, options: GroupsOptions
   const [first] = groups;
   if (first === undefined) return printLine(NOTHING[query.discarded === true ? 'discarded' : 'waiting']);
   await printLines(formatTable(COLUMNS, groups.map(rowOf)));
+  if (all.cut)
+    await printLine(
+      `More than ${MOST_FOUND} entries match. The numbers are of the first ${MOST_FOUND} that were found.`,
+    );
   if (all.groups > groups.length)
     await printLine(`… and ${plural(all.groups - groups.length, 'group')} more (--limit, --json)`);
   const write = commandWriter(options.config);

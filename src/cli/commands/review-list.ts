@@ -5,6 +5,7 @@ import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
+import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {
   countEntries,
@@ -52,7 +53,7 @@ export function reviewListCommand(): Command {
         const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
         const within = narrowed(app.config, options);
-        if (within !== undefined) await groupAll(app.db);
+        await groupAll(app.db);
         const filter = {
           feed,
           kinds,
@@ -103,7 +104,8 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
         entries.map((entry) => rowOf(entry, !discarded && escalates(entry, config), write)),
       ),
     );
-    if (total > entries.length) await printLine(`… and ${total - entries.length} more (--limit, --kind, --json)`);
+    const more = isCut(filter.within ?? {}, total) ? 'many' : total - entries.length;
+    if (total > entries.length) await printLine(`… and ${more} more (--limit, --kind, --json)`);
     await printLine(`\nTo see one entry and what can be done about it: ${write(['review', 'show', 'ID'])}`);
     if (discarded)
       await printLine(

@@ -13,7 +13,7 @@ import { formatTable } from './table.ts';
 
 export function describeEntry(entry: EntryDetails, escalated: boolean, write: WriteCommand): string[] {
   if (entry.kind === 'record') return describeRecord(entry.record);
-  const { change, live, edits, failures } = entry;
+  const { change, live, edits, record, failures } = entry;
   const desired = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
   const before = change.discardedFrom === undefined ? '' : ` (it was ${change.discardedFrom})`;
   const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}${before}`;
@@ -27,6 +27,7 @@ export function describeEntry(entry: EntryDetails, escalated: boolean, write: Wr
     ...describeAttempt(change),
     ...describeFields(change.fields, live?.fields),
     ...describeEdits(edits),
+    ...(record === undefined ? [] : ['', 'Its record, as the feed has it, begins:', ...indent(record)]),
     ...failures.flatMap(describeFailure),
   ];
 }

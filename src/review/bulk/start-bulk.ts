@@ -9,7 +9,7 @@ import {
   createBulk,
   seenByBulk,
 } from '../../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../../store/review/entry-query.ts';
+import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
 import { countSelected, type SeenEntry, type SelectedCount } from '../../store/review/selected-counts.ts';
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
@@ -45,6 +45,7 @@ export async function startBulk(db: Database, request: BulkRequest): Promise<Bul
       const made = await createBulk(tx, { ...asked, detail: forAction(request) });
       const refusal =
         (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
+        whyTooMany(asked.detail.query, made.selected) ??
         whyRefused(made.selected, expected, mark);
       if (refusal !== undefined) throw new RefusedError(refusal);
       const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
@@ -92,6 +93,14 @@ async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest)
 export async function previewBulk(db: Database, action: BulkKind, query: EntryQuery): Promise<SelectedCount[]> {
   await groupAll(db);
   return countSelected(db, forAction({ action, detail: { query } }).query);
+}
+
+/** A text may select more entries than an action can be bound to: why nothing can be done about all of them. */
+export function whyTooMany(query: EntryQuery, selected: readonly SelectedCount[]): string | undefined {
+  const total = selected.reduce((sum, { n }) => sum + n, 0);
+  return isCut(query, total)
+    ? `more than ${MOST_FOUND} entries match this text: narrow the selection to a group, a feed or an age, or use more words. Nothing was done.`
+    : undefined;
 }
 
 /** Only discarded entries can be reopened, and all other actions are for those that wait. */

@@ -62,7 +62,7 @@ function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
 }
 
 function changeJson(entry: Extract<EntryDetails, { kind: 'change' }>, escalated: boolean, write: WriteAction) {
-  const { change, live, edits, failures } = entry;
+  const { change, live, edits, record, failures } = entry;
   return {
     id: change.id,
     feed: change.feed,
@@ -85,6 +85,7 @@ function changeJson(entry: Extract<EntryDetails, { kind: 'change' }>, escalated:
     site_job_url: live?.url ?? null,
     site_fields: live?.fields ?? null,
     edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    record: record ?? null,
     failures,
     actions: actionsOfEntry(entry),
   };

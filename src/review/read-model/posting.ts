@@ -26,6 +26,7 @@ export function postingJson(
     edits_version: editsVersion(story.edits),
     differences: fieldDifferences(change?.fields, live?.fields, createOnly).filter(({ differs }) => differs),
     notes: story.notes,
+    record: story.record ?? null,
     detail: story.detail === undefined ? null : detailJson(story.detail),
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
     failures: story.failures,

@@ -1,41 +1,42 @@
-// Keeps the beginning of the records of rejected postings, so that a person sees what the feed has.
+// Keeps the beginning of the records of postings that are rejected or may be, so that a person sees what the feed has.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { storable } from './record-problems.ts';
 
-/** A record of a posting that a rule of the site rejects. */
+/** A record of a posting that a rule of the site rejects, or that is about to be sent and that the site itself may reject. */
 export interface KeptRecord {
+  readonly why: 'rejected' | 'sent';
   readonly key: PostingKey;
   readonly recordHash: Buffer;
   /** Without secrets. */
   readonly excerpt: string;
 }
 
-/** A wrong mapping can reject a million postings, of which nobody reads each. */
+/** A wrong mapping can reject a million postings, of which nobody reads each. Those that are sent take no room from those. */
 const MOST_PER_PULL = 5_000;
 
 /** Collects the records of one pull in a temporary table, so no row is locked while the feed streams. Costs nothing without any. */
 export class KeptRecords {
   readonly #session: Session;
   readonly #feed: FeedName;
-  #count = 0;
+  readonly #counts = { rejected: 0, sent: 0 };
 
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
     this.#feed = feed;
   }
 
-  get hasRoom(): boolean {
-    return this.#count < MOST_PER_PULL;
+  hasRoom(why: KeptRecord['why']): boolean {
+    return this.#counts[why] < MOST_PER_PULL;
   }
 
   async add(records: readonly KeptRecord[]): Promise<void> {
-    if (this.#count === 0) {
+    if (this.#isEmpty) {
       await this.#session.query(
         'create temporary table kept (key text, record_hash bytea, excerpt text) on commit drop',
       );
     }
-    this.#count += records.length;
+    for (const { why } of records) this.#counts[why]++;
     await this.#session.query('insert into kept select * from unnest($1::text[], $2::bytea[], $3::text[])', [
       records.map(({ key }) => key),
       records.map(({ recordHash }) => recordHash),
@@ -45,13 +46,18 @@ export class KeptRecords {
 
   /** Writes them, under the feed's lock. */
   async merge(): Promise<void> {
-    if (this.#count === 0) return;
+    if (this.#isEmpty) return;
     await this.#session.query(
-      `insert into kept_record (feed, key, record_hash, excerpt)
+      `insert into kept_record as k (feed, key, record_hash, excerpt)
        select distinct on (key) $1, key, record_hash, excerpt from kept order by key
-       on conflict (feed, key) do update set record_hash = excluded.record_hash, excerpt = excluded.excerpt`,
+       on conflict (feed, key) do update set record_hash = excluded.record_hash, excerpt = excluded.excerpt
+         where (k.record_hash, k.excerpt) <> (excluded.record_hash, excluded.excerpt)`,
       [this.#feed],
     );
+  }
+
+  get #isEmpty(): boolean {
+    return this.#counts.rejected + this.#counts.sent === 0;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
-import { COUNTED, SELECTED, type SeenEntry, type SelectedCount } from './selected-counts.ts';
+import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selected-counts.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 export type DoubtAction = 'missing' | 'check';
@@ -63,7 +63,7 @@ export async function createBulk(
     [action, actor, toJsonb(rule === null ? detail : { ...detail, query: { ...detail.query, ids: undefined } }), rule],
   );
   const selected = await tx.query<SelectedCount & Record<string, unknown>>(
-    `with selected as materialized (${SELECTED}),
+    `with selected as materialized (${selectedBy(detail.query)}),
      chosen as (
        insert into bulk_entry (bulk, feed, entry, group_id, revision)
        select $${QUERY_VALUES + 1}, feed, id, group_id, revision from selected)

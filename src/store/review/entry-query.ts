@@ -8,7 +8,7 @@ export interface EntryQuery {
   readonly feed?: FeedName | undefined;
   readonly site?: SiteName | undefined;
   readonly kinds?: readonly EntryKind[] | undefined;
-  /** Part of a key, title, value or message, in any case. */
+  /** Each word of it begins a word of the key, title, value or message, in any case; one of two characters or less is such a word. */
   readonly text?: string | undefined;
   /** They have waited for at least so long. */
   readonly olderThanMs?: number | undefined;
@@ -24,6 +24,8 @@ export interface EntryQuery {
 export const QUERY_VALUES = 9;
 /** How many of them {@link MATCHES_COUNTED} has. */
 export const COUNTED_VALUES = 5;
+/** The text, the numbers. */
+const [AT_TEXT, AT_IDS] = ['$6::text', '$9::bigint[]'];
 
 /** The part of the condition that is about what entries are counted by; see `review-totals.ts`. */
 export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
@@ -31,12 +33,17 @@ export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.ki
   and ($5::text is null or e.site = $5
     or (e.site is null and e.feed in (select f.feed from feed_state f where f.site = $5)))`;
 
+/** The part of the condition that is about the age. */
+export const MATCHES_AGE = `($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
+  and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))`;
+
 /** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
-export const MATCHES = `${MATCHES_COUNTED}
-  and ($6::text is null or strpos(e.search, $6) > 0)
-  and ($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
-  and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))
-  and ($9::bigint[] is null or e.id = any($9))`;
+export const MATCHES = `${MATCHES_COUNTED} and ${MATCHES_AGE}
+  and (${AT_TEXT} is null or e.words @@ word_query(${AT_TEXT}))
+  and (${AT_IDS} is null or e.id = any(${AT_IDS}))`;
+
+/** Lets a statement without {@link MATCHES} have the same parameters. */
+export const NO_TEXT_OR_IDS = `${AT_TEXT} is null and ${AT_IDS} is null`;
 
 export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.discarded === true,
@@ -44,16 +51,25 @@ export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.groups ?? null,
   query.feed ?? null,
   query.site ?? null,
-  query.text?.toLowerCase() ?? null,
+  query.text ?? null,
   query.olderThanMs ?? null,
   query.newerThanMs ?? null,
   query.ids ?? null,
 ];
 
+/** Whether {@link MATCHES_COUNTED} and {@link MATCHES_AGE} are the whole condition. */
+export const isByAge = ({ text, ids }: EntryQuery): boolean => text === undefined && ids === undefined;
+
 /** Whether {@link MATCHES_COUNTED} is the whole condition. */
-export const isCounted = ({ text, olderThanMs, newerThanMs, ids }: EntryQuery): boolean =>
-  [text, olderThanMs, newerThanMs, ids].every((part) => part === undefined);
+export const isCounted = (query: EntryQuery): boolean =>
+  isByAge(query) && query.olderThanMs === undefined && query.newerThanMs === undefined;
 
 /** Whether it selects all waiting entries of its groups and kinds. */
 export const isWhole = (query: EntryQuery): boolean =>
   isCounted(query) && query.feed === undefined && query.site === undefined && query.discarded !== true;
+
+/** A text may match any number of entries. Counting and acting read at most one more than these, which shows that there are more. */
+export const MOST_FOUND = 10_000;
+
+/** Whether more entries match the text than are counted. */
+export const isCut = ({ text }: EntryQuery, counted: number): boolean => text !== undefined && counted > MOST_FOUND;

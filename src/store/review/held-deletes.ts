@@ -4,6 +4,8 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { COUNTED_VALUES, valuesOf } from './entry-query.ts';
+import { PARTS } from './review-totals.ts';
 
 export interface HeldDelete {
   readonly id: number;
@@ -41,17 +43,16 @@ export interface HeldFor {
   readonly reason: Message;
 }
 
-/** The most deletes first. */
+/** The most deletes first. Held deletes of one group were held with the same message, and so for one kind of reason. */
 export async function heldReasons(db: Queryable, feed: FeedName): Promise<HeldFor[]> {
   const rows = await db.query<{ hold: HoldKind; count: number; reason: Reason | null }>(
-    `with held as materialized (
-       select ${HOLD} as hold, c.revision, c.id from review_entry e join change c on c.id = e.id
-       where e.feed = $1 and e.kind = 'held' and not e.discarded and c.state = 'held')
-     select h.hold, h.count, c.reason from (
-       select hold, count(*) as count, max(revision) as revision from held group by hold) h
-       join held n on n.hold = h.hold and n.revision = h.revision join change c on c.id = n.id
-     order by h.count desc, h.hold`,
-    [feed],
+    `with ${PARTS}
+     select ${HOLD} as hold, sum(p.n)::bigint as count, (array_agg(c.reason order by newest.since desc, newest.id desc))[1] as reason
+     from part p cross join lateral (
+         select e.id, e.since from review_entry e where e.part = p.part order by e.since desc, e.id desc limit 1) newest
+       join change c on c.id = newest.id
+     group by 1 order by 2 desc, 1`,
+    valuesOf({ feed, kinds: ['held'] }).slice(0, COUNTED_VALUES),
   );
   return rows.map(({ hold, count, reason }) => ({
     hold,

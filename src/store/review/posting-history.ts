@@ -3,6 +3,7 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
@@ -66,6 +67,8 @@ export interface PostingStory {
   readonly edits: readonly EditRow[];
   /** What was altered in the fields while reading. */
   readonly notes: readonly Problem[];
+  /** The beginning of the record that its open change was read from, if it was kept. */
+  readonly record: string | undefined;
   /** Its detail, if the list of the feed lacks a part of it. */
   readonly detail: { readonly requestedAt: Date; readonly document: Buffer } | undefined;
   readonly requests: readonly RequestRow[];
@@ -95,6 +98,7 @@ export async function readStory(
     expiry: await expiryOf(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
     notes: await notesOf(db, feed, key),
+    record: await keptRecordOf(db, feed, key),
     detail: await detailOf(db, feed, key),
     requests: await recentRequests(db, feed, key, newest),
     failures: await recentFailures(db, feed, key, NEWEST),

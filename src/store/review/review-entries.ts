@@ -7,13 +7,14 @@ import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,
-  isCounted,
+  isByAge,
   MATCHES,
-  MATCHES_COUNTED,
+  MOST_FOUND,
   QUERY_VALUES,
   valuesOf,
 } from './entry-query.ts';
-import { ENTRY_COUNTS } from './review-totals.ts';
+import { PARTS } from './review-totals.ts';
+import { countSelected } from './selected-counts.ts';
 
 export { ENTRY_KINDS, type EntryKind };
 
@@ -139,22 +140,23 @@ function reasonOf(reason: Partial<Reason> | null): Message {
   return reword(messageOfReason({ message, next }), (text) => (note === undefined ? text : `${text}; ${note}`));
 }
 
-/** Counts the entries of each kind; kinds without entries are omitted. */
+/** With a text or numbers, at most one more than {@link MOST_FOUND} are counted. */
+async function countByKind(db: Queryable, query: EntryQuery): Promise<ReadonlyMap<EntryKind, number>> {
+  const rows = isByAge(query)
+    ? await countSelected(db, query)
+    : await db.query<{ kind: EntryKind; n: number }>(
+        `select kind, count(*) as n from (select e.kind from review_entry e where ${MATCHES} limit ${MOST_FOUND + 1}) found group by 1`,
+        valuesOf(query),
+      );
+  const counts = new Map<EntryKind, number>();
+  for (const { kind, n } of rows) counts.set(kind, (counts.get(kind) ?? 0) + n);
+  return counts;
+}
+
+/** Counts the entries of each kind; kinds without entries are omitted. With a text, see {@link MOST_FOUND}. */
 export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
   const { kind, changes, records } = sourcesOf(filter);
-  if (filter.within !== undefined) {
-    const query = queryOf(filter);
-    const within = isCounted(query)
-      ? await db.query<{ kind: EntryKind; n: number }>(
-          `select e.kind, sum(e.n)::bigint as n from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by 1 having sum(e.n) > 0`,
-          valuesOf(query).slice(0, COUNTED_VALUES),
-        )
-      : await db.query<{ kind: EntryKind; n: number }>(
-          `select e.kind, count(*) as n from review_entry e where ${MATCHES} group by 1`,
-          valuesOf(query),
-        );
-    return new Map(within.map((row) => [row.kind, row.n]));
-  }
+  if (filter.within !== undefined) return countByKind(db, queryOf(filter));
   const rows = await db.query<{ kind: EntryKind; n: number }>(
     `select ${kind} as kind, count(*) as n from ${changes} group by 1
      union all select p.kind, count(*) from ${records} group by 1`,
@@ -163,7 +165,7 @@ export async function countEntries(db: Queryable, filter: EntryFilter): Promise<
   return new Map(rows.map((row) => [row.kind, row.n]));
 }
 
-/** Held changes of one feed. */
+/** Held changes of one feed. Entries from before groups existed are grouped by now, see `groupAll`. */
 export interface HeldGroup {
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -177,13 +179,17 @@ export interface HeldGroup {
 
 export async function heldGroups(db: Queryable, feed: FeedName | undefined): Promise<HeldGroup[]> {
   const groups = await db.query<Omit<HeldGroup, 'reason'> & { readonly reason: Reason | null }>(
-    `select c.feed, c.site, count(*) as count, min(c.since) as since,
-       (extract(epoch from clock_timestamp() - min(c.since)) * 1000)::float8 as "ageMs",
-       (select n.reason from change n where n.site = c.site and n.feed = c.feed and n.state = 'held'
-        order by n.since desc, n.id desc limit 1) as reason
-     from change c where c.state = 'held' and ($1::text is null or c.feed = $1)
-     group by c.feed, c.site order by c.feed`,
-    [feed ?? null],
+    `with ${PARTS}
+     select p.feed, p.site, sum(p.n)::bigint as count, min(oldest.since) as since,
+       (extract(epoch from clock_timestamp() - min(oldest.since)) * 1000)::float8 as "ageMs",
+       (array_agg(c.reason order by newest.since desc, newest.id desc))[1] as reason
+     from part p cross join lateral (
+         select e.since from review_entry e where e.part = p.part order by e.since limit 1) oldest
+       cross join lateral (
+         select e.id, e.since from review_entry e where e.part = p.part order by e.since desc, e.id desc limit 1) newest
+       join change c on c.id = newest.id
+     group by p.feed, p.site order by p.feed`,
+    valuesOf({ feed, kinds: ['held'] }).slice(0, COUNTED_VALUES),
   );
   return groups.map((group) => ({ ...group, reason: reasonOf(group.reason) }));
 }

@@ -3,6 +3,7 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import { findChange, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { keptRecordOf } from '../pull/kept-records.ts';
 import { type EditRow, editsOfPosting } from './override.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
 
@@ -33,6 +34,8 @@ export type EntryDetails =
       readonly change: OpenChangeRow;
       readonly live: LiveJob | undefined;
       readonly edits: readonly EditRow[];
+      /** The beginning of the record that it was read from, if it was kept. */
+      readonly record: string | undefined;
       /** Newest first. */
       readonly failures: readonly FailureRow[];
     }
@@ -52,6 +55,7 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
     change,
     live: await findLiveJob(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
+    record: await keptRecordOf(db, feed, key),
     failures: await recentFailures(db, feed, key, NEWEST_FAILURES),
   };
 }

@@ -6,14 +6,19 @@ import type { Database } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
+  isByAge,
   isCounted,
+  isCut,
   isWhole,
   MATCHES,
+  MATCHES_AGE,
   MATCHES_COUNTED,
+  MOST_FOUND,
+  NO_TEXT_OR_IDS,
   QUERY_VALUES,
   valuesOf,
 } from './entry-query.ts';
-import { ENTRY_COUNTS, VALUE_COUNTS } from './review-totals.ts';
+import { PARTS, VALUE_COUNTS } from './review-totals.ts';
 
 /** How often something occurs in a group. */
 export interface Frequency<Of> {
@@ -73,32 +78,51 @@ export interface GroupLimits {
 
 const [AT_GROUPS, AT_VALUES, AT_SKIPPED] = [1, 2, 3].map((at) => `$${QUERY_VALUES + at}::bigint`);
 
-/** Of the oldest or the newest entry: the first that matches in the order of an index. */
-const sinceOf = (order: 'asc' | 'desc'): string =>
-  `(select e.since from review_entry e where e.group_id = l.group_id and ${MATCHES} order by e.since ${order} limit 1)`;
+/** The first or the last entry of a part among the selected ones. */
+const endOf = (order: 'asc' | 'desc'): string =>
+  `(select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}
+    order by e.since ${order}, e.id ${order} limit 1)`;
+
+const LARGEST = `whole as materialized (select group_id, sum(n)::bigint as n from share group by group_id),
+  largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
 
 /** The largest groups, their shares by feed and site, and their values, from what is counted. */
-const FROM_COUNTS = `with part as materialized (
-    select e.group_id, e.feed, e.site, sum(e.n)::bigint as n from ${ENTRY_COUNTS}
-    where ${MATCHES_COUNTED} group by 1, 2, 3 having sum(e.n) > 0),
-  whole as materialized (select group_id, sum(n)::bigint as n from part group by group_id),
-  largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED}),
-  total as materialized (select l.*, ${sinceOf('asc')} as first, ${sinceOf('desc')} as last from largest l),
-  listed as (select * from part where group_id in (select group_id from total)),
+const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
+  listed as materialized (select p.* from part p where p.group_id in (select group_id from largest)),
+  ends as (
+    select p.group_id, f.id, f.since as first, l.since as last
+    from listed p cross join lateral ${endOf('asc')} f cross join lateral ${endOf('desc')} l),
   by_value as materialized (
     select e.group_id, e.value, sum(e.n)::bigint as n from ${VALUE_COUNTS}
-    where e.group_id in (select group_id from total) and ${MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
+    where e.group_id in (select group_id from largest) and ${MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
 
-/** The same in one pass over the entries, for selections that are not counted. */
-const FROM_ENTRIES = `with part as materialized (
-    select e.group_id, e.value, e.feed, e.site, count(*) as n, min(e.since) as first, max(e.since) as last
-    from review_entry e where ${MATCHES} group by 1, 2, 3, 4),
-  whole as materialized (
-    select group_id, sum(n)::bigint as n, min(first) as first, max(last) as last from part group by group_id),
-  total as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED}),
-  listed as (select * from part where group_id in (select group_id from total)),
+/** The same of entries selected by their age. Adding up by part reads an index in its order. */
+const BY_AGE = `with ${PARTS},
+  share as materialized (
+    select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join lateral (
+      select count(*) as n from review_entry e where e.part = p.part and ${MATCHES_AGE}) s where s.n > 0), ${LARGEST},
+  listed as materialized (select p.* from share p where p.group_id in (select group_id from largest)),
+  ends as (
+    select p.group_id, f.id, f.since as first, l.since as last
+    from listed p cross join lateral ${endOf('asc')} f cross join lateral ${endOf('desc')} l),
   by_value as materialized (
-    select group_id, value, sum(n)::bigint as n from listed where value is not null group by 1, 2)`;
+    select p.group_id, e.value, count(*) as n from listed p join review_entry e on e.part = p.part
+    where e.value is not null and ${MATCHES_AGE} group by 1, 2)`;
+
+/** The same of the entries that are found by text or number, as far as they are read. */
+const FROM_FOUND = `with found as materialized (
+    select e.id, e.part, e.since, e.value, e.group_id, e.kind, e.feed, e.site
+    from review_entry e where ${MATCHES} limit ${MOST_FOUND + 1}),
+  share as materialized (select group_id, kind, feed, site, count(*) as n from found group by 1, 2, 3, 4), ${LARGEST},
+  listed as (select p.* from share p where p.group_id in (select group_id from largest)),
+  ends as (
+    select distinct on (group_id) group_id, id, since as first, max(since) over (partition by group_id) as last
+    from found where group_id in (select group_id from largest) order by group_id, since, id),
+  by_value as materialized (
+    select group_id, value, count(*) as n from found
+    where value is not null and group_id in (select group_id from largest) group by 1, 2)`;
+
+const sourceOf = (query: EntryQuery): string => (isCounted(query) ? FROM_COUNTS : isByAge(query) ? BY_AGE : FROM_FOUND);
 
 const SHARES = `valued as (
     select group_id, jsonb_agg(jsonb_build_object('of', value, 'count', n) order by n desc, value collate "C")
@@ -116,15 +140,17 @@ const SHARES = `valued as (
           group by 1, 2) by_site
     where site is not null group by group_id)`;
 
-const WITH_DETAILS = `select t.group_id, x.kind, x.field, x.message, t.n, t.first, t.last, coalesce(v.value_count, 0) as value_count,
+const WITH_DETAILS = `total as (
+    select l.group_id, l.n, (array_agg(e.id order by e.first, e.id))[1] as id, min(e.first) as first, max(e.last) as last
+    from largest l join ends e on e.group_id = l.group_id group by l.group_id, l.n)
+  select t.group_id, x.kind, x.field, x.message, t.n, t.first, t.last, coalesce(v.value_count, 0) as value_count,
     v.list as values, f.list as feeds, s.list as sites, x.id, x.feed, x.key, x.value,
     coalesce(c.reason, r.problems->0) as reason, past.first_at, past.day_ago,
     (select min(b.at) from review_group_count b where b.group_id = t.group_id and b.n > 0 and b.at > past.none_at) as back_at,
     past.none_at, past.latest, now() as at,
     (select count(*) from whole) as all_groups, (select sum(n)::bigint from whole) as all_entries
   from total t
-    join lateral (
-      select e.* from review_entry e where e.group_id = t.group_id and ${MATCHES} order by e.id limit 1) x on true
+    join review_entry x on x.id = t.id
     left join valued v on v.group_id = t.group_id left join fed f on f.group_id = t.group_id
     left join sited s on s.group_id = t.group_id
     left join change c on c.id = x.id left join record_problem r on r.id = x.id
@@ -142,6 +168,8 @@ const SETTINGS = `select set_config('jit', 'off', true), set_config('work_mem', 
 export interface GroupTotals {
   readonly groups: number;
   readonly entries: number;
+  /** More entries match the text: all numbers are of those that were found first. */
+  readonly cut: boolean;
 }
 
 /** The selected entries by group, the largest group first, with the totals of all groups whatever the limits. */
@@ -152,7 +180,7 @@ export async function reviewGroups(
 ): Promise<{ readonly groups: ReviewGroup[]; readonly totals: GroupTotals }> {
   const rows = await db.transaction(async (tx) => {
     await tx.query(SETTINGS);
-    return tx.query(`${isCounted(query) ? FROM_COUNTS : FROM_ENTRIES}, ${SHARES} ${WITH_DETAILS}`, [
+    return tx.query(`${sourceOf(query)}, ${SHARES}, ${WITH_DETAILS}`, [
       ...valuesOf(query),
       limits.groups ?? null,
       limits.values,
@@ -160,7 +188,8 @@ export async function reviewGroups(
     ]);
   });
   const [first] = rows;
-  const totals = { groups: first?.all_groups ?? 0, entries: first?.all_entries ?? 0 };
+  const entries = first?.all_entries ?? 0;
+  const totals = { groups: first?.all_groups ?? 0, entries, cut: isCut(query, entries) };
   const groups = rows.map((row) => ({
     id: row.group_id,
     kind: row.kind,

@@ -2,6 +2,7 @@
 
 import type { Queryable } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
+import { MATCHES_COUNTED } from './entry-query.ts';
 
 /** Rows `e` with the number of entries of a group, feed and site; several rows may be about the same ones. */
 export const ENTRY_COUNTS = `(select discarded, group_id, kind, feed, site, n, mark from review_total
@@ -10,6 +11,12 @@ export const ENTRY_COUNTS = `(select discarded, group_id, kind, feed, site, n, m
 /** The same by value, of entries that have one. */
 export const VALUE_COUNTS = `(select discarded, group_id, kind, feed, site, value, n from review_value_total
   union all select discarded, group_id, kind, feed, site, value, n from review_tally where value is not null) e`;
+
+/** The parts of the selection as rows: everything that entries are counted by, with their number. Parameters as in `entry-query.ts`. */
+export const PARTS = `part as materialized (
+  select entry_part($1, e.group_id, e.kind, e.feed, e.site) as part, e.group_id, e.kind, e.feed, e.site, sum(e.n)::bigint as n,
+    sum(e.mark) as mark
+  from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site having sum(e.n) > 0)`;
 
 /** Reading so many rows takes a few milliseconds. */
 const MOST_UNFOLDED = 2_000;

@@ -2,8 +2,18 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
-import { COUNTED_VALUES, type EntryQuery, isCounted, MATCHES, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
-import { ENTRY_COUNTS } from './review-totals.ts';
+import {
+  COUNTED_VALUES,
+  type EntryQuery,
+  isByAge,
+  isCounted,
+  MATCHES,
+  MATCHES_AGE,
+  MOST_FOUND,
+  NO_TEXT_OR_IDS,
+  valuesOf,
+} from './entry-query.ts';
+import { PARTS } from './review-totals.ts';
 
 /** The selected entries of one feed and kind. */
 export interface SelectedCount {
@@ -14,25 +24,37 @@ export interface SelectedCount {
   readonly mark: string;
 }
 
-/** The entries, with the revisions by which later changes are noticed. */
-export const SELECTED = `select e.id, e.group_id, e.feed, e.kind, e.revision from review_entry e where ${MATCHES}`;
+/** The entries, with the revisions by which later changes are noticed. With a text, it may be cut: see `isCut`. */
+export const selectedBy = ({ text }: EntryQuery): string =>
+  `select e.id, e.group_id, e.feed, e.kind, e.revision from review_entry e where ${MATCHES}
+   ${text === undefined ? '' : `limit ${MOST_FOUND + 1}`}`;
 
-/** Counts the rows of {@link SELECTED}. */
+/** Counts the rows of {@link selectedBy}. */
 export const COUNTED = `select feed, kind, count(*) as n, sum(hashint8extended(id, revision))::text as mark
   from selected group by feed, kind order by feed, kind`;
 
-/** By feed and kind, in their order. */
-export const countSelected = (db: Queryable, query: EntryQuery): Promise<SelectedCount[]> =>
-  isCounted(query)
-    ? db.query<SelectedCount & Record<string, unknown>>(
-        `select feed, kind, sum(n)::bigint as n, sum(mark)::text as mark from ${ENTRY_COUNTS}
-         where ${MATCHES_COUNTED} group by feed, kind having sum(n) > 0 order by feed, kind`,
-        valuesOf(query).slice(0, COUNTED_VALUES),
-      )
-    : db.query<SelectedCount & Record<string, unknown>>(
-        `with selected as materialized (${SELECTED}) ${COUNTED}`,
-        valuesOf(query),
-      );
+/** By feed and kind, in their order. With a text, it may be cut: see `isCut`. */
+export async function countSelected(db: Queryable, query: EntryQuery): Promise<SelectedCount[]> {
+  if (isCounted(query)) {
+    return db.query<SelectedCount & Record<string, unknown>>(
+      `with ${PARTS} select feed, kind, sum(n)::bigint as n, sum(mark)::text as mark from part group by feed, kind order by feed, kind`,
+      valuesOf(query).slice(0, COUNTED_VALUES),
+    );
+  }
+  if (isByAge(query)) {
+    return db.query<SelectedCount & Record<string, unknown>>(
+      `with ${PARTS} select p.feed, p.kind, sum(s.n)::bigint as n, sum(s.mark)::text as mark from part p cross join lateral (
+         select count(*) as n, sum(hashint8extended(e.id, e.revision)) as mark from review_entry e
+         where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}) s
+       where s.n > 0 group by p.feed, p.kind order by p.feed, p.kind`,
+      valuesOf(query),
+    );
+  }
+  return db.query<SelectedCount & Record<string, unknown>>(
+    `with selected as materialized (${selectedBy(query)}) ${COUNTED}`,
+    valuesOf(query),
+  );
+}
 
 /** One entry as somebody saw it. */
 export interface SeenEntry {

@@ -129,6 +129,8 @@ export const listedPostingAnswer = z
   .looseObject({ ...keyed, since: time, reason: z.string().nullable(), problems: z.array(problem) })
   .meta({ title: 'ListedPosting' });
 
+const RECORD = 'The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept.';
+
 export const postingAnswer = z
   .looseObject({
     feed: name,
@@ -137,6 +139,7 @@ export const postingAnswer = z
     reasons: z.array(z.string()),
     site_job: z.looseObject({ site: name, site_job_id: z.string(), site_job_url: z.string().nullable() }).nullable(),
     change: z.looseObject({ id: count, state: z.string(), operation: z.string() }).nullable(),
+    record: z.string().nullable().describe(RECORD),
   })
   .meta({ title: 'Posting' });
 
@@ -189,6 +192,7 @@ export const entryAnswer = z
     age_seconds: count,
     problems: z.array(problem),
     desired_fields: fields.nullable().optional(),
+    record: z.string().nullable().optional().describe(RECORD),
     actions: z.array(action),
   })
   .meta({ title: 'Entry' });

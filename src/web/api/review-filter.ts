@@ -10,7 +10,9 @@ const shared = {
   feed: nameText.optional(),
   site: nameText.optional(),
   group: groupSchema.optional().describe('The entries of one group.'),
-  q: text(200).optional().describe('Part of a key, title, value or message, in any case.'),
+  q: text(200)
+    .optional()
+    .describe('Beginnings of words of a key, title, value or message, in any case: all of them must be there.'),
   older_than: spanText.optional().describe('They have waited for at least so long: `30min`, `12h`, `3d`.'),
   newer_than: spanText.optional().describe('They have waited for less.'),
 };

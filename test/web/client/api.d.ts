@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 9b63ade2099816a93675a84f9e254288c07b75c0f1593e1208485f8b65004859
+// The types of the API's client. SHA-256 of the document: 8e287f686849381dd69abaa08225de83da5b0b6a5fdd1f7ea1889b3d459c32f2
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1884,6 +1884,8 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record: string | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -2343,7 +2345,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2448,7 +2450,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2611,7 +2613,7 @@ export interface operations {
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
-                /** @description Part of a key, title, value or message, in any case. */
+                /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                 q?: string;
                 /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                 older_than?: string;
@@ -2812,7 +2814,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2837,7 +2839,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2860,7 +2862,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2886,7 +2888,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2912,7 +2914,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2935,7 +2937,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -2961,7 +2963,7 @@ export interface operations {
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
-                        /** @description Part of a key, title, value or message, in any case. */
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
                         q?: string;
                         /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
                         older_than?: string;
@@ -4203,6 +4205,8 @@ export interface operations {
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        record?: string | null;
                         actions: ({
                             kind: string;
                         } & {

@@ -21,19 +21,19 @@ export const ActivityPage = ({ visit, items, feeds, selection, older }: Activity
   return (
     <Layout title="Activity" visit={visit} section="activity">
       <form class="row" method="get" action={prefix + pageAddress.activity()}>
-        <label>
-          Feed
-          <select name="feed">
+        <div>
+          <label for="feed">Feed</label>
+          <select id="feed" name="feed">
             <option value="">all</option>
             {[...new Set([...feeds, ...(feed === undefined ? [] : [feed])])].map((name) => (
               <option selected={name === feed}>{name}</option>
             ))}
           </select>
-        </label>
-        <label>
-          Who
-          <input name="actor" value={actor ?? ''} />
-        </label>
+        </div>
+        <div>
+          <label for="actor">Who</label>
+          <input id="actor" name="actor" value={actor ?? ''} />
+        </div>
         <button type="submit">Show</button>
       </form>
       {items.length === 0 ? (

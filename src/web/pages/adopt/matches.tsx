@@ -11,7 +11,7 @@ export const Matches = (props: MatchedProps) => {
   const hasJobs = show !== 'unmatched';
   return (
     <section class="scroll" tabindex={0} aria-labelledby="matches">
-      <table aria-labelledby="matches">
+      <table class="stacked" aria-labelledby="matches">
         <thead>
           <tr>
             <th scope="col">Posting</th>
@@ -33,7 +33,7 @@ export const Matches = (props: MatchedProps) => {
             ) : (
               <tr>
                 <PostingCell {...props} proposal={proposal} />
-                <td>
+                <td data-column="Evidence">
                   {proposal.reasons.length === 0 ? (
                     <span class="quiet">no job resembles it</span>
                   ) : (
@@ -52,7 +52,7 @@ export const Matches = (props: MatchedProps) => {
 const PostingCell = ({ visit, feed, proposal }: MatchedProps & { readonly proposal: ShownProposal }) => {
   const { key, title, ownJobId, isKnown, candidates } = proposal;
   return (
-    <th scope="row" rowspan={candidates.length > 1 ? candidates.length : undefined}>
+    <th scope="row" data-column="Posting" rowspan={candidates.length > 1 ? candidates.length : undefined}>
       {isKnown ? <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a> : key}
       {title !== null && <span class="detail">{title}</span>}
       {ownJobId !== null && <span class="detail">{`has job ${ownJobId} by now`}</span>}
@@ -72,7 +72,7 @@ const JobCells = ({ visit, feed, show, run, proposal, candidate, isBest }: JobPr
   const isOpen = ownJobId === null && !owned && run.state !== 'running';
   return (
     <>
-      <td>
+      <td data-column="Job on the site">
         {url !== null && /^https?:\/\//i.test(url) ? (
           <a href={url} rel="noreferrer">{`Job ${siteJobId}`}</a>
         ) : (
@@ -81,14 +81,14 @@ const JobCells = ({ visit, feed, show, run, proposal, candidate, isBest }: JobPr
         {title !== null && <span class="detail">{title}</span>}
         {owned && <span class="detail">belongs to a posting by now, or is about to be deleted</span>}
       </td>
-      <td>
+      <td data-column="Evidence">
         <span class={`status ${verdict === 'sure' && isBest ? 'good' : 'warn'}`}>
           {verdict === 'sure' && isBest ? 'sure' : 'unsure'}
         </span>
         <span class="detail">{`score ${score.toFixed(2)}`}</span>
         <span class="detail">{(isBest ? proposal.reasons : reasons).join(', ')}</span>
       </td>
-      <td>
+      <td data-column="The job → the posting">
         <Differences {...candidate} />
       </td>
       {mayReview(visit) && (

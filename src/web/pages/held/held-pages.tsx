@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
+import { groupAll } from '../../../review/list-groups.ts';
 import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
@@ -26,7 +27,10 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
     '/held',
     showPage(async ({ visit, query }) => {
       const name = query('feed');
-      if (name === undefined) return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
+      if (name === undefined) {
+        await groupAll(db);
+        return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
+      }
       const feed = await requireFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(db, feed, SHOWN, decodeCursor(cursor, placeSchema));

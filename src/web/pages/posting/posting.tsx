@@ -87,7 +87,7 @@ export const PostingOverview = (props: PostingProps) => {
         <section aria-labelledby="record">
           <h2 id="record">Its record, as the feed has it</h2>
           <pre tabindex={0}>
-            <ShownText shown={view.record} mark={problems.find(({ value }) => value)?.value} />
+            <ShownText shown={view.record} mark={view.marked} />
           </pre>
         </section>
       )}

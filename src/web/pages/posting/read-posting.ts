@@ -1,14 +1,13 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
 import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
-import type { Problem } from '../../../posting/posting.ts';
+import type { Fields, Problem } from '../../../posting/posting.ts';
 import { changeVersion } from '../../../review/entry-version.ts';
 import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
 import { editableFeed, editableNames } from '../../../review/plan-edit.ts';
 import { possibleActions } from '../../../review/possible-actions.ts';
 import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
 import type { App } from '../../../runtime/app.ts';
-import { keptRecordOf } from '../../../store/pull/kept-records.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
 import { notFound } from '../../api/known.ts';
 import { pageRoom, type Room, type Shown } from './room.ts';
@@ -66,8 +65,10 @@ export interface PostingView extends FoundPosting {
   readonly editor: Editor | undefined;
   readonly exchanges: readonly ShownExchange[];
   readonly detail: { readonly at: Date; readonly text: Shown } | undefined;
-  /** The beginning of its record, if a rule of the site rejects what it says. */
+  /** The beginning of its record, if it was kept. */
   readonly record: Shown | undefined;
+  /** The value in it that was rejected. */
+  readonly marked: string | undefined;
   readonly group: string | undefined;
   readonly neighbours: Neighbours | undefined;
 }
@@ -96,7 +97,6 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const problems = change?.reason?.problems ?? [];
   // The editor first: what is not in its form can't be edited here.
   const editor = editorOf(app, found, room, sent);
-  const record = change === undefined ? undefined : await keptRecordOf(app.db, feed, key);
   const own = change === undefined ? undefined : await groupOfEntry(app.db, change.id);
   const group = at.group ?? own?.group;
   const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
@@ -132,10 +132,17 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
             at: story.detail.requestedAt,
             text: room.take(story.detail.document.toString('utf8', 0, 2 * LONGEST.detail), LONGEST.detail),
           },
-    record: record === undefined ? undefined : room.take(record, LONGEST.detail),
+    record: story.record === undefined ? undefined : room.take(story.record, LONGEST.detail),
+    marked: failingValue(problems, change?.fields),
     group,
     neighbours: group === undefined ? undefined : await neighboursOf(app.db, { group, ...place }),
   };
+}
+
+/** The site names the field, and perhaps not its value. */
+function failingValue(problems: readonly Problem[], fields: Fields | undefined): string | undefined {
+  const values = problems.map(({ field, value }) => value ?? (field === undefined ? undefined : fields?.[field]));
+  return values.find((value) => value !== undefined && value !== '');
 }
 
 const exchanged = (line: string, body: string | undefined, room: Room) => ({

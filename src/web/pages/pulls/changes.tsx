@@ -22,7 +22,7 @@ export const Changes = ({ prefix, pull, show, count, changes: { items, next }, a
   return (
     <>
       <section class="scroll" tabindex={0} aria-label={`Postings that were ${show}`}>
-        <table>
+        <table class="stacked">
           <thead>
             <tr>
               <th scope="col">Posting</th>
@@ -33,15 +33,15 @@ export const Changes = ({ prefix, pull, show, count, changes: { items, next }, a
           <tbody>
             {items.map(({ key, at, title, differences, moreFields }) => (
               <tr>
-                <th scope="row">
+                <th scope="row" data-column="Posting">
                   <a href={prefix + pageAddress.posting(pull.feed, key)}>{key}</a>
                   {title !== undefined && <span class="detail">{title}</span>}
                 </th>
-                <td>
+                <td data-column="At">
                   <When at={at} />
                 </td>
                 {show === 'updated' && (
-                  <td>
+                  <td data-column="Before → now">
                     {differences === undefined && <span class="quiet">what was before is not known</span>}
                     {differences?.length === 0 && <span class="quiet">the site has the former values again</span>}
                     {differences?.map((difference) => (

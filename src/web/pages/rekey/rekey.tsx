@@ -106,7 +106,7 @@ const Lines = (props: SuspectedProps) => {
   const hasPairs = show === 'sure' || show === 'unsure';
   return (
     <section class="scroll" tabindex={0} aria-labelledby="pairs">
-      <table aria-labelledby="pairs">
+      <table class="stacked" aria-labelledby="pairs">
         <thead>
           <tr>
             {show !== 'new' && <th scope="col">Missing posting</th>}
@@ -120,24 +120,24 @@ const Lines = (props: SuspectedProps) => {
           {pairs.items.map((pair) => (
             <tr>
               {pair.oldKey !== undefined && (
-                <th scope="row">
+                <th scope="row" data-column="Missing posting">
                   <a href={visit.prefix + pageAddress.posting(feed, pair.oldKey)}>{pair.oldKey}</a>
                   {pair.key === undefined && pair.title !== undefined && <span class="detail">{pair.title}</span>}
                   <span class="detail">{`job ${pair.siteJobId ?? 'not known'}`}</span>
                 </th>
               )}
               {pair.key !== undefined && (
-                <th scope={pair.oldKey === undefined ? 'row' : undefined}>
+                <th scope={pair.oldKey === undefined ? 'row' : undefined} data-column="New posting">
                   <a href={visit.prefix + pageAddress.posting(feed, pair.key)}>{pair.key}</a>
                   {pair.title !== undefined && <span class="detail">{pair.title}</span>}
                 </th>
               )}
-              <td>
+              <td data-column="Evidence">
                 <span class={`status ${pair.verdict === 'sure' ? 'good' : 'warn'}`}>{pair.verdict}</span>
                 <span class="detail">{pair.reasons.join(', ')}</span>
               </td>
               {hasPairs && (
-                <td>
+                <td data-column="Before → now">
                   <Differences {...pair} />
                 </td>
               )}

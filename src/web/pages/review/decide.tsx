@@ -1,6 +1,6 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
-import { markOf, previewBulk, startBulk } from '../../../review/bulk/start-bulk.ts';
+import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, BulkKind } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
@@ -74,6 +74,10 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
 async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
   const ids = idsOf(readSeenEntries(entries));
   const all = await previewBulk(app.db, action, ids.length > 0 ? { ...query, ids } : query);
+  const tooMany = whyTooMany(query, all);
+  if (tooMany !== undefined) {
+    return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(tooMany) };
+  }
   const chosen = all.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
   const others = all.filter(({ kind }) => !KINDS_OF_ACTION[action].includes(kind));
   return { action, texts, chosen, others, mark: markOf(chosen), entries };

@@ -4,6 +4,7 @@ import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import type { BulkKind } from '../../../store/review/bulk-actions.ts';
+import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
 import { canHaveRule } from './selection.tsx';
@@ -11,6 +12,8 @@ import { canHaveRule } from './selection.tsx';
 /** How many of the selected entries each action can apply to, with the mark of exactly these where it is known. */
 export interface Countable {
   readonly total: number;
+  /** More entries match the text than were counted: nothing can be decided about all of them. */
+  readonly more: boolean;
   readonly of: Readonly<Record<BulkKind, { readonly count: number; readonly mark: string | undefined }>>;
 }
 
@@ -40,9 +43,11 @@ export const DecisionForm = (props: DecisionProps) => {
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
       <p class="hint">
-        {counts.total === 1
-          ? 'This is about the entry below.'
-          : `This is about all ${counts.total} entries, or only about those that you choose below.`}
+        {counts.more
+          ? `More than ${MOST_FOUND} entries match: choose entries below, or narrow the filter.`
+          : counts.total === 1
+            ? 'This is about the entry below.'
+            : `This is about all ${counts.total} entries, or only about those that you choose below.`}
       </p>
       {Object.entries(counts.of).map(([action, { count, mark }]) =>
         count === 0 ? null : (
@@ -62,10 +67,12 @@ export const DecisionForm = (props: DecisionProps) => {
         </p>
       )}
       <p class="row">
-        {retry.count > 0 && <Act action="retry" words="Send again" count={retry.count} />}
-        {approve.count > 0 && <Act action="approve" words="Approve deletes:" count={approve.count} danger />}
-        {discard.count > 0 && <Act action="discard" words="Discard" count={discard.count} danger />}
-        {reopen.count > 0 && <Act action="reopen" words="Reopen" count={reopen.count} />}
+        {retry.count > 0 && <Act action="retry" words="Send again" count={retry.count} more={counts.more} />}
+        {approve.count > 0 && (
+          <Act action="approve" words="Approve deletes:" count={approve.count} more={counts.more} danger />
+        )}
+        {discard.count > 0 && <Act action="discard" words="Discard" count={discard.count} more={counts.more} danger />}
+        {reopen.count > 0 && <Act action="reopen" words="Reopen" count={reopen.count} more={counts.more} />}
       </p>
       {missing.count > 0 && (
         <>
@@ -75,8 +82,14 @@ export const DecisionForm = (props: DecisionProps) => {
             which no job was found on the site:
           </p>
           <p class="row">
-            <Act action="check" words="Check again" count={check.count} />
-            <Act action="missing" words="The site made none: send again" count={missing.count} danger />
+            <Act action="check" words="Check again" count={check.count} more={counts.more} />
+            <Act
+              action="missing"
+              words="The site made none: send again"
+              count={missing.count}
+              more={counts.more}
+              danger
+            />
           </p>
         </>
       )}
@@ -88,25 +101,26 @@ interface ActProps {
   readonly action: BulkKind;
   readonly words: string;
   readonly count: number;
+  readonly more: boolean;
   readonly danger?: boolean;
 }
 
 const ASKS: ReadonlySet<BulkKind> = new Set(['discard', 'approve', 'missing']);
 
 /** What can't be undone asks first, with what would happen. */
-const Act = ({ action, words, count, danger = false }: ActProps) => (
+const Act = ({ action, words, count, more, danger = false }: ActProps) => (
   <button type="submit" name="action" value={action} class={danger ? 'danger' : undefined} data-words={words}>
-    {`${words} ${allOf(count)}${ASKS.has(action) ? '…' : ''}`}
+    {`${words} ${allOf(count, more)}${ASKS.has(action) ? '…' : ''}`}
   </button>
 );
 
-const allOf = (count: number): string => (count === 1 ? '1' : `all ${count}`);
+const allOf = (count: number, more: boolean): string => (more ? 'the chosen' : count === 1 ? '1' : `all ${count}`);
 
 /** A group knows only the beginning of a long value, and forms change line breaks. */
 const LONGEST_VALUE = 99;
 const isWhole = (value: string): boolean => value.length <= LONGEST_VALUE && !/[\r\n]/.test(value);
 
-const EditFields = ({ group, typed, count }: DecisionProps & { readonly count: number }) => {
+const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly count: number }) => {
   const values = (group?.values ?? []).filter(({ of }) => isWhole(of));
   const rest = (group?.valueCount ?? 0) - values.length;
   return (
@@ -129,7 +143,7 @@ const EditFields = ({ group, typed, count }: DecisionProps & { readonly count: n
         </p>
         <p>
           <button type="submit" name="action" value="edit" class="main" data-words="Set for">
-            {`Set for ${allOf(count)}`}
+            {`Set for ${allOf(count, counts.more)}`}
           </button>
         </p>
         <p>

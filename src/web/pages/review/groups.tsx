@@ -4,6 +4,8 @@ import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import { groupTitle, TREND_WORDS } from '../../../review/read-model/group.ts';
+import { MOST_FOUND } from '../../../store/review/entry-query.ts';
+import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
@@ -17,7 +19,7 @@ export interface GroupsProps {
   readonly sites: readonly string[];
   readonly groups: readonly ListedGroup[];
   /** Of all groups, also of those that are not shown. */
-  readonly totals: { readonly groups: number; readonly entries: number };
+  readonly totals: GroupTotals;
   /** From 1. */
   readonly page: number;
   /** How many groups a page has. */
@@ -49,8 +51,12 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
       ) : (
         <>
           <p>
-            <a href={prefix + pageAddress.entries(texts)}>{plural(totals.entries, 'entry', 'entries')}</a>
-            {` in ${plural(totals.groups, 'group')}.`}
+            <a href={prefix + pageAddress.entries(texts)}>
+              {totals.cut ? `More than ${MOST_FOUND} entries` : plural(totals.entries, 'entry', 'entries')}
+            </a>
+            {totals.cut
+              ? ` match. The numbers are of the first ${MOST_FOUND} that were found, in ${plural(totals.groups, 'group')}.`
+              : ` in ${plural(totals.groups, 'group')}.`}
             {totals.groups > groups.length &&
               ` These are the groups ${(page - 1) * size + 1} to ${(page - 1) * size + groups.length}, the largest first.`}
           </p>

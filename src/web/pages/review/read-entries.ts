@@ -5,7 +5,7 @@ import { markOf, previewBulk } from '../../../review/bulk/start-bulk.ts';
 import { groupAll, listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkKind } from '../../../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../../../store/review/entry-query.ts';
+import { type EntryQuery, isCut } from '../../../store/review/entry-query.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';
 import { countEntries, ENTRY_KINDS } from '../../../store/review/review-entries.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
@@ -78,6 +78,7 @@ async function countable({ db }: App, query: EntryQuery & { readonly discarded: 
   };
   return {
     total: marked === undefined ? total : marked.reduce((sum, { n }) => sum + n, 0),
+    more: isCut(query, total),
     of: {
       edit: of('edit'),
       retry: of('retry'),
