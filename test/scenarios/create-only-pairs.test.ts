@@ -57,6 +57,14 @@ it('changed keys are recognised although the feed has other titles than were sen
   expect((await run('feeds', 'rekey', 'acme')).out).toContain('b1');
 });
 
+it('changed keys of a few postings are recognised although nothing else tells them apart', async () => {
+  mirror = await openMirror({ feed: { create_only_fields: '[title, description]' } });
+  await syncOf(wards('a', 4));
+  expect(await syncOf(wards('a', 4, 'Head nurse'))).toMatchObject({ unchanged: 4 });
+  expect(await syncOf(wards('b', 4, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 4 });
+  expect((await run('feeds', 'rekey', 'acme')).out).toContain('0 sure, 4 unsure');
+});
+
 it('verify, and the undo of an edit, say what is left to the site', async () => {
   mirror = await openMirror({ feed: LEFT });
   await syncOf([posting('p1', { state: 'Jalisco' })]);

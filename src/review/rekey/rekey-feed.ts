@@ -24,7 +24,10 @@ export interface RekeyedLine extends RekeyLine {
 }
 
 export interface RekeyCounts {
+  /** Jobs that new keys have now. */
   readonly bound: number;
+  /** New keys of postings whose job has ended. */
+  readonly ended: number;
   readonly sure: number;
   readonly unsure: number;
   /** Postings without a pair. */
@@ -41,7 +44,7 @@ export async function rekeyFeed(
   bind: boolean,
   take: (lines: readonly RekeyedLine[]) => Promise<void>,
 ): Promise<RekeyCounts> {
-  const counts = { bound: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
+  const counts = { bound: 0, ended: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
   const session = await subject.db.session();
   try {
     await withPairs(subject.db, subject.feed, async (read) => {
@@ -49,7 +52,7 @@ export async function rekeyFeed(
         subject.signal.throwIfAborted();
         const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
         for (const line of told) {
-          if (line.bound) counts.bound++;
+          if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
           else if (line.verdict !== 'unmatched') counts[line.verdict]++;
           else if (line.key === undefined) counts.missing++;
           else counts.added++;
