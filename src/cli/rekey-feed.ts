@@ -42,6 +42,7 @@ export async function rekey(app: App, name: string, options: RekeyOptions, signa
     db: app.db,
     feed,
     actor: actorName(options.as),
+    policy: app.config.feeds.get(feed)?.policy,
     signal: AbortSignal.any([signal, lock.lost]),
     checkLock: () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; run the command again');

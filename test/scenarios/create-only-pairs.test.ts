@@ -80,3 +80,12 @@ it('verify, and the undo of an edit, say what is left to the site', async () => 
     'undone: description; the job keeps description, which is set only on create',
   );
 });
+
+it('new keys of a feed that only creates jobs leave them as they are', async () => {
+  mirror = await openMirror({ feed: { policy: 'create_only' } });
+  await syncOf(wards('a', 12));
+  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, pending: 12 });
+  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept for their new keys');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, updated: 0, created: 0, requests: 0 });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
+});

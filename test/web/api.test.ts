@@ -67,6 +67,8 @@ describe('reads', () => {
     expect(await list('q=p2')).toEqual(['p2']);
     expect(await list('q=job-p3')).toEqual(['p3']);
     expect(await list('q=nothing')).toEqual([]);
+    expect(await list('q=nurse')).toEqual(['odd', 'p1', 'p2', 'p3']);
+    expect(await list('q=nurse&state=rejected')).toEqual(['odd']);
   });
 
   it('what became of a posting', async () => {

@@ -2,24 +2,35 @@
 import { z } from 'zod';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
-import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
+import { renewAs } from '../../review/renew-postings.ts';
 import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
+import type { App } from '../../runtime/app.ts';
+import { postingsTitled } from '../../store/mapping/titled-postings.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { editsOfPosting } from '../../store/review/override.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
 import { ProblemError } from '../problem.ts';
 import { syncPostingFor } from '../sync-posting.ts';
-import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer, undoneEditAnswer } from './answers.ts';
+import {
+  listedPostingAnswer,
+  pageOf,
+  postingAnswer,
+  renewedAnswer,
+  syncedAnswer,
+  undoneEditAnswer,
+} from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { notFound, requireFeed } from './known.ts';
 import { operation } from './operation.ts';
 import { cursorSchema, fieldName, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
 
 const DEFAULT_LIMIT = 50;
+const MOST_TITLED = 200;
 
 export const listPostings = operation({
   id: 'listPostings',
@@ -30,7 +41,11 @@ export const listPostings = operation({
   params: z.strictObject({ feed: nameText }),
   query: z.strictObject({
     state: listOf(POSTING_STATES),
-    q: text(500).optional().describe('Only the posting with this key, or of the site job with this ID.'),
+    q: text(500)
+      .optional()
+      .describe(
+        `The posting with this key or whose site job has this ID. If there is none, at most ${MOST_TITLED} whose title has words that begin with these.`,
+      ),
     cursor: cursorSchema,
     limit: limitSchema,
   }),
@@ -38,12 +53,20 @@ export const listPostings = operation({
   async run({ params, query }, { app }) {
     const feed = await requireFeed(app, params.feed);
     const after = decodeCursor(query.cursor, keyText);
-    const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: query.q || undefined };
+    const q = query.q || undefined;
+    const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: q, titled: await titledOf(app, feed, q) };
     const limit = query.limit ?? DEFAULT_LIMIT;
     const { postings, next } = await postingPage(app.db, feed, filter, limit, after as PostingKey | undefined);
     return { body: { items: postings.map(reportLineJson), next_cursor: encodeCursor(next) } };
   },
 });
+
+/** The postings with such a title, unless the text is a key or the ID of a job. */
+async function titledOf({ db }: App, feed: FeedName, q: string | undefined): Promise<readonly PostingKey[]> {
+  if (q === undefined) return [];
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: q }, 1);
+  return postings.length > 0 ? [] : (await postingsTitled(db, q, feed, MOST_TITLED)).map(({ key }) => key);
+}
 
 export const showPosting = operation({
   id: 'showPosting',
@@ -125,6 +148,26 @@ export const undoEdit = operation({
     const edits = await editsOfPosting(app.db, feed, key);
     const more = report.stale === true ? { yours: body, edits, edits_version: editsVersion(edits) } : {};
     throw new ProblemError({ status: 409, detail: tell(report.message, app.writeAction), more });
+  },
+});
+
+export const renewPosting = operation({
+  id: 'renewPosting',
+  method: 'post',
+  path: '/feeds/{feed}/postings/{key}/renew',
+  summary:
+    'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
+  scope: 'review',
+  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  query: NOTHING,
+  body: NOTHING.optional(),
+  response: renewedAnswer,
+  async run({ params }, { app, actor }) {
+    const feed = await requireFeed(app, params.feed);
+    const key = postingKey(params.key.trim());
+    const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
+    if (end.kind === 'refused') throw new ProblemError({ status: 409, detail: end.message });
+    return { body: { feed, key, message: `the days of posting ${key} begin anew` } };
   },
 });
 

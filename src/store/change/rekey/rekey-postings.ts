@@ -1,5 +1,6 @@
 // Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it. If that
 // job has ended, the new posting gets none.
+import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
@@ -23,11 +24,11 @@ export interface RefusedRekey extends RekeyPair {
 
 /**
  * Binds all pairs in one transaction, except those that cannot be bound any more; returns these. Nothing is sent: what differs is
- * an update afterwards. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
+ * an update afterwards, if the feed's policy updates jobs. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
  */
 export async function rekeyPostings(
   session: Session,
-  { feed, actor }: { readonly feed: FeedName; readonly actor: string },
+  { feed, actor, policy }: { readonly feed: FeedName; readonly actor: string; readonly policy: FeedPolicy | undefined },
   pairs: readonly RekeyPair[],
 ): Promise<RefusedRekey[]> {
   await session.query('begin');
@@ -49,7 +50,7 @@ export async function rekeyPostings(
       [feed],
     );
     const refused = await removeRefused(session, feed);
-    await moveJobs(session, feed, actor);
+    await moveJobs(session, feed, actor, updatesJobs(policy));
     await session.query('commit');
     return refused;
   } catch (error) {
@@ -98,7 +99,7 @@ const MOVED = [
   'posting_expiry',
 ] as const;
 
-async function moveJobs(session: Queryable, feed: FeedName, actor: string): Promise<void> {
+async function moveJobs(session: Queryable, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
   const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
     // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
     // mappings with equal record hashes for one posting.
@@ -113,7 +114,7 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
     [feed],
   );
   if (moved.length + ended.length === 0) return;
-  await dropCreates(session, feed, ended);
+  await dropCreates(session, feed, mayUpdate ? ended : [...ended, ...moved]);
   // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
   const dropped = await session.query<{ desired: string; state: string; key: PostingKey }>(
     'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
@@ -188,7 +189,7 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
   await endIfNothingLeft(session, feed);
 }
 
-/** The jobs of these postings have ended, so nothing is created for them. They count as done for the pull that saw them as new. */
+/** Nothing is to be sent for these new postings. They count as done for the pull that saw them. */
 async function dropCreates(
   session: Queryable,
   feed: FeedName,
