@@ -34,7 +34,9 @@ export async function stillAsRead(
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
   const found = new AbortController();
   const signal = AbortSignal.any([context.signal, found.signal]);
-  const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal });
+  // As the postings without a job were read (`readUnmapped`).
+  const request = requestDigest(source, { ...setup, expireAfterDays: undefined });
+  const opened = await openFeed(source, { version, request, signal });
   if (opened.kind === 'not_modified') return { kind: 'same' };
   if (opened.kind === 'failed') return opened;
   try {

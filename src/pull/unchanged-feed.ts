@@ -7,7 +7,7 @@ import type { OpenedFeed } from '../feed/read-feed.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { anyExpiryDue } from '../store/pull/posting-expiry.ts';
+import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
 import { anyDetailDue } from './details/any-detail-due.ts';
@@ -30,6 +30,7 @@ export async function pullUnchanged(
   if (hasPlaces(setup.mapping)) return false;
   if (await anyDetailDue(db, setup)) return false;
   if (await anyExpiryDue(db, setup.feed, setup.expireAfterDays)) return false;
+  if (await anyUnexpired(db, setup.feed, setup.expireAfterDays)) return false;
   const hashes = new Set<string>();
   let usable = true;
   const sink: RecordSink = {

@@ -25,7 +25,7 @@ const rules = { interpretation: Buffer.alloc(16, 1), minRecords: undefined };
 const digest = requestDigest(source, rules);
 
 describe('the digest of a request', () => {
-  it.each<[string, Partial<FeedSource>, Partial<typeof rules> | { minRecords: number }]>([
+  it.each<[string, Partial<FeedSource>, Partial<typeof rules> | { minRecords: number } | { expireAfterDays: number }]>([
     ['the address', { from: { ...http, url: 'https://ats.example.com/feed.xml' } }, {}],
     ['a header', { from: { ...http, headers: { ...http.headers, Accept: secret('text/xml') } } }, {}],
     ['a secret header', { from: { ...http, headers: { ...http.headers, 'X-Tenant': secret('two') } } }, {}],
@@ -40,6 +40,7 @@ describe('the digest of a request', () => {
     ['a limit', { limits: { ...generousLimits, maxRecordBytes: 7 } }, {}],
     ['the interpretation of records', {}, { interpretation: Buffer.alloc(16, 2) }],
     ['the minimum number of records', {}, { minRecords: 10 }],
+    ['the days after which postings end', {}, { expireAfterDays: 30 }],
   ])('changes with %s', (_what, change, rule) => {
     expect(requestDigest({ ...source, ...change }, { ...rules, ...rule })).not.toBe(digest);
   });

@@ -29,7 +29,7 @@ const rules: readonly { readonly alert: string; readonly expr: string }[] = pars
 async function exported(): Promise<ReadonlySet<string>> {
   const metrics = startMetrics({ version: '1' });
   const feeds = new Map([[feedName('acme'), siteName('board')]]);
-  const none = { changes: [], records: [], pulls: [], sites: [], alerts: [], schedules: [] };
+  const none = { changes: [], records: [], pulls: [], sites: [], alerts: [], schedules: [], verifies: [] };
   metrics.setGauges(gaugeValues({ ...none, workers: 0, overdue: new Map(), feeds, queues: new Map() }));
   const text = await metrics.text();
   metrics.close();

@@ -43,6 +43,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0047_review_words.sql': 'cd8b30784193192ce5d5ae6062dc6a5b7167d0a68615975f9d7954837bc92a24',
   'src/store/migrations/0056_adopt_decisions.sql': '581539b8e68de9064702f881edebf08fa13c4ba825e15a5a0c032f9f831533e6',
   'src/store/migrations/0050_bulk_doubts.sql': '49c2163e6988aaee957b3302b2a160098e2072c6f57c075914f062732eb569a5',
+  'src/store/migrations/0057_expiry_by_age.sql': '9feb1d742e104844f9f06209a7da0940632c7ca19cd51c99a07d28247a38fcb2',
   'src/store/migrations/0048_jobs_by_words.sql': '54a9a978ea0271fbff599fd70b914dde4b777768fef69a545818dbba035d97f6',
   'src/store/migrations/0053_ended_content.sql': 'bbd181c26e7e6d9c36ddffb2a610e5572e4303759cc00fce3891aa63924dbb80',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':

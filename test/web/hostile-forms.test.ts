@@ -22,6 +22,7 @@ beforeAll(async () => {
     ['/feed/pull', { feed: 'acme' }],
     ['/feed/resume', { feed: 'acme' }],
     ['/posting/sync', { feed: 'acme', key: 'odd' }],
+    ['/posting/renew', { feed: 'acme', key: 'odd' }],
     ['/posting/undo-edit', { feed: 'acme', key: 'odd', version: 'x', field: 'title' }],
     [`/review/entry/${entry}/decide`, { action: 'discard', version: 'x' }],
     [`/review/entry/${entry}/edit`, { 'field.location-state': 'Texas', version: 'x' }],

@@ -9,13 +9,18 @@ export interface ReadingRules {
   readonly interpretation: Buffer;
   /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
+  /** After how many days a posting ends although the feed has it. */
+  readonly expireAfterDays?: number | undefined;
 }
 
 /**
  * Hex digest of everything that decides what the source returns, and what counts as a record and as complete. If it differs, "not modified"
  * would refer to something else. The request contains secrets, so only the digest is stored.
  */
-export function requestDigest(source: FeedSource, { interpretation, minRecords }: ReadingRules): string {
+export function requestDigest(
+  source: FeedSource,
+  { interpretation, minRecords, expireAfterDays }: ReadingRules,
+): string {
   const { from, recordPath, encoding, totalPaths, limits, acceptsEmptyPages } = source;
   const { maxBytes, maxRecordBytes, maxRatio } = limits;
   const parts = {
@@ -23,6 +28,7 @@ export function requestDigest(source: FeedSource, { interpretation, minRecords }
     records: [interpretation.toString('hex'), recordPath, encoding, totalPaths, minRecords],
     limits: [maxBytes, maxRecordBytes, maxRatio],
     ...(acceptsEmptyPages === true ? { acceptsEmptyPages } : {}),
+    ...(expireAfterDays === undefined ? {} : { expireAfterDays }),
   };
   return hash('sha256', JSON.stringify(parts), 'hex');
 }

@@ -40,6 +40,7 @@ export function gaugeValues(facts: GaugeFacts): GaugeValues[] {
     ...changeValues(facts),
     ...pullValues(facts),
     ...scheduleValues(facts),
+    ...verifyValues(facts),
     ...siteValues(facts),
     {
       name: 'jobmirror_alert_messages',
@@ -137,6 +138,35 @@ const scheduleValues = ({ schedules }: GaugeFacts): GaugeValues[] => [
     name: 'jobmirror_schedule_next_run_timestamp_seconds',
     help: 'When the next run of a schedule is due.',
     samples: schedules.map(({ feed, nextAt }) => ({ labels: { feed }, value: nextAt.getTime() / 1000 })),
+  },
+];
+
+const FINDINGS = ['same', 'changed', 'gone', 'foreign', 'untold'] as const;
+
+const verifyValues = ({ verifies }: GaugeFacts): GaugeValues[] => [
+  {
+    name: 'jobmirror_verify_last_run_timestamp_seconds',
+    help: 'When the last verification of a whole feed ended.',
+    samples: verifies.flatMap(({ feed, endedAt }) => (endedAt === null ? [] : [{ labels: { feed }, value: endedAt }])),
+  },
+  {
+    name: 'jobmirror_verify_jobs',
+    help: 'Jobs of a feed by what its last verification found.',
+    samples: verifies.flatMap(({ feed, result }) =>
+      result === null ? [] : FINDINGS.map((finding) => ({ labels: { feed, finding }, value: result[finding] })),
+    ),
+  },
+  {
+    name: 'jobmirror_verify_findings_left',
+    help: 'Findings of the last verification of a feed that wait for a person.',
+    samples: verifies.flatMap(({ feed, result }) =>
+      result === null ? [] : [{ labels: { feed }, value: result.left }],
+    ),
+  },
+  {
+    name: 'jobmirror_verify_late_seconds',
+    help: 'How long the next verification of a schedule has been due; it counts while that runs.',
+    samples: verifies.flatMap(({ feed, late }) => (late === null ? [] : [{ labels: { feed }, value: late }])),
   },
 ];
 

@@ -35,19 +35,27 @@ export async function forgetUnexpired(db: Queryable, feed: FeedName, days: numbe
 
 /** Whether the next pull must read the feed, changed or not: a job is due, or postings are to have jobs again. */
 export async function anyExpiryDue(db: Queryable, feed: FeedName, days: number | undefined): Promise<boolean> {
-  const due =
-    days === undefined
-      ? 'select from posting_expiry where feed = $1 and expired_at is not null'
-      : `select from mapping m ${joinExpiry('m')} where m.feed = $1 and ${hasExpired(days)}
-         and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.desired = 'absent')`;
-  // Only a pull that reads the feed forgets one that is missing within its grace, or withdraws the delete of one that has not expired
-  // by a new number of days.
-  const others =
-    days === undefined
-      ? 'false'
-      : `exists (select from posting_expiry where feed = $1 and missing_pulls > 0) or exists (select ${notAnyMore(days)})`;
-  const [row] = await db.query<{ due: boolean }>(`select exists (${due}) or ${others} as due`, [feed]);
-  return row?.due === true;
+  if (days === undefined) return any(db, feed, 'select from posting_expiry where feed = $1 and expired_at is not null');
+  const since = `now() - make_interval(hours => ${24 * days})`;
+  // The same as `hasExpired` for a posting with a job, in the form that an index answers.
+  const due = `select from mapping m ${joinExpiry('m')}
+    where m.feed = $1 and m.mapped_at <= ${since} and not coalesce(e.renewed_at > ${since}, false)
+      and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.desired = 'absent')`;
+  // Only a pull that reads the feed forgets one that is missing within its grace.
+  return any(db, feed, due, 'select from posting_expiry where feed = $1 and missing_pulls > 0');
+}
+
+/**
+ * Whether postings are noted as expired whose jobs have not been on the site for so long. Only a pull that reads the feed withdraws
+ * their deletes. Reads each expired posting of the feed; a feed with another number of days is read because its request digest is another one.
+ */
+export const anyUnexpired = async (db: Queryable, feed: FeedName, days: number | undefined): Promise<boolean> =>
+  days !== undefined && any(db, feed, `select ${notAnyMore(days)}`);
+
+async function any(db: Queryable, feed: FeedName, ...queries: readonly string[]): Promise<boolean> {
+  const exists = queries.map((query) => `exists (${query})`).join(' or ');
+  const [row] = await db.query<{ any: boolean }>(`select ${exists} as any`, [feed]);
+  return row?.any === true;
 }
 
 /** How many postings have expired and have no job. @param feed `undefined`: of all feeds */

@@ -1,6 +1,7 @@
 // Reads the numbers that monitoring watches, in one statement that reads no wide row and no row per mapping: it may run
 // every few seconds on a large installation.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { VerifyResult } from '../feed/feed-verify.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { PullStatus } from '../pull/pull-row.ts';
 import { ENTRY_COUNTS, foldReviewCounts } from '../review/review-totals.ts';
@@ -12,6 +13,17 @@ export interface Gauges {
   readonly pulls: readonly PullGauge[];
   readonly sites: readonly SiteGauge[];
   readonly alerts: readonly AlertGauge[];
+  readonly verifies: readonly VerifyGauge[];
+}
+
+/** What the last verification of a feed found; times are Unix times in seconds. */
+export interface VerifyGauge {
+  readonly feed: FeedName;
+  /** Null: none has ended yet. */
+  readonly endedAt: number | null;
+  readonly result: Pick<VerifyResult, 'same' | 'changed' | 'gone' | 'foreign' | 'untold' | 'left'> | null;
+  /** How long the next one of its schedule has been due; null: it has no schedule. */
+  readonly late: number | null;
 }
 
 /** Messages for alert destinations that were not delivered, counted up to {@link MOST_MESSAGES}. */
@@ -129,6 +141,10 @@ export async function readGauges(db: Queryable): Promise<Gauges> {
           union all
           select 'dead', count(*) from (
             select from alert_message where state = 'dead' limit ${MOST_MESSAGES}) dead) a),
+       'verifies', (select coalesce(jsonb_agg(jsonb_build_object('feed', v.feed, 'endedAt', extract(epoch from v.ended_at)::float8,
+          'result', v.result, 'late', case when v.pattern is not null
+            then greatest(0, extract(epoch from clock_timestamp() - nullif(v.due_at, 'infinity')))::float8 end)), '[]')
+          from feed_verify v join feeds f using (feed)),
        'sites', (select coalesce(jsonb_agg(s), '[]') from sites s)) as gauges`,
   );
   return (row as { gauges: Gauges }).gauges;

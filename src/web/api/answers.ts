@@ -151,6 +151,10 @@ export const syncedAnswer = z
   })
   .meta({ title: 'Synced' });
 
+export const renewedAnswer = z
+  .looseObject({ feed: name, key: z.string(), message: z.string() })
+  .meta({ title: 'Renewed' });
+
 export const undoneEditAnswer = z
   .looseObject({
     feed: name,

@@ -12,7 +12,7 @@ import {
   stopReviewAction,
 } from './groups.ts';
 import type { Operation } from './operation.ts';
-import { listPostings, showPosting, syncPosting, undoEdit } from './postings.ts';
+import { listPostings, renewPosting, showPosting, syncPosting, undoEdit } from './postings.ts';
 import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
@@ -31,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   showPosting,
   syncPosting,
   undoEdit,
+  renewPosting,
   listReview,
   // Before paths that have a number in their place.
   listReviewGroups,

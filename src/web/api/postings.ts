@@ -6,6 +6,7 @@ import { type FeedName, type PostingKey, postingKey } from '../../posting/identi
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
+import { renewAs } from '../../review/renew-postings.ts';
 import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
 import type { App } from '../../runtime/app.ts';
 import { postingsTitled } from '../../store/mapping/titled-postings.ts';
@@ -15,7 +16,14 @@ import { editsOfPosting } from '../../store/review/override.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
 import { ProblemError } from '../problem.ts';
 import { syncPostingFor } from '../sync-posting.ts';
-import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer, undoneEditAnswer } from './answers.ts';
+import {
+  listedPostingAnswer,
+  pageOf,
+  postingAnswer,
+  renewedAnswer,
+  syncedAnswer,
+  undoneEditAnswer,
+} from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { notFound, requireFeed } from './known.ts';
 import { operation } from './operation.ts';
@@ -140,6 +148,26 @@ export const undoEdit = operation({
     const edits = await editsOfPosting(app.db, feed, key);
     const more = report.stale === true ? { yours: body, edits, edits_version: editsVersion(edits) } : {};
     throw new ProblemError({ status: 409, detail: tell(report.message, app.writeAction), more });
+  },
+});
+
+export const renewPosting = operation({
+  id: 'renewPosting',
+  method: 'post',
+  path: '/feeds/{feed}/postings/{key}/renew',
+  summary:
+    'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
+  scope: 'review',
+  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  query: NOTHING,
+  body: NOTHING.optional(),
+  response: renewedAnswer,
+  async run({ params }, { app, actor }) {
+    const feed = await requireFeed(app, params.feed);
+    const key = postingKey(params.key.trim());
+    const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
+    if (end.kind === 'refused') throw new ProblemError({ status: 409, detail: end.message });
+    return { body: { feed, key, message: `the days of posting ${key} begin anew` } };
   },
 });
 

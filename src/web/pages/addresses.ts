@@ -54,6 +54,7 @@ export const pageAddress = {
   posting: (feed: string, key: string, group?: string, sync?: number | 'later') =>
     `/posting${query({ feed, key, group, sync })}`,
   syncPosting: () => '/posting/sync',
+  renewPosting: () => '/posting/renew',
   undoEdit: () => '/posting/undo-edit',
   pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
   /** @param shown which of its effects, after which key */

@@ -4,6 +4,7 @@ import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import { textOf } from '../../../plan/message.ts';
 import { postingKey } from '../../../posting/identifiers.ts';
 import { findPosting } from '../../../review/find-posting.ts';
+import { renewAs } from '../../../review/renew-postings.ts';
 import { undoEdits } from '../../../review/undo-edit.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
@@ -49,6 +50,26 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
         return goTo(pull === null ? pageAddress.pulls(feed) : pageAddress.pull(pull));
       }
       return goTo(pageAddress.posting(feed, key, group, pull ?? 'later'));
+    }),
+  );
+  pages.post(
+    pageAddress.renewPosting(),
+    actOnForm('review', async ({ c, form, visit, actor, goTo }) => {
+      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
+      const key = postingKey(parameter(keyText, 'key', form.one('key')));
+      const given = form.one('group');
+      const group = given === undefined ? undefined : parameter(groupSchema, 'group', given);
+      const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
+      if (end.kind === 'refused') {
+        const view = await readPosting(app, { feed, key, group });
+        return c.html(
+          <PostingOverview visit={visit} view={view} refused={`Its days were not started anew: ${end.message}.`} />,
+          409,
+        );
+      }
+      // At once, if it can be: otherwise the next one by schedule does it.
+      if (mayPull(visit)) await control.pullSoon(feed);
+      return goTo(pageAddress.posting(feed, key, group));
     }),
   );
   pages.get(

@@ -12,6 +12,7 @@ import { Exchanges } from './exchanges.tsx';
 import { FieldTable } from './field-table.tsx';
 import { Neighbouring } from './neighbouring.tsx';
 import type { PostingProps } from './posting-props.ts';
+import { Renew } from './renew.tsx';
 import { ShownText } from './shown-text.tsx';
 import { SyncNotice, SyncNow } from './sync-now.tsx';
 
@@ -79,6 +80,7 @@ export const PostingOverview = (props: PostingProps) => {
         )}
       </section>
       {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
+      {view.isRenewable && mayReview(visit) && <Renew visit={visit} view={view} />}
       <EditList visit={visit} view={view} />
       <FieldTable view={view} />
       {view.record !== undefined && (

@@ -57,6 +57,8 @@ export interface PostingView extends FoundPosting {
   readonly version: string | undefined;
   /** Whether its feed is in the configuration. */
   readonly isConfigured: boolean;
+  /** A person may start its days on the site anew. */
+  readonly isRenewable: boolean;
   readonly actions: ReturnType<typeof possibleActions>;
   readonly fields: readonly ShownField[];
   readonly hasSiteFields: boolean;
@@ -101,6 +103,9 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   return {
     ...found,
     isConfigured: app.config.feeds.has(feed),
+    isRenewable:
+      app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
+      (story.live !== undefined || story.expiry !== undefined),
     version: change === undefined ? undefined : changeVersion(change),
     actions: change === undefined ? [] : possibleActions(change),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
