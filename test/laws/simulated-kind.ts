@@ -30,6 +30,8 @@ export interface Seen {
   readonly versions: Map<string, Set<string>>;
   /** Keys that had a job on the site. */
   readonly live: Set<string>;
+  /** The fields of jobs whose postings had nothing left to send, by job ID. */
+  readonly quiet: Map<string, string>;
   /** The database was restored, and nobody let it learn what jobs have since: updates send what differs from what it knows. */
   isOutdated: boolean;
 }
@@ -39,8 +41,18 @@ export function noteVersions({ versions }: Seen, postings: readonly TestPosting[
     versions.set(posting.key, (versions.get(posting.key) ?? new Set()).add(inOrder(desiredFields(posting))));
 }
 
-export async function noteLive({ live }: Seen, { sandbox, owner }: Installation): Promise<void> {
-  for (const job of await sandbox.inspect.jobs()) if (job.owner === owner) live.add(job.fields.number ?? '');
+export async function noteLive({ live, quiet }: Seen, { app, sandbox, owner }: Installation): Promise<void> {
+  const { db } = await app();
+  const rows = await db.query<{ id: string }>(
+    `select site_job_id as id from mapping m where not exists (select from change c where c.feed = m.feed and c.key = m.key)
+       and not exists (select from uncertain_write u where u.feed = m.feed and u.key = m.key)`,
+  );
+  const isQuiet = new Set(rows.map(({ id }) => id));
+  for (const { id, owner: of, fields } of await sandbox.inspect.jobs()) {
+    if (of !== owner) continue;
+    live.add(fields.number ?? '');
+    if (isQuiet.has(id) && !quiet.has(id)) quiet.set(id, inOrder(fields));
+  }
 }
 
 const inOrder = (fields: Readonly<Record<string, string>>): string =>
@@ -54,7 +66,7 @@ export async function checkKept(
   installation: Installation,
   postings: readonly TestPosting[],
   { policy, isRestored }: LifeKind,
-  { versions, live, isOutdated }: Seen,
+  { versions, live, quiet, isOutdated }: Seen,
   deletedByHand: ReadonlySet<string>,
 ): Promise<void> {
   await checkJobs();
@@ -71,6 +83,9 @@ export async function checkKept(
     const duplicates = await sandbox.inspect.duplicates();
     expect(duplicates.filter((duplicate) => duplicate.owner === owner)).toEqual([]);
     expect(jobs.filter((job) => job.owner !== owner)).toEqual(foreign);
+    if (policy === 'create_only')
+      for (const { id, fields } of own.values())
+        expect({ id, has: quiet.get(id) ?? inOrder(fields) }).toEqual({ id, has: inOrder(fields) });
     const { db } = await installation.app();
     const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
       'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',

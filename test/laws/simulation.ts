@@ -101,7 +101,7 @@ export async function simulate(seed: number, installation: Installation, kind: L
     deletedByHand: new Set(),
     aged: kind.expires ? new Set() : undefined,
     kind,
-    seen: { versions: new Map(), live: new Set(), isOutdated: false },
+    seen: { versions: new Map(), live: new Set(), quiet: new Map(), isOutdated: false },
     story: [],
   };
   try {
