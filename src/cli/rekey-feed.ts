@@ -42,6 +42,7 @@ export async function rekey(app: App, name: string, options: RekeyOptions, signa
     db: app.db,
     feed,
     actor: actorName(options.as),
+    policy: app.config.feeds.get(feed)?.policy,
     signal: AbortSignal.any([signal, lock.lost]),
     checkLock: () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; run the command again');
@@ -142,7 +143,8 @@ async function tellBound({ db, feed }: RekeySubject, counts: RekeyCounts, option
   if (options.json === true) return;
   await printLine(
     `${plural(counts.bound, 'job')} kept for ${counts.bound === 1 ? 'its new key' : 'their new keys'}.` +
-      (counts.bound > 0 ? ' The next sync sends what differs.' : ''),
+      (counts.bound > 0 ? ' The next sync sends what differs.' : '') +
+      (counts.ended > 0 ? ` The jobs of ${plural(counts.ended, 'other posting')} have ended, and stay so.` : ''),
   );
   if (note === undefined) return;
   const { sure, unsure, added, missing } = counts;
@@ -161,7 +163,7 @@ async function bindNamed(
   const message = await rekeyOne(subject, pair);
   if (message !== undefined) throw new UserError(`${message}. Nothing was changed.`);
   if (options.json === true) return printJson({ feed: subject.feed, key: pair.key, old_key: pair.oldKey, bound: true });
-  return printLine(`Posting ${pair.key} has the job of posting ${pair.oldKey} now. The next sync sends what differs.`);
+  return printLine(`Posting ${pair.key} is posting ${pair.oldKey} from now on. The next sync sends what differs.`);
 }
 
 async function deny({ db, feed, actor }: RekeySubject, options: RekeyOptions): Promise<void> {

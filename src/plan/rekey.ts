@@ -18,7 +18,9 @@ export interface RekeyLoad {
   readonly equal: number;
   /** Pairs with the same title and place; includes those with the same content. */
   readonly alike: number;
-  /** Live site jobs of the feed. */
+  /** Pairs with the same content apart from fields that are set only on create, too. */
+  readonly settable: number;
+  /** Live site jobs of the feed, and those that have ended while their postings are in the feed. */
   readonly live: number;
 }
 
@@ -30,20 +32,25 @@ const ALIKE_PERCENT = 50;
  * | pairs with the same content       | pairs with the same title and place | suspected |
  * | --------------------------------- | ----------------------------------- | --------- |
  * | above both limits                 | any                                 | yes       |
- * | all live jobs, and at least two   | any                                 | yes       |
+ * | all live jobs, and at least two,  | any                                 | yes       |
+ * | apart from fields set on create   |                                     |           |
  * | fewer                             | above both limits and half the jobs | yes       |
  * | fewer                             | fewer                               | no        |
  */
-export function seemsRekeyed({ percent, count }: RekeyGuard, { equal, alike, live }: RekeyLoad): boolean {
+export function seemsRekeyed({ percent, count }: RekeyGuard, { equal, alike, settable, live }: RekeyLoad): boolean {
   if (percent >= 100 || live === 0) return false;
   const share = (pairs: number) => (pairs / live) * 100;
   if (equal > count && share(equal) > percent) return true;
-  if (equal >= LEAST_OF_ALL && equal >= live) return true;
+  if (settable >= LEAST_OF_ALL && settable >= live) return true;
   return alike > count && share(alike) > Math.max(percent, ALIKE_PERCENT);
 }
 
 /** What a person should know, and how to go on. @param proven a complete pull found it. */
-export function describeRekey(feed: FeedName, { equal, alike }: RekeyLoad, proven: boolean): Message {
+export function describeRekey(
+  feed: FeedName,
+  { equal, alike }: Pick<RekeyLoad, 'equal' | 'alike'>,
+  proven: boolean,
+): Message {
   const what =
     equal === 0
       ? `${plural(alike, 'new posting')} of feed ${feed} ${have(alike)} title and place`

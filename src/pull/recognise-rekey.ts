@@ -3,11 +3,19 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { describeRekey, seemsRekeyed } from '../plan/rekey.ts';
 import { collectRekey, endRekey, readRekeyScope, suspectRekey } from '../store/change/rekey/collect-rekey.ts';
+import type { ComparedFields } from '../store/change/rekey/digests.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
+export const comparedFields = ({ referenceField, mapping }: FeedSetup): ComparedFields => ({
+  referenceField,
+  stateField: mapping.stateField.name,
+  createOnly: createOnlyOf(mapping),
+});
+
 /**
- * Compares the missing postings of this pull with the new ones. The caller has collected the missing ones (`collectMissing`).
+ * Compares the missing postings of this pull with the new ones. The caller has collected the missing ones (`collectMissing`,
+ * `collectExpiredGone`).
  *
  * | pull       | suspected before | now                         | then                                       |
  * | ---------- | ---------------- | --------------------------- | ------------------------------------------ |
@@ -27,14 +35,13 @@ export async function recogniseRekey(
   const scope = await readRekeyScope(pullTx);
   const most = Math.min(scope.missing, scope.added);
   // Comparing contents costs more than counting postings.
-  if (!scope.suspected && !seemsRekeyed(setup.rekeyGuard, { equal: most, alike: most, live: scope.live }))
+  if (
+    !scope.suspected &&
+    !seemsRekeyed(setup.rekeyGuard, { equal: most, alike: most, settable: most, live: scope.live })
+  )
     return undefined;
   const found = {
-    ...(await collectRekey(pullTx, {
-      referenceField: setup.referenceField,
-      stateField: setup.mapping.stateField.name,
-      createOnly: createOnlyOf(setup.mapping),
-    })),
+    ...(await collectRekey(pullTx, comparedFields(setup))),
     live: scope.live,
   };
   const isNow = seemsRekeyed(setup.rekeyGuard, found);

@@ -33,6 +33,7 @@ import {
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import {
   addExpired,
+  collectExpiredGone,
   forgetExpiry,
   forgetGone,
   leaveOutExpired,
@@ -43,7 +44,7 @@ import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
-import { recogniseRekey } from './recognise-rekey.ts';
+import { comparedFields, recogniseRekey } from './recognise-rekey.ts';
 import type { UnreadableInPull } from './recognise-unreadable.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
@@ -79,7 +80,9 @@ async function recogniseUnproven(
   pullTx: PullTransaction,
   ledger: PullLedger,
 ): Promise<Message | undefined> {
-  if (pullTx.nothingKnown || (await countNewPostings(pullTx)) === 0) return undefined;
+  if ((await countNewPostings(pullTx)) === 0) return undefined;
+  if (setup.expireAfterDays !== undefined) await collectExpiredGone(pullTx, (hash) => ledger.hasSeenExpired(hash));
+  if (pullTx.nothingKnown && pullTx.endedGone === 0) return undefined;
   const before = graceOf(setup);
   await collectMissing(pullTx, ledger.missingRecords(), (hash) => ledger.hasSeen(hash), before);
   const rekey = await recogniseRekey(setup, pullTx, false);
@@ -114,6 +117,7 @@ export async function removeGone(
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
   await leaveOutExpired(pullTx);
+  if (setup.expireAfterDays !== undefined) await collectExpiredGone(pullTx, (hash) => ledger.hasSeenExpired(hash));
   const rekey = await recogniseRekey(setup, pullTx, true);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
   else if ((found.missing > 0 || pullTx.hasExpired) && unreadable.withoutKey === 0) {
@@ -139,8 +143,8 @@ export async function removeGone(
   if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
   else {
     await forgetUnexpired(pullTx.session, setup.feed, setup.expireAfterDays);
-    await noteExpired(pullTx);
-    if (unreadable.withoutKey === 0) await forgetGone(pullTx, (hash) => ledger.hasSeenExpired(hash), before);
+    await noteExpired(pullTx, comparedFields(setup));
+    if (unreadable.withoutKey === 0) await forgetGone(pullTx, before);
   }
   const unmade = await countUnmappedAbsent(pullTx);
   return {

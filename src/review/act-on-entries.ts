@@ -8,12 +8,14 @@ import {
   approveChanges,
   type ChosenCount,
   countDiscardable,
+  countHeld,
   countPassedOver,
   discardEntries,
   type EntryState,
   feedsOf,
   feedsToReadAgain,
   findEntries,
+  type HeldCount,
   reopenEntries,
   retryChanges,
   type Selection,
@@ -67,6 +69,8 @@ export interface ActionOptions {
    * Approve only if exactly this many deletes are held in the named feeds, so a person approves exactly what they saw.
    */
   readonly expectHeld?: number;
+  /** Approve only if exactly these deletes are held in the named feeds: the ones that the person was shown. */
+  readonly expectDeletes?: readonly HeldCount[];
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
   /** Act only on this version of the only entry. */
@@ -127,9 +131,11 @@ async function actWithin(
   }
   const otherwise = await chosenOtherwise(tx, selection, options);
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
+  if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
   const before = await entriesById(tx, selection.ids);
   const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options));
   refuseOtherCount(selection.feeds, acted, options);
+  refuseOtherHeld(selection.feeds, acted, options);
   refuseOtherChosen(acted, options);
   const done = new Set(acted.map((entry) => entry.id));
   const after = await entriesById(tx, selection.ids);
@@ -161,6 +167,26 @@ function refuseOtherCount(
     ]),
   );
 }
+
+/** Whether other deletes are held than the person was shown. Those that are the same can't change any more. */
+async function areOthersHeld(tx: Queryable, selection: Selection, { expectDeletes }: ActionOptions): Promise<boolean> {
+  if (expectDeletes === undefined) return false;
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  return JSON.stringify(await countHeld(tx, selection.feeds)) !== JSON.stringify(expectDeletes);
+}
+
+/** An outcome may hold another delete after the comparison. */
+function refuseOtherHeld(
+  feeds: readonly FeedName[],
+  acted: readonly ActedEntry[],
+  { expectDeletes }: ActionOptions,
+): void {
+  if (expectDeletes === undefined) return;
+  const expected = expectDeletes.reduce((sum, { n }) => sum + n, 0);
+  if (acted.filter((entry) => feeds.includes(entry.feed)).length !== expected) throw new RefusedError(HELD_OTHERWISE);
+}
+
+const HELD_OTHERWISE = 'the held deletes have changed since they were shown; run it again. Nothing was approved.';
 
 /** Nobody changes the entry between this and the action. */
 async function isOtherVersion(tx: Queryable, selection: Selection, version: string): Promise<boolean> {

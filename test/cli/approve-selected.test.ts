@@ -61,7 +61,7 @@ it('the printed command approves nothing after others took the place of some tha
 it('without a terminal and without --count, nothing is approved', async () => {
   await holdAlso(stage.app.db, 'beta', 40);
   for (const selection of [
-    ['--text', 'p'],
+    ['--text', 'limit'],
     ['--site', 'board'],
     ['--newer-than', '1d'],
   ]) {
@@ -81,12 +81,12 @@ it('without a terminal and without --count, nothing is approved', async () => {
 
 it('another number than the person saw is refused, with the numbers of each feed', async () => {
   await holdAlso(stage.app.db, 'beta', 40);
-  const refused = await run('approve', '--text', 'p', '--count', '7');
+  const refused = await run('approve', '--text', 'limit', '--count', '7');
   expect(refused.errors).toContain(
     '47 entries match now, not 7: list them again. Nothing was done.\n  acme: 7 held\n  beta: 40 held\n',
   );
   expect(await approved()).toEqual([]);
-  const done = await run('approve', 'acme', '--text', 'p', '--count', '7', '--no-send');
+  const done = await run('approve', 'acme', '--text', 'limit', '--count', '7', '--no-send');
   expect(done.out).toBe('acme: 7 approved, ready to be deleted\n');
   expect(await approved()).toEqual([['acme', 7]]);
 });
@@ -98,9 +98,12 @@ it('other entries with a matching text do not count as deletes', async () => {
   expect(done).toMatchObject({ out: 'acme: 7 approved, ready to be deleted\n', status: 0 });
 });
 
-/** Approves the group on a terminal, and answers yes after `meanwhile`. */
-async function approveOnTerminal(meanwhile: () => Promise<void>): Promise<{ status: number; shown: string }> {
-  const command = `'${process.execPath}' '${PROGRAM}' review approve --site board --no-send --config '${stage.mirror.configPath}'`;
+/** Approves a selection on a terminal, and answers yes after `meanwhile`. */
+async function approveOnTerminal(
+  meanwhile: () => Promise<void>,
+  selection = '--site board',
+): Promise<{ status: number; shown: string }> {
+  const command = `'${process.execPath}' '${PROGRAM}' review approve ${selection} --no-send --config '${stage.mirror.configPath}'`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: stage.mirror.folder,
     env: { ...process.env, ...stage.mirror.env },
@@ -137,3 +140,34 @@ it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
     expect(await approved()).toEqual([['acme', 7]]);
   },
 );
+
+it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
+  'a terminal shows and asks for a whole feed as well, and approves only what it showed',
+  async () => {
+    const replaced = await approveOnTerminal(async () => {
+      await stage.pull(postings(2), { percent: 10, count: 1 });
+      await holdAlso(stage.app.db, acme, 1);
+    }, 'acme');
+    expect(replaced.shown).toMatch(
+      /This deletes 7 jobs of feed acme whose deletes are held:\r\n.*limit.*\r\n {4}p2 {2}Nurse p2\r\n/,
+    );
+    expect(replaced.shown).toContain('the held deletes have changed since they were shown');
+    expect(replaced.status).toBe(1);
+    expect(await approved()).toEqual([]);
+    expect((await approveOnTerminal(async () => undefined, 'acme')).status).toBe(0);
+    expect(await approved()).toEqual([['acme', 7]]);
+  },
+);
+
+it('where nobody can be asked, a feed is approved as it is, with the command that binds it', async () => {
+  const { status, errors } = await run('approve', 'acme', '--no-send');
+  expect(errors).toMatch(
+    /^warning: this approves whatever is held for feed acme now\..* review approve acme --count 7 --config .*\n$/,
+  );
+  expect([status, await approved()]).toEqual([0, [['acme', 7]]]);
+});
+
+it('a feed whose number of held deletes is named is not asked about', async () => {
+  expect(await run('approve', 'acme', '--count', '7', '--no-send')).toMatchObject({ status: 0, errors: '' });
+  expect(await approved()).toEqual([['acme', 7]]);
+});

@@ -87,30 +87,33 @@ async function newestSchema(): Promise<string> {
 }
 
 describe('a backup', () => {
-  it('is made while jobmirror sends, is readable by its owner only, and replaces no file unless told to', async () => {
-    const mirror = await openMirrored();
-    await mirror.engine();
-    const file = newFile();
-    const made = await runProgram(mirror, 'backup', file, '--json');
-    expect(made.errors).toBe('');
-    expect(made.json()).toMatchObject([{ file, schema: await newestSchema(), jobmirror: expect.any(String) }]);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const before = await readFile(file);
-    const again = await runProgram(mirror, 'backup', file);
-    expect(again).toMatchObject({ status: 1, errors: expect.stringContaining('--force') });
-    expect(await readFile(file)).toEqual(before);
-    expect((await runProgram(mirror, 'backup', file, '--force')).status).toBe(0);
-    expect((await runProgram(mirror, 'backup', join(folder, 'none', 'x'))).errors).toMatch(
-      /no backup was written.*ENOENT/,
-    );
-    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
-    expect((await runProgram(mirror, 'restore', file, '--check', '--json')).json()).toMatchObject([{ whole: true }]);
-    // What only lives as long as a session or process is not in it, nor is the token of the site.
-    const text = gunzipSync((await readFile(file)).subarray('jobmirror-backup 1\n'.length)).toString('latin1');
-    expect(text).toContain('"name":"mapping"');
-    for (const left of ['web_session', 'web_request', '"process"', mirror.env.BOARD_TOKEN ?? '?'])
-      expect(text).not.toContain(left);
-  });
+  itInAll(
+    'is made while jobmirror sends, is readable by its owner only, and replaces no file unless told to',
+    async () => {
+      const mirror = await openMirrored();
+      await mirror.engine();
+      const file = newFile();
+      const made = await runProgram(mirror, 'backup', file, '--json');
+      expect(made.errors).toBe('');
+      expect(made.json()).toMatchObject([{ file, schema: await newestSchema(), jobmirror: expect.any(String) }]);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const before = await readFile(file);
+      const again = await runProgram(mirror, 'backup', file);
+      expect(again).toMatchObject({ status: 1, errors: expect.stringContaining('--force') });
+      expect(await readFile(file)).toEqual(before);
+      expect((await runProgram(mirror, 'backup', file, '--force')).status).toBe(0);
+      expect((await runProgram(mirror, 'backup', join(folder, 'none', 'x'))).errors).toMatch(
+        /no backup was written.*ENOENT/,
+      );
+      expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+      expect((await runProgram(mirror, 'restore', file, '--check', '--json')).json()).toMatchObject([{ whole: true }]);
+      // What only lives as long as a session or process is not in it, nor is the token of the site.
+      const text = gunzipSync((await readFile(file)).subarray('jobmirror-backup 1\n'.length)).toString('latin1');
+      expect(text).toContain('"name":"mapping"');
+      for (const left of ['web_session', 'web_request', '"process"', mirror.env.BOARD_TOKEN ?? '?'])
+        expect(text).not.toContain(left);
+    },
+  );
 
   itInAll(
     'is refused if it is damaged, cut, longer, of a newer version or no backup; the database stays as it was',
@@ -334,7 +337,7 @@ describe('after a restore', () => {
     expect(await pull(mirror, [...postings(8), ODD])).toMatchObject({ gone: 1, deleted: 1, held: 0 });
   });
 
-  it('creates nothing on a site without a list until a person says so', async () => {
+  itInAll('creates nothing on a site without a list until a person says so', async () => {
     const mirror = await openMirrored({ list_path: undefined });
     const file = newFile();
     await runProgram(mirror, 'backup', file);

@@ -105,7 +105,7 @@ itInAll('check accepts a configuration whose database it cannot read, and says s
   expect(json()).toEqual([expect.objectContaining({ warnings, problems: [] })]);
 });
 
-it('sync and status report a feed that was removed while its changes were waiting', async () => {
+itInAll('sync and status report a feed that was removed while its changes were waiting', async () => {
   await mirror.sandbox.setFaults([{ name: '401' }]);
   expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
   await rename('acme', 'other');
@@ -133,7 +133,7 @@ itInAll('check names each removed feed once, whatever else is wrong', async () =
 describe('a renamed feed without live jobs', () => {
   const LOST = [{ name: 'reset-after' }] as const;
 
-  it('is not pulled while creates of the old name are in doubt; they continue under the new name', async () => {
+  itInAll('is not pulled while creates of the old name are in doubt; they continue under the new name', async () => {
     const listPath = '    list_path: /jobs.xml\n';
     await edit(listPath, '');
     await mirror.sandbox.setFaults(LOST);

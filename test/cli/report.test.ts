@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, expect, it, vi } from 'vitest';
 import { LINE_STATES } from '../../src/store/report/report-lines.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -127,7 +128,7 @@ it('lists every posting and every entry of records, with counts that add up', as
   expect(head.trend[0]).toMatchObject({ rejected: 1, in_doubt: 1, unreadable: 1 });
 });
 
-it('as CSV: a line each, with formulas guarded', async () => {
+itInAll('as CSV: a line each, with formulas guarded', async () => {
   await openTroubled();
   const { lines } = await reportOf();
   const { out } = await run('report', 'acme', '--csv');
@@ -142,7 +143,7 @@ it('as CSV: a line each, with formulas guarded', async () => {
   });
 });
 
-it('as a page: whole by itself, escaped, with every list counted', async () => {
+itInAll('as a page: whole by itself, escaped, with every list counted', async () => {
   await openTroubled();
   const { out } = await run('report', 'acme', '--html', '--limit', '3');
   expect(out).toMatch(/^<!doctype html>/);
@@ -173,7 +174,7 @@ it('shows no secret, even if a record has one', async () => {
   }
 });
 
-it('on the terminal: counts, reasons, and what is not live', async () => {
+itInAll('on the terminal: counts, reasons, and what is not live', async () => {
   await openTroubled();
   const { out, status } = await run('report', 'acme');
   expect(status).toBe(0);
@@ -191,7 +192,7 @@ it('on the terminal: counts, reasons, and what is not live', async () => {
   expect((await run('report', 'acme', '--state', 'live')).out).toContain('LIVE: 6');
 });
 
-it('lists only the chosen states, and what came into its state lately', async () => {
+itInAll('lists only the chosen states, and what came into its state lately', async () => {
   await openTroubled();
   const { lines } = await reportOf('--state', 'rejected', 'held');
   expect(lines.map(({ state }) => state)).toEqual(['rejected', 'held']);
@@ -235,7 +236,7 @@ it.each([
   expect(errors).toContain(message);
 });
 
-it('a feed that was never pulled, or whose pulls all fail', async () => {
+itInAll('a feed that was never pulled, or whose pulls all fail', async () => {
   mirror = await openMirror();
   expect((await run('report', 'acme')).out).toContain('Nothing has been pulled yet.');
   await mirror.sync();

@@ -1,6 +1,7 @@
 // `jobmirror sync` as a process: what it prints when it is stopped, or when the queue or database is unavailable.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { startProgram } from './program.ts';
@@ -21,7 +22,7 @@ async function open(options: MirrorOptions = {}): Promise<void> {
 /** Nothing listens there. */
 const AWAY = '127.0.0.1:1';
 
-it('reports the outcome of requests in flight at Ctrl-C', async () => {
+itInAll('reports the outcome of requests in flight at Ctrl-C', async () => {
   await open();
   await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
   const args = ['sync', '--json', '--config', mirror.configPath];

@@ -62,7 +62,7 @@ const titlesOf = (list: readonly TestPosting[]) =>
 const sent = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET').length;
 
 describe('undo', () => {
-  it('shows the reverse field by field, and changes nothing unless it is confirmed', async () => {
+  itInAll('shows the reverse field by field, and changes nothing unless it is confirmed', async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const before = await titles();
@@ -155,7 +155,7 @@ describe('undo', () => {
     expect(await titles()).toEqual(titlesOf(RIGHT));
   });
 
-  it('withdraws what was not sent, but not what a person has discarded', async () => {
+  itInAll('withdraws what was not sent, but not what a person has discarded', async () => {
     await startOver();
     // The site's rules refuse a posting that is in no state.
     const { pull: wrong } = await pull(

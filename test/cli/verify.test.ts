@@ -322,7 +322,7 @@ describe('options', () => {
     expect(findings.every(({ finding }) => finding === 'gone')).toBe(true);
   });
 
-  it('--repair reads the list to its proven end: what is gone may be made again', async () => {
+  itInAll('--repair reads the list to its proven end: what is gone may be made again', async () => {
     const behind = await openBehindProxy(postings(9), { sandbox: { pageSize: 3, paging: 'link' } });
     await remove('p9');
     expect((await found()).counts).toMatchObject({ gone: 1 });

@@ -64,7 +64,7 @@ describe('members of one server', () => {
 });
 
 describe('a member killed with -9', () => {
-  it('that started the server does not disturb the others, and the last of them stops it', async () => {
+  itInAll('that started the server does not disturb the others, and the last of them stops it', async () => {
     const dataDir = newDataFolder();
     const starter = startMember(dataDir);
     await starter.joined();
@@ -114,7 +114,7 @@ describe('a member killed with -9', () => {
 });
 
 describe('a server killed with -9', () => {
-  it('is restarted by its members, at the same address and with its data', async () => {
+  itInAll('is restarted by its members, at the same address and with its data', async () => {
     const dataDir = newDataFolder();
     const members = [startMember(dataDir), startMember(dataDir)];
     const [url = ''] = await Promise.all(members.map((member) => member.joined()));

@@ -34,10 +34,8 @@ const POINTS: readonly { readonly step: Step; readonly nth: number; readonly wha
 /** What `npm test` runs: each kind of step and of operation once, with one of the queues. */
 const IN_PART: Readonly<Record<string, string>> = {
   'changes-merged of the pull': 'database',
-  'pull-committed of the pull': 'redis',
   'intent-committed of a create': 'redis',
   'answer-received of a create': 'database',
-  'answer-received of an update': 'redis',
   'outcome-committed of a delete': 'database',
 };
 

@@ -1,8 +1,10 @@
-// Simulated lives from seeds, in every other one of which postings expire: SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
+// Simulated lives from seeds, of several kinds (simulated-kind.ts): SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
 import { describe } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
 import { countOf } from '../support/extent.ts';
 import { lawTest as it } from './law-test.ts';
-import { EXPIRING_FEED, SIMULATED_SITE, simulate } from './simulation.ts';
+import { kindOf, optionsOf } from './simulated-kind.ts';
+import { SIMULATED_SITE, simulate } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
@@ -10,8 +12,11 @@ const count = countOf(process.env.SEEDS, 24, 1);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
 describe('a life of changes, faults and crashes keeps all laws', { concurrent: true }, () => {
-  it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open }) => {
-    const expires = seed % 2 === 1;
-    await simulate(seed, await open({ site: SIMULATED_SITE, ...(expires ? { feed: EXPIRING_FEED } : {}) }), expires);
+  it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open, onTestFinished }) => {
+    const kind = kindOf(seed);
+    // A backup must not have the site's jobs.
+    const own = kind.isRestored ? await createTestDatabase() : undefined;
+    if (own !== undefined) onTestFinished(() => own.drop());
+    await simulate(seed, await open({ site: SIMULATED_SITE, ...optionsOf(kind), databaseUrl: own?.url }), kind);
   });
 });

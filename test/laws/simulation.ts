@@ -1,6 +1,7 @@
 // One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers. At the end the
 // faults stop, and all laws are checked against the jobs that the site really has.
 
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FeedName, PostingKey } from '../../src/posting/identifiers.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
@@ -14,6 +15,7 @@ import { checkCounts, checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
+import { checkKept, type LifeKind, noteLive, noteVersions, type Seen } from './simulated-kind.ts';
 
 /** Waits in milliseconds instead of the default seconds. */
 export const SIMULATED_SITE = {
@@ -69,6 +71,9 @@ export const STEPS: readonly Step[] = [
 ];
 
 const ROUNDS = 6;
+/** The rounds before which a backup is made, and before which it is restored. */
+const BACKED_UP = 1;
+const RESTORED = 4;
 const ACME = 'acme' as FeedName;
 const SELECTION = { ids: [], feeds: [ACME] };
 
@@ -80,28 +85,34 @@ interface Life {
   readonly deletedByHand: Set<string>;
   /** Keys whose jobs have been on the site for so long that their postings expire; `undefined`: none does. */
   readonly aged: Set<string> | undefined;
+  readonly kind: LifeKind;
+  readonly seen: Seen;
   /** The history, a line per event. */
   readonly story: string[];
 }
 
-/** For lives in which postings expire. */
-export const EXPIRING_FEED = { expire_after_days: '30' } as const;
-
-/** Plays the life. @param expires whether its feed is an {@link EXPIRING_FEED}. Throws the broken law with the seed and the history. */
-export async function simulate(seed: number, installation: Installation, expires = false): Promise<void> {
+/** Plays the life, in an installation with the options of its kind. Throws the broken law with the seed and the history. */
+export async function simulate(seed: number, installation: Installation, kind: LifeKind): Promise<void> {
   const random = randomOf(seed);
   const life: Life = {
     installation,
     random,
     feed: simulateFeed(random, 8 + random.number(10)),
     deletedByHand: new Set(),
-    aged: expires ? new Set() : undefined,
+    aged: kind.expires ? new Set() : undefined,
+    kind,
+    seen: { versions: new Map(), live: new Set() },
     story: [],
   };
   try {
     await installation.writeFeed(life.feed.clean());
     await installation.sync();
-    for (let round = 0; round < ROUNDS; round++) await live(life);
+    noteVersions(life.seen, life.feed.postings);
+    for (let round = 0; round < ROUNDS; round++) {
+      if (kind.isRestored && round === BACKED_UP) await backUp(life);
+      if (kind.isRestored && round === RESTORED) await restore(life);
+      await live(life);
+    }
     await end(life);
   } catch (cause) {
     const again = `SEED=${seed} npx vitest run test/laws/simulation.test.ts`;
@@ -114,6 +125,7 @@ export async function simulate(seed: number, installation: Installation, expires
 async function live(life: Life): Promise<void> {
   const { installation, random, feed, story } = life;
   const moved = random.chance(80) ? feed.change() : 'nothing changes';
+  noteVersions(life.seen, feed.postings);
   const { xml, note } = feed.write();
   await installation.writeFeed(xml);
   const faults = random.some(FAULTS, random.number(3)).map(
@@ -135,7 +147,32 @@ async function live(life: Life): Promise<void> {
   else if (how < 9) await stopInTheMiddle(life);
   else await killInTheMiddle(life);
   if (random.chance(30)) await review(life);
-  if (random.chance(15)) await deleteByHand(life);
+  await noteLive(life.seen, installation);
+  // A feed that only creates jobs never notices.
+  if (random.chance(15) && life.kind.policy !== 'create_only') await deleteByHand(life);
+}
+
+const backupOf = ({ installation }: Life): string => join(installation.folder, 'older.backup');
+
+async function backUp(life: Life): Promise<void> {
+  const { status, output } = await life.installation.spawn(['backup', backupOf(life)]).ended;
+  expect({ status, output }).toMatchObject({ status: 0 });
+  life.story.push('backed up');
+}
+
+/** The database is of that day again; a person then lets it learn what the site has. */
+async function restore(life: Life): Promise<void> {
+  const { installation, feed, story } = life;
+  await installation.sandbox.setFaults([]);
+  await installation.stopEngine();
+  await installation.sandbox.requests.idle();
+  const restored = await installation.spawn(['restore', backupOf(life), '--replace', '--yes']).ended;
+  expect(restored).toMatchObject({ status: 0 });
+  story.push('restored');
+  if (life.random.chance(50)) return;
+  await installation.writeFeed(feed.clean());
+  const { status, output } = await installation.spawn(['recover', 'acme', '--yes']).ended;
+  story.push(`  recover: ${status} ${output.trim()}`);
 }
 
 async function pull({ installation, story, aged }: Life): Promise<void> {
@@ -202,12 +239,13 @@ async function deleteByHand({ installation, random, deletedByHand, story }: Life
   deletedByHand.add(job.fields.number ?? '');
 }
 
-async function end({ installation, feed, deletedByHand, aged, story }: Life): Promise<void> {
+async function end({ installation, feed, deletedByHand, aged, kind, seen, story }: Life): Promise<void> {
   const { db } = await installation.app();
   // At last all postings are to be on the site.
   if (aged !== undefined) await renewPostings(db, ACME, [...aged] as PostingKey[]);
   const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
   feed.renew([...new Set([...discarded.map(({ key }) => key), ...deletedByHand])]);
+  noteVersions(seen, feed.postings);
   await installation.writeFeed(feed.clean());
   for (let healed = 0; healed < 8; healed++) {
     const report = await heal(installation);
@@ -218,5 +256,6 @@ async function end({ installation, feed, deletedByHand, aged, story }: Life): Pr
     const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
     story.push(...resolved.story);
   }
-  await checkLaws(installation, feed.postings);
+  if (kind.policy === 'mirror' && !kind.isRestored) await checkLaws(installation, feed.postings);
+  else await checkKept(installation, feed.postings, kind, seen, deletedByHand);
 }

@@ -5,6 +5,7 @@ import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries
 import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
 import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -78,7 +79,7 @@ describe('retry', () => {
     expect(await audit()).toEqual([]);
   });
 
-  it('applies to all eligible entries of a named feed', async () => {
+  itInAll('applies to all eligible entries of a named feed', async () => {
     await stage.pull([...postings(3), posting('odd', { state: 'Jalisco' })]);
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
@@ -111,7 +112,7 @@ describe('approve', () => {
     expect(counts).toEqual({ live: 2, counted: 0 });
   });
 
-  it('lifts the hold of the feed once nothing is held', async () => {
+  itInAll('lifts the hold of the feed once nothing is held', async () => {
     await holdEight();
     const holds = async () => (await newestHoldReason(stage.app.db, acme)) !== undefined;
     await onEntries('approve', [await stage.entry('p3')]);

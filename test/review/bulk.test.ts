@@ -240,7 +240,7 @@ const TABLE: readonly (readonly [BulkKind, EntryQuery['text'] & string, string])
 ];
 
 describe('a group', () => {
-  it('of each kind takes each action that its state allows, and no other', async () => {
+  itInAll('of each kind takes each action that its state allows, and no other', async () => {
     for (const [action, text, effect] of TABLE) {
       await stage.close();
       stage = await openStage();

@@ -8,6 +8,7 @@ import { listGroups } from '../../src/review/list-groups.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -71,7 +72,7 @@ describe('an approval that continues after its process ended', () => {
     expect(await approved()).toEqual([]);
   });
 
-  it('approves no delete of a feed that was renamed since', async () => {
+  itInAll('approves no delete of a feed that was renamed since', async () => {
     const id = await approve(2, 0);
     const { db } = stage.app;
     const [{ site } = {}] = await db.query('select site from feed_state');
@@ -111,7 +112,7 @@ describe('a discard of records that continues after its process ended', () => {
     expect(await records()).toMatchObject([{ discarded: false }]);
   });
 
-  it('leaves an entry alone that was discarded and reopened by now', async () => {
+  itInAll('leaves an entry alone that was discarded and reopened by now', async () => {
     await read(keyless('Nobody'));
     const id = await startDiscard();
     await act('discard');
@@ -120,7 +121,7 @@ describe('a discard of records that continues after its process ended', () => {
     expect(await records()).toMatchObject([{ discarded: false }]);
   });
 
-  it('discards a record that only stands elsewhere in the feed', async () => {
+  itInAll('discards a record that only stands elsewhere in the feed', async () => {
     await read(keyless('Nobody'));
     const id = await startDiscard();
     await read(recordXml(posting('another')), keyless('Nobody'));

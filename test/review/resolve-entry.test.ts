@@ -6,6 +6,7 @@ import type { SiteClient } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -99,7 +100,7 @@ it.each([
   },
 );
 
-it('the job has an ID that the site reused, and what the older posting had is not known', async () => {
+itInAll('the job has an ID that the site reused, and what the older posting had is not known', async () => {
   await stage.pull(postings(1));
   await stage.acceptAll();
   await stage.pull([...postings(1), posting('p2')]);
@@ -206,7 +207,7 @@ it('a doubt resolved while the person checks the job makes no orphan site job', 
   expect(await stage.app.db.query('select * from orphan_site_job')).toEqual([]);
 });
 
-it('an unreachable site is a warning, not an obstacle', async () => {
+itInAll('an unreachable site is a warning, not an obstacle', async () => {
   await doubt('p1');
   const show = async () => {
     throw new Error('time-out');
@@ -217,7 +218,7 @@ it('an unreachable site is a warning, not an obstacle', async () => {
   });
 });
 
-it('a late answer to a resolved doubt does not resolve it twice', async () => {
+itInAll('a late answer to a resolved doubt does not resolve it twice', async () => {
   await stage.pull([posting('p1')]);
   const attempt = await stage.claim('p1');
   const recordAttempt = outcomeRecorder(stage.app.db.prepared);

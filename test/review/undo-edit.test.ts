@@ -6,6 +6,7 @@ import { editEntry } from '../../src/review/edit-entry.ts';
 import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -45,7 +46,7 @@ describe('undoing an edit', () => {
     expect(await titleOnSite()).toBe('Nurse');
   });
 
-  it('that waits and is sent before the next pull: that one sets it back', async () => {
+  itInAll('that waits and is sent before the next pull: that one sets it back', async () => {
     await edited();
     await undo();
     await stage.acceptAll();
@@ -77,7 +78,7 @@ describe('undoing an edit', () => {
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
   });
 
-  it('that was discarded: the next pull takes up the posting again', async () => {
+  itInAll('that was discarded: the next pull takes up the posting again', async () => {
     await edited();
     await stage.fail('p1', 'rejected');
     await actOnEntries(stage.app.db, 'discard', { ids: [await stage.entry('p1')], feeds: [] }, acting);
@@ -100,7 +101,7 @@ describe('undoing an edit', () => {
     expect(await edits()).toHaveLength(1);
   });
 
-  it('without effect, as the source has changed since, only removes it', async () => {
+  itInAll('without effect, as the source has changed since, only removes it', async () => {
     await edited();
     await stage.acceptAll();
     const later = [posting('p1', { title: 'Doctor' }), posting('p2')];

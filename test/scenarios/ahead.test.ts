@@ -72,7 +72,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(lists()).toBe(searched);
   });
 
-  it('the list that is read for a doubt shows jobs of no known posting', async () => {
+  itInAll('the list that is read for a doubt shows jobs of no known posting', async () => {
     await openBehind();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
     expect(await sync([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });

@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -87,7 +88,15 @@ const CHANGES: readonly { readonly name: string; readonly change: (text: string)
   { name: 'a limit', change: addLine('limits: { max_record_bytes: 1MB }') },
 ];
 
-it.each(CHANGES)('is read after a change of $name', async ({ change }) => {
+it.for(CHANGES)('is read after a change of $name', async ({ name, change }, { skip }) => {
+  skip(
+    leavesOut(
+      CHANGES.findIndex((each) => each.name === name),
+      0,
+      3,
+    ),
+    ONLY_IN_ALL,
+  );
   source = await openSource();
   source.target = '/feed.xml';
   // Keys that seem to have changed would keep the version from being recorded.

@@ -149,7 +149,7 @@ it('an update waits until the site shows what it must not clear', async () => {
   expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
 });
 
-it('updates send all fields to a site that clears the others, also without such fields', async () => {
+itInAll('updates send all fields to a site that clears the others, also without such fields', async () => {
   mirror = await openMirror({ site: { omitted_fields: 'clear' }, sandbox: { omittedFields: 'clear' } });
   expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
   mirror.sandbox.requests.clear();
@@ -170,7 +170,7 @@ it('a create is sent with the latest value, also after it was rejected; a wrong 
   expect(await pull([titled('p1', 'Cook', `${long}y`)])).toMatchObject({ unchanged: 1, rejected: 0 });
 });
 
-it('an edit of it is refused once there is a job, and done before', async () => {
+itInAll('an edit of it is refused once there is a job, and done before', async () => {
   mirror = await openMirror({ feed: LEFT });
   expect(await pull([posting('p1', { state: 'Jalisco' })])).toMatchObject({ rejected: 1 });
   const edit = async (...values: readonly string[]) => {

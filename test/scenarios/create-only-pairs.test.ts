@@ -57,6 +57,14 @@ it('changed keys are recognised although the feed has other titles than were sen
   expect((await run('feeds', 'rekey', 'acme')).out).toContain('b1');
 });
 
+it('changed keys of a few postings are recognised although nothing else tells them apart', async () => {
+  mirror = await openMirror({ feed: { create_only_fields: '[title, description]' } });
+  await syncOf(wards('a', 4));
+  expect(await syncOf(wards('a', 4, 'Head nurse'))).toMatchObject({ unchanged: 4 });
+  expect(await syncOf(wards('b', 4, 'Head nurse'))).toMatchObject({ created: 0, deleted: 0, pending: 4 });
+  expect((await run('feeds', 'rekey', 'acme')).out).toContain('0 sure, 4 unsure');
+});
+
 it('verify, and the undo of an edit, say what is left to the site', async () => {
   mirror = await openMirror({ feed: LEFT });
   await syncOf([posting('p1', { state: 'Jalisco' })]);
@@ -71,4 +79,13 @@ it('verify, and the undo of an edit, say what is left to the site', async () => 
   expect((await run('review', 'undo-edit', 'acme', 'p1', 'description')).out).toContain(
     'undone: description; the job keeps description, which is set only on create',
   );
+});
+
+it('new keys of a feed that only creates jobs leave them as they are', async () => {
+  mirror = await openMirror({ feed: { policy: 'create_only' } });
+  await syncOf(wards('a', 12));
+  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, pending: 12 });
+  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept for their new keys');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, updated: 0, created: 0, requests: 0 });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
 });

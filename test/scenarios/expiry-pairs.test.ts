@@ -74,6 +74,31 @@ it('new keys: the age follows, and a job that a person keeps is not deleted unde
   expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 4 });
 });
 
+it('new keys after a job has ended: the posting stays ended, until it is renewed, and so it does after an incomplete pull', async () => {
+  await open({ expect: '{ min_records: 12 }' });
+  await syncOf(wards('a', 12));
+  await age(40, 'a1', 'a2');
+  expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });
+  expect(await syncOf(wards('b', 11))).toMatchObject({ complete: false, created: 0, pending: 11 });
+  expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, deleted: 0, pending: 12 });
+  const rekeyed = await run('feeds', 'rekey', 'acme', '--sure');
+  expect(rekeyed.out).toContain('a1 -> b1 "Nurse 1": same content, its job has ended, so it gets none');
+  expect(rekeyed.out).toContain('10 jobs kept for their new keys');
+  expect(rekeyed.out).toContain('The jobs of 2 other postings have ended, and stay so.');
+  expect(await mirror.sync()).toMatchObject({ created: 0, updated: 10, deleted: 0, expired: 2, pending: 0 });
+  expect(await mirror.sync()).toMatchObject({ unchanged: 10, expired: 2, requests: 0 });
+  expect(await live()).toEqual(numbered('b', 3, 12).sort());
+  await run('feeds', 'renew', 'acme', 'b1');
+  expect(await mirror.sync()).toMatchObject({ created: 1, expired: 1 });
+  // If the postings are other ones, as a person says, they get jobs.
+  await age(40, ...numbered('b', 3, 4));
+  expect(await mirror.sync()).toMatchObject({ expired: 3 });
+  expect(await syncOf(wards('c', 12))).toMatchObject({ created: 0, pending: 12 });
+  expect((await run('feeds', 'rekey', 'acme', '--not-rekey')).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ created: 12, expired: 0 });
+  expect(await rows('select key from posting_expiry where expired_at is not null')).toEqual([]);
+});
+
 it('more days: jobs whose deletes are held stay, although the source says that nothing has changed', async () => {
   const server = createServer((request, response) => {
     const etag = '"1"';

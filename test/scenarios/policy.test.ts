@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -77,7 +78,7 @@ it('create_only changes no job; back at mirror, every difference is sent', async
   expect(await titles()).toEqual({ p1: 'Changed p1', p2: 'Nurse p2', p3: 'Nurse p3', p5: 'Nurse p5' });
 });
 
-it.each(['rejected', 'in doubt'])(
+itInAll.each(['rejected', 'in doubt'])(
   'create_only keeps an update or create that is %s when the policy changes',
   async (state) => {
     mirror = await openMirror({ feed: { policy: 'mirror' } });

@@ -8,6 +8,7 @@ import { type App, openApp } from '../../src/runtime/app.ts';
 import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -115,7 +116,7 @@ it('tells what the site refuses', async () => {
   expect(short(await told(app))).toEqual(['posting.mirrored a created']);
 });
 
-it('tells nothing of imported mappings, and nothing without a destination', async () => {
+itInAll('tells nothing of imported mappings, and nothing without a destination', async () => {
   mirror = await openMirror();
   const app = await start('on: [held]');
   await pull(posting('a'));
@@ -139,7 +140,7 @@ it('tells a destination only of its feeds, and of what it asks for', async () =>
   expect(await told(app)).toEqual([]);
 });
 
-it('ends when no live process has the destination any more', async () => {
+itInAll('ends when no live process has the destination any more', async () => {
   mirror = await openMirror();
   await start(ALL);
   await stopAll();
@@ -148,7 +149,7 @@ it('ends when no live process has the destination any more', async () => {
   expect(await told(app)).toEqual([]);
 });
 
-it('ends a day after the last process that asked for them', async () => {
+itInAll('ends a day after the last process that asked for them', async () => {
   mirror = await openMirror();
   const app = await start(ALL, undefined, { ...IDLE, subscribeEveryMs: 20 });
   const confirmedAgo = (hours: number) =>
@@ -167,7 +168,7 @@ it('ends a day after the last process that asked for them', async () => {
   expect(await told(other)).toEqual([]);
 });
 
-it('writes no more while too many are undelivered', async () => {
+itInAll('writes no more while too many are undelivered', async () => {
   mirror = await openMirror();
   const app = await start(ALL);
   const [row] = await app.db.query<{ evaluator: string }>('select evaluator from posting_subscription');

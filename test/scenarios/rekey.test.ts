@@ -162,7 +162,7 @@ describe('all keys change', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('within the grace of the missing postings', async () => {
+  itInAll('within the grace of the missing postings', async () => {
     await open(wards('a', 12), { feed: { delete_guard: '{ missing_pulls: 3 }' } });
     const before = await ids();
     expect(await syncOf(wards('b', 12))).toMatchObject({
@@ -179,7 +179,7 @@ describe('all keys change', () => {
 });
 
 describe('a part of the keys changes', () => {
-  it('the other postings are mirrored meanwhile, and a small part is no change of keys', async () => {
+  itInAll('the other postings are mirrored meanwhile, and a small part is no change of keys', async () => {
     await open([...wards('a', 30)]);
     const before = await ids();
     const changed = (from: number) => [...wards('a', from - 1), ...wards('b', 31 - from, from)];
@@ -221,7 +221,7 @@ describe('content that is not unique', () => {
   const same = { title: 'Cook', description: 'Cooks' };
   const cooks = (prefix: string, count: number) => wards(prefix, count).map((each) => ({ ...each, ...same }));
 
-  it('as many missing as new ones: interchangeable, and each job keeps its ID', async () => {
+  itInAll('as many missing as new ones: interchangeable, and each job keeps its ID', async () => {
     await open(cooks('a', 8));
     const before = await ids();
     await syncOf(cooks('b', 8));
@@ -300,7 +300,7 @@ describe('what belongs to an old key', () => {
     expect(await syncOf(list)).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
   });
 
-  it('an update in flight, and a create in doubt, are left until they have ended', async () => {
+  itInAll('an update in flight, and a create in doubt, are left until they have ended', async () => {
     await open(wards('a', 12));
     await syncOf(wards('b', 12));
     // Nothing may be sent meanwhile.

@@ -10,6 +10,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -74,7 +75,7 @@ describe('drafts', () => {
     expect(await stored()).toBe(0);
   });
 
-  it('with equal bytes are each counted as skipped', async () => {
+  itInAll('with equal bytes are each counted as skipped', async () => {
     mirror = await openMirror({ feed: DRAFTS });
     const list = [...live, draft('d1'), draft('d1'), draft('d1')];
     for (const pull of [1, 2]) {
@@ -104,7 +105,7 @@ describe('drafts', () => {
   });
 });
 
-it('skips records of a large feed, which is split and parsed in a thread', async () => {
+itInAll('skips records of a large feed, which is split and parsed in a thread', async () => {
   mirror = await openMirror({ feed: DRAFTS });
   const long = 'x'.repeat(70_000);
   const many = Array.from({ length: 40 }, (_, at) => posting(`k${at}`, { description: long }));
@@ -160,7 +161,7 @@ describe('the rule', () => {
     expect((await mirror.siteJobs()).size).toBe(3);
   });
 
-  it('holds even beside an unreadable record that a person has discarded', async () => {
+  itInAll('holds even beside an unreadable record that a person has discarded', async () => {
     mirror = await openMirror({ feed: { skip: '{ city: Draft }' } });
     await sync(live.slice(0, 3));
     const broken = recordXml(posting('x')).replace('MA</state>', 'MA &</state>');
@@ -186,7 +187,7 @@ describe('the rule', () => {
     expect(await sync()).toMatchObject({ unchanged: 8, requests: 0 });
   });
 
-  it('skips all of a new feed, and says so', async () => {
+  itInAll('skips all of a new feed, and says so', async () => {
     mirror = await openMirror({ feed: { skip: '{ city: Boston }' } });
     for (const pull of [1, 2]) {
       const report = await sync(live);

@@ -4,10 +4,12 @@ import { existsSync, readdirSync } from 'node:fs';
 const COVERED_BY: Readonly<Record<string, string>> = {
   // Laws, with more processes, sites and connections.
   'test/laws/adopt.test.ts': 'test/cli/mappings-adopt.test.ts',
+  'test/laws/clock.test.ts': 'test/scenarios/expiring-postings.test.ts',
   'test/laws/adopt-page.test.ts': 'test/web/adopt.test.ts',
   'test/laws/crash-seeds.test.ts': 'test/laws/crash.test.ts',
   'test/laws/crossing.test.ts': 'test/laws/simulation.test.ts',
   'test/laws/database-states.test.ts': 'test/laws/own-faults.test.ts',
+  'test/laws/detailed-places.test.ts': 'test/laws/places.test.ts',
   'test/laws/details.test.ts': 'test/scenarios/details.test.ts',
   'test/laws/few-connections.test.ts': 'test/laws/own-faults.test.ts',
   'test/laws/missing-postings.test.ts': 'test/store/grace.test.ts',
@@ -25,9 +27,11 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/review/match-corpus.test.ts': 'test/review/match-jobs.test.ts',
   'test/scenarios/alerts-of-configurations.test.ts': 'test/scenarios/alerts.test.ts',
   'test/scenarios/cached-list.test.ts': 'test/laws/doubts.test.ts',
+  'test/scenarios/create-only-pairs.test.ts': 'test/scenarios/create-only-fields.test.ts',
   'test/scenarios/details-meanwhile.test.ts': 'test/scenarios/details.test.ts',
   'test/scenarios/doubt-reason.test.ts': 'test/laws/doubts.test.ts',
   'test/scenarios/expiry.test.ts': 'test/laws/expiry.test.ts',
+  'test/scenarios/expiry-pairs.test.ts': 'test/laws/expiry.test.ts',
   'test/scenarios/expiring-site.test.ts': 'test/apply/confirm-gone.test.ts',
   'test/scenarios/gone-doubts-in-grace.test.ts': 'test/scenarios/gone-doubts.test.ts',
   'test/scenarios/json-feed.test.ts': 'test/feed/splitting.test.ts',
@@ -52,10 +56,13 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/scenarios/throttled-site.test.ts': 'test/apply/outcome-policy.test.ts',
   'test/scenarios/token-in-answers.test.ts': 'test/scenarios/echoed-token.test.ts',
   'test/scenarios/undo-and-rekey.test.ts': 'test/scenarios/rekey.test.ts',
+  'test/scenarios/undo-and-verify-pairs.test.ts': 'test/cli/undo.test.ts',
   'test/scenarios/wrong-details.test.ts': 'test/scenarios/details.test.ts',
   'test/setup/real-feeds.test.ts': 'test/setup/propose.test.ts',
   'test/site/list-stream.test.ts': 'test/site/list.test.ts',
   'test/telemetry/alerts/mail.test.ts': 'test/telemetry/alerts/webhook.test.ts',
+  'test/web/adopt.test.ts': 'test/cli/mappings-adopt.test.ts',
+  'test/web/hostile-forms.test.ts': 'test/web/hostile.test.ts',
   'test/web/page-sizes.test.ts': 'test/review/list-groups.test.ts',
   'test/web/many-entries.test.ts': 'test/review/list-groups.test.ts',
   // How the program behaves as a process, in a terminal, a browser, a package or on another machine.
@@ -87,7 +94,7 @@ const COVERED_BY: Readonly<Record<string, string>> = {
 
 /** Each test file here starts Chromium; these of them show that signing in and pages with forms work in a browser. */
 const BROWSER_TESTS = 'test/web/pages';
-const BROWSER_TESTS_IN_PART = [`${BROWSER_TESTS}/overview.test.ts`, `${BROWSER_TESTS}/review.test.ts`];
+const BROWSER_TESTS_IN_PART = [`${BROWSER_TESTS}/overview.test.ts`];
 
 /** What the other pages show and what their forms do is to be tested over HTTP, by the other files in `test/web`. */
 const otherBrowserTests = (): string[] =>

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, type Served, serve } from './served.ts';
 
@@ -66,6 +67,8 @@ describe('reads', () => {
     expect(await list('q=p2')).toEqual(['p2']);
     expect(await list('q=job-p3')).toEqual(['p3']);
     expect(await list('q=nothing')).toEqual([]);
+    expect(await list('q=nurse')).toEqual(['odd', 'p1', 'p2', 'p3']);
+    expect(await list('q=nurse&state=rejected')).toEqual(['odd']);
   });
 
   it('what became of a posting', async () => {
@@ -325,7 +328,7 @@ it('starts a pull, whose changes are sent', async () => {
   ]);
 });
 
-it('brings one posting up to date, after a pull that runs', async () => {
+itInAll('brings one posting up to date, after a pull that runs', async () => {
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   await stage.mirror.writeFeed(feedXml([posting('A/1')]));
@@ -338,7 +341,7 @@ it('brings one posting up to date, after a pull that runs', async () => {
   expect((await served.api('POST', 'feeds/nothing/postings/x/sync')).status).toBe(404);
 });
 
-it('starts no second pull of a feed that is being pulled', async () => {
+itInAll('starts no second pull of a feed that is being pulled', async () => {
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   const lock = await lockFeed(stage.app.db, acme);

@@ -87,7 +87,7 @@ it('binds at most so many in one go, and the rest by their new mark', async () =
   ]) {
     const page = await suspectedPairs(stage.app.db, acme, { show: 'sure', from: 0, limit: 1 });
     const decision = { kind: 'sure', mark: page?.marks.sure ?? '' } as const;
-    expect(await decideRekey(stage.app.db, acme, 'tester', decision, 5)).toEqual({
+    expect(await decideRekey(stage.app.db, { feed: acme, actor: 'tester', policy: undefined }, decision, 5)).toEqual({
       kind: 'bound',
       bound,
       refused: [],

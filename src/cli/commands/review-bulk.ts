@@ -11,6 +11,7 @@ import type { SelectedCount } from '../../store/review/selected-counts.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { askAboutSelected } from '../ask-about-selected.ts';
+import { askToApprove } from '../ask-to-approve.ts';
 import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
 import { commandWriter } from '../command-line.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
@@ -98,7 +99,7 @@ function bulkCommand(action: BulkAction, description: string): Command {
 
 const COUNT_HELP = {
   approve:
-    'only if exactly this many deletes are held in the named feeds, or are selected; without it, a selection asks first',
+    'only if exactly this many deletes are held in the named feeds, or are selected; without it, a terminal asks first, and a selection always',
   others: 'only if exactly this many entries are selected, with --group or another selection',
 } as const;
 
@@ -119,7 +120,11 @@ async function actOnNamed(
   if (selected.kind === 'unknown') throw new UserError(selected.message);
   const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
   const write = commandWriter(options.config);
-  const asked = action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {};
+  const asks = action === 'approve' && options.count === undefined;
+  const asked = {
+    ...(action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {}),
+    ...(asks ? await askToApprove(app.db, selection.feeds, write) : {}),
+  };
   const actor = actorName(options.as);
   const { reason } = options;
   const report = await actOnEntries(app.db, action, selection, { actor, reason, expectHeld: options.count, ...asked });

@@ -16,6 +16,7 @@ const ROOM_BYTES = 64 * 1024;
 const END_AT = 4;
 const OVERSIZED_AT = 8;
 const OVERSIZED_BYTES = 6;
+const MAX_POSITION = 0xffffffff;
 const READING_AT = OVERSIZED_AT + OVERSIZED_BYTES;
 const READING_END_AT = READING_AT + 4;
 const HASH_AT = READING_END_AT + 4;
@@ -130,23 +131,24 @@ export class RecordBatch {
 
   /** The start of the record, without its prefix, in {@link bytes}. */
   startOf(record: number): number {
-    return this.#facts.memory.readUInt32LE(record * FACTS_BYTES);
+    return this.#facts.view.getUint32(record * FACTS_BYTES, true);
   }
 
   endOf(record: number): number {
-    return this.#facts.memory.readUInt32LE(record * FACTS_BYTES + END_AT);
+    return this.#facts.view.getUint32(record * FACTS_BYTES + END_AT, true);
   }
 
   /** The length in the feed of an oversized record, of which the batch has only the first bytes; otherwise 0. */
   oversizedLengthOf(record: number): number {
-    return this.#facts.memory.readUIntLE(record * FACTS_BYTES + OVERSIZED_AT, OVERSIZED_BYTES);
+    const at = record * FACTS_BYTES + OVERSIZED_AT;
+    return this.#facts.view.getUint32(at, true) + this.#facts.view.getUint16(at + 4, true) * 2 ** 32;
   }
 
   /** The record's reading, for `readingIn`, if it was prefetched; valid until the batch is changed. */
   readingOf(record: number): Buffer | undefined {
-    const to = this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_END_AT);
+    const to = this.#facts.view.getUint32(record * FACTS_BYTES + READING_END_AT, true);
     if (to === 0) return undefined;
-    return this.#readings.memory.subarray(this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_AT), to);
+    return this.#readings.memory.subarray(this.#facts.view.getUint32(record * FACTS_BYTES + READING_AT, true), to);
   }
 
   /** The position of the record's hash in {@link hashes}. */
@@ -203,9 +205,9 @@ export class RecordBatch {
       if (result === undefined) continue;
       const start = this.#readings.length;
       writeReading(result, this.#readings);
-      const facts = this.#facts.memory;
-      facts.writeUInt32LE(start, record * FACTS_BYTES + READING_AT);
-      facts.writeUInt32LE(this.#readings.length, record * FACTS_BYTES + READING_END_AT);
+      const facts = this.#facts.view;
+      facts.setUint32(record * FACTS_BYTES + READING_AT, start, true);
+      facts.setUint32(record * FACTS_BYTES + READING_END_AT, this.#readings.length, true);
     }
   }
 
@@ -232,13 +234,15 @@ export class RecordBatch {
   }
 
   #add(start: number, length: number, oversizedLength: number): void {
+    if (start + length > MAX_POSITION) throw new RangeError('a batch of records has more than 4 GiB');
     const at = this.#facts.extend(FACTS_BYTES);
-    const facts = this.#facts.memory;
-    facts.writeUInt32LE(start, at);
-    facts.writeUInt32LE(start + length, at + END_AT);
-    facts.writeUIntLE(oversizedLength, at + OVERSIZED_AT, OVERSIZED_BYTES);
-    facts.writeUInt32LE(0, at + READING_AT);
-    facts.writeUInt32LE(0, at + READING_END_AT);
+    const facts = this.#facts.view;
+    facts.setUint32(at, start, true);
+    facts.setUint32(at + END_AT, start + length, true);
+    facts.setUint32(at + OVERSIZED_AT, oversizedLength, true);
+    facts.setUint16(at + OVERSIZED_AT + 4, oversizedLength / 2 ** 32, true);
+    facts.setUint32(at + READING_AT, 0, true);
+    facts.setUint32(at + READING_END_AT, 0, true);
   }
 }
 

@@ -1,5 +1,5 @@
 // Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
-import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
 import { readRekey, withPairs } from '../../store/change/rekey/read-rekey.ts';
 import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
@@ -38,15 +38,14 @@ const MOST_AT_ONCE = 10_000;
 
 export async function decideRekey(
   db: Database,
-  feed: FeedName,
-  actor: string,
+  { feed, actor, policy }: Pick<RekeySubject, 'feed' | 'actor' | 'policy'>,
   decision: RekeyDecision,
   most = MOST_AT_ONCE,
 ): Promise<RekeyEnd> {
   const lock = await lockFeed(db, feed);
   if (lock === undefined)
     return refused(`feed ${feed} is being pulled or changed right now; try again when that has ended`);
-  const subject = { db, feed, actor, signal: lock.lost, checkLock: () => lock.lost.throwIfAborted() };
+  const subject = { db, feed, actor, policy, signal: lock.lost, checkLock: () => lock.lost.throwIfAborted() };
   try {
     return await decide(subject, decision, most);
   } finally {

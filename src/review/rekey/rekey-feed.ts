@@ -1,5 +1,6 @@
 // Gives the jobs of missing postings to the new postings that are the same under other keys: all certain ones, or one that a person
 // names. Sends nothing.
+import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { type RekeyLine, withPairs } from '../../store/change/rekey/read-rekey.ts';
 import { rekeyPostings } from '../../store/change/rekey/rekey-postings.ts';
@@ -11,6 +12,8 @@ export interface RekeySubject {
   readonly db: Database;
   readonly feed: FeedName;
   readonly actor: string;
+  /** What the feed may do to the jobs that its new keys keep. */
+  readonly policy: FeedPolicy | undefined;
   readonly signal: AbortSignal;
   /** Throws if the feed's pull lock is no longer held. */
   readonly checkLock: () => void;
@@ -24,7 +27,10 @@ export interface RekeyedLine extends RekeyLine {
 }
 
 export interface RekeyCounts {
+  /** Jobs that new keys have now. */
   readonly bound: number;
+  /** New keys of postings whose job has ended. */
+  readonly ended: number;
   readonly sure: number;
   readonly unsure: number;
   /** Postings without a pair. */
@@ -41,7 +47,7 @@ export async function rekeyFeed(
   bind: boolean,
   take: (lines: readonly RekeyedLine[]) => Promise<void>,
 ): Promise<RekeyCounts> {
-  const counts = { bound: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
+  const counts = { bound: 0, ended: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
   const session = await subject.db.session();
   try {
     await withPairs(subject.db, subject.feed, async (read) => {
@@ -49,7 +55,7 @@ export async function rekeyFeed(
         subject.signal.throwIfAborted();
         const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
         for (const line of told) {
-          if (line.bound) counts.bound++;
+          if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
           else if (line.verdict !== 'unmatched') counts[line.verdict]++;
           else if (line.key === undefined) counts.missing++;
           else counts.added++;
@@ -100,7 +106,7 @@ const unbound = (line: RekeyLine): RekeyedLine => ({ ...line, bound: false, mess
 
 async function bindSure(
   session: Parameters<typeof rekeyPostings>[0],
-  { feed, actor, checkLock }: RekeySubject,
+  { feed, actor, policy, checkLock }: RekeySubject,
   lines: readonly RekeyLine[],
 ): Promise<RekeyedLine[]> {
   const sure = lines.flatMap(({ verdict, key, oldKey }) =>
@@ -109,7 +115,7 @@ async function bindSure(
   if (sure.length === 0) return lines.map(unbound);
   checkLock();
   const refused = new Map(
-    (await rekeyPostings(session, { feed, actor }, sure)).map(({ key, message }) => [key, message]),
+    (await rekeyPostings(session, { feed, actor, policy }, sure)).map(({ key, message }) => [key, message]),
   );
   crossStep('postings-rekeyed');
   return lines.map((line) => {
@@ -120,13 +126,13 @@ async function bindSure(
 
 /** Returns why it was refused; `undefined`: it was bound. */
 export async function rekeyOne(
-  { db, feed, actor, checkLock }: RekeySubject,
+  { db, feed, actor, policy, checkLock }: RekeySubject,
   pair: { readonly key: PostingKey; readonly oldKey: PostingKey },
 ): Promise<string | undefined> {
   const session = await db.session();
   try {
     checkLock();
-    const [refused] = await rekeyPostings(session, { feed, actor }, [pair]);
+    const [refused] = await rekeyPostings(session, { feed, actor, policy }, [pair]);
     return refused?.message;
   } finally {
     await session.end();

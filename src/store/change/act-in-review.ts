@@ -174,6 +174,27 @@ export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Sel
   );
 }
 
+/** Held deletes of one feed. */
+export interface HeldCount {
+  readonly feed: FeedName;
+  readonly n: number;
+  /** Another one if other deletes are held, or one of them has changed. */
+  readonly mark: string;
+  /** Some of them, by key. */
+  readonly examples: readonly number[];
+}
+
+/** Counts the deletes that approving these feeds would approve. Within a transaction, none of them changes until it ends. */
+export const countHeld = (db: Queryable, feeds: readonly FeedName[]): Promise<HeldCount[]> =>
+  db.query<HeldCount & Record<string, unknown>>(
+    `with held as materialized (
+       select id, feed, key, revision from change where feed = any($1::text[]) and state = 'held' and desired = 'absent'
+       order by feed, key for update)
+     select feed, count(*) as n, sum(hashint8extended(id, revision))::text as mark,
+       (array_agg(id order by key))[1:10] as examples from held group by feed order by feed`,
+    [feeds],
+  );
+
 /** How many entries of these feeds an action skipped because they are in doubt or break a known rule. */
 export async function countPassedOver(
   tx: Queryable,

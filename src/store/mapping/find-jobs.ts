@@ -1,8 +1,9 @@
-// Finds the job of a posting by key, job ID or title, and lists by key the postings that have a job, or whose job has ended. Every statement reads a short range of an index.
+// Finds the job of a posting by key, job ID or title, and lists by key the postings that have a job, or whose job has ended.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
-import type { Queryable } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { HAS_ENDED } from '../pull/posting-expiry.ts';
+import { postingsTitled } from './titled-postings.ts';
 
 /** A posting with what is on the site, and what is still to be sent. */
 export interface JobOfPosting {
@@ -51,31 +52,24 @@ export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefine
     [name, feed ?? null],
   );
 
-/** As the index has it. */
-const TITLE = `lower(left(d.fields->>'title', 100)) collate "C"`;
-
-/** Postings whose job has a title that begins with this text, in any case: by title, then by feed and key. */
-export const jobsTitled = (
-  db: Queryable,
-  beginning: string,
+/** At most so many postings with such a title, by title, then by feed and key; see {@link postingsTitled}. */
+export async function jobsTitled(
+  db: Database,
+  text: string,
   feed: FeedName | undefined,
   limit: number,
-): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
-    // Feed by feed, so that each is a short range of the index in its order, however many jobs of other feeds have such a title.
+): Promise<JobOfPosting[]> {
+  const found = await postingsTitled(db, text, feed, limit);
+  return db.query<JobOfPosting & Record<string, unknown>>(
     `select ${COLUMNS} from (
-       select t.*, m.site, m.site_job_id, m.site_job_url from (
-         select f.feed, d.key, d.title
-         from (select feed from feed_state where $2::text is null or feed = $2) f cross join lateral (
-           select d.key, ${TITLE} as title from document d
-           where d.feed = f.feed and ${TITLE} >= lower(left($1, 100)) collate "C"
-             and ${TITLE} < (lower(left($1, 100)) || U&'\\+10FFFF') collate "C"
-           order by ${TITLE}, d.key limit $3) d
-         order by d.title, f.feed, d.key limit $3) t
-       join mapping m on m.feed = t.feed and m.key = t.key) p ${JOINS}
-     order by p.title, p.feed, p.key`,
-    [beginning, feed ?? null, limit],
+       select t.feed, t.key, coalesce(m.site, o.site) as site, m.site_job_id, m.site_job_url
+       from unnest($1::text[], $2::text[]) t(feed, key) left join mapping m on m.feed = t.feed and m.key = t.key
+         left join change o on o.feed = t.feed and o.key = t.key
+       where coalesce(m.site, o.site) is not null) p ${JOINS}
+     order by title, p.feed, p.key`,
+    [found.map((each) => each.feed), found.map((each) => each.key)],
   );
+}
 
 /** Postings that have a job, or whose job has ended, by feed and key. */
 export const jobsAfter = (

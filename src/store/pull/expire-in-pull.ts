@@ -1,7 +1,9 @@
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
 import pg from 'pg';
 import { NEVER_DUE } from '../../plan/grace.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED } from '../change/rekey/digests.ts';
 import { inBatches } from '../postgres/cursor.ts';
+import { HAS_ENDED } from './posting-expiry.ts';
 import type { PullTransaction } from './pull-transaction.ts';
 
 const BATCH = 10_000;
@@ -24,18 +26,28 @@ export async function addExpired({ session, subject: { feed }, hasExpired: any }
   return rows.filter(({ added }) => added).length;
 }
 
-/** Records which postings have expired. Their jobs are being deleted, so this needs a complete pull. */
-export async function noteExpired({ session, subject: { feed }, hasExpired: any }: PullTransaction): Promise<void> {
+/**
+ * Records which postings have expired, and by what they are recognised under other keys. Their jobs are being deleted, so this needs a
+ * complete pull.
+ */
+export async function noteExpired(
+  { session, subject: { feed }, hasExpired: any }: PullTransaction,
+  compared: ComparedFields,
+): Promise<void> {
   if (!any) return;
   await session.query(
-    `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash)
-     select $1, s.key, now(), m.site_job_id, s.record_hash from expired_seen s left join mapping m on m.feed = $1 and m.key = s.key
+    `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash, content, likeness)
+     select $1, x.key, now(), m.site_job_id, x.record_hash, digest.content, digest.likeness
+     from expired_seen x left join mapping m on m.feed = $1 and m.key = x.key
+       left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
      on conflict (feed, key) do update set
        expired_at = case when e.site_job_id is distinct from coalesce(excluded.site_job_id, e.site_job_id) then now()
          else coalesce(e.expired_at, now()) end,
        renewed_at = null, site_job_id = coalesce(excluded.site_job_id, e.site_job_id), record_hash = excluded.record_hash,
+       content = case when excluded.site_job_id is null then e.content else excluded.content end,
+       likeness = case when excluded.site_job_id is null then e.likeness else excluded.likeness end,
        missing_pulls = 0`,
-    [feed],
+    digestValues(feed, compared),
   );
 }
 
@@ -50,31 +62,53 @@ export async function refreshExpired({ session, subject: { feed }, hasExpired: a
 }
 
 /**
- * Forgets the expired postings that a complete pull no longer saw, once their grace is over: one that comes back is a new posting.
+ * Collects the expired postings that this pull did not see.
  * @param hasSeen whether the pull saw the record with this hash.
  */
-export async function forgetGone(
-  { session, subject: { feed }, hasExpired: any, hasUnreadableKeys }: PullTransaction,
+export async function collectExpiredGone(
+  pullTx: PullTransaction,
   hasSeen: (recordHash: Buffer) => boolean,
-  pullsBeforeDue: number,
 ): Promise<void> {
+  const { session, subject, hasExpired: any, hasUnreadableKeys } = pullTx;
   const others = any ? 'and not exists (select from expired_seen s where s.key = e.key)' : '';
   const protects = hasUnreadableKeys
     ? `and not exists (select from unreadable_key r where r.key in (e.key, regexp_replace(e.key, '[^|]*$', '')))`
     : '';
   const select = `select e.key, e.record_hash as hash from posting_expiry e
-    where e.feed = ${pg.escapeLiteral(feed)} and e.expired_at is not null ${others} ${protects}`;
+    where e.feed = ${pg.escapeLiteral(subject.feed)} and e.expired_at is not null ${others} ${protects}`;
   for await (const rows of inBatches<{ key: string; hash: Buffer | null }>(session, 'expired_row', select, BATCH)) {
     const gone = rows.filter(({ hash }) => hash === null || !hasSeen(hash)).map(({ key }) => key);
     if (gone.length === 0) continue;
-    await session.query(
-      `with gone as (select unnest($2::text[]) as key),
-       counted as (update posting_expiry e set missing_pulls = e.missing_pulls + 1 from gone g
-         where e.feed = $1 and e.key = g.key and e.missing_pulls < $3)
-       delete from posting_expiry e using gone g where e.feed = $1 and e.key = g.key and e.missing_pulls >= $3`,
-      [feed, gone, pullsBeforeDue],
-    );
+    if (!pullTx.hasExpiredGone)
+      await session.query('create temporary table expired_gone (key text primary key) on commit drop');
+    pullTx.hasExpiredGone = true;
+    await session.query('insert into expired_gone select unnest($1::text[])', [gone]);
   }
+  if (!pullTx.hasExpiredGone) return;
+  const [row] = await session.query<{ n: number }>(
+    `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
+    [subject.feed],
+  );
+  pullTx.endedGone = row?.n ?? 0;
+}
+
+/**
+ * Forgets the expired postings that a complete pull no longer saw, once their grace is over: one that comes back is a new posting. Not
+ * while they may be in the feed under other keys.
+ */
+export async function forgetGone(
+  { session, subject: { feed }, hasExpiredGone }: PullTransaction,
+  pullsBeforeDue: number,
+): Promise<void> {
+  if (hasExpiredGone)
+    await session.query(
+      `with gone as (select g.key from expired_gone g where not exists (
+           select from rekey_posting r where r.feed = $1 and not r.is_new and r.key = g.key)),
+       counted as (update posting_expiry e set missing_pulls = e.missing_pulls + 1 from gone g
+         where e.feed = $1 and e.key = g.key and e.missing_pulls < $2)
+       delete from posting_expiry e using gone g where e.feed = $1 and e.key = g.key and e.missing_pulls >= $2`,
+      [feed, pullsBeforeDue],
+    );
   await session.query(
     `delete from posting_expiry e where e.feed = $1 and e.renewed_at is not null
        and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)

@@ -90,6 +90,10 @@ export class PullTransaction {
   expireAfterDays: number | undefined;
   /** Whether the pull saw expired postings; only then the table `expired_seen` exists. */
   hasExpired = false;
+  /** Whether the pull did not see some expired postings; only then the table `expired_gone` exists. */
+  hasExpiredGone = false;
+  /** How many of these have no job. */
+  endedGone = 0;
   /** Keys end with a place, and an unreadable record has the key without it. */
   hasPlaces = false;
 

@@ -7,8 +7,9 @@ export type PostingState = (typeof POSTING_STATES)[number];
 
 export interface PostingFilter {
   readonly states: readonly PostingState[];
-  /** Only the posting with this key, and that of the site job with this ID. */
+  /** Only the posting with this key, that of the site job with this ID, and those of `titled`. */
   readonly keyOrJobId: string | undefined;
+  readonly titled?: readonly PostingKey[];
 }
 
 export interface PostingPage {
@@ -23,7 +24,7 @@ const QUIET: readonly PostingState[] = ['live', 'grace'];
 export async function postingPage(
   db: Queryable,
   feed: FeedName,
-  { states, keyOrJobId }: PostingFilter,
+  { states, keyOrJobId, titled = [] }: PostingFilter,
   limit: number,
   after?: PostingKey,
 ): Promise<PostingPage> {
@@ -33,7 +34,7 @@ export async function postingPage(
     ...(states.some((state) => QUIET.includes(state)) ? [mappings('$1')] : []),
   ];
   const values = [feed, states, limit + 1, after ?? ''];
-  const keys = keyOrJobId === undefined ? undefined : await keysOf(db, feed, keyOrJobId);
+  const keys = keyOrJobId === undefined ? undefined : [...(await keysOf(db, feed, keyOrJobId)), ...titled];
   const only = keys === undefined ? '' : ' and key = any($5::text[])';
   // Each part reads the primary key of its table in order, and ends when the page is full.
   const rows = await db.query(

@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
-import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
 import { renewAs } from '../../review/renew-postings.ts';
 import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
+import type { App } from '../../runtime/app.ts';
+import { postingsTitled } from '../../store/mapping/titled-postings.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { editsOfPosting } from '../../store/review/override.ts';
@@ -28,6 +30,7 @@ import { operation } from './operation.ts';
 import { cursorSchema, fieldName, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
 
 const DEFAULT_LIMIT = 50;
+const MOST_TITLED = 200;
 
 export const listPostings = operation({
   id: 'listPostings',
@@ -38,7 +41,11 @@ export const listPostings = operation({
   params: z.strictObject({ feed: nameText }),
   query: z.strictObject({
     state: listOf(POSTING_STATES),
-    q: text(500).optional().describe('Only the posting with this key, or of the site job with this ID.'),
+    q: text(500)
+      .optional()
+      .describe(
+        `The posting with this key or whose site job has this ID. If there is none, at most ${MOST_TITLED} whose title has words that begin with these.`,
+      ),
     cursor: cursorSchema,
     limit: limitSchema,
   }),
@@ -46,12 +53,20 @@ export const listPostings = operation({
   async run({ params, query }, { app }) {
     const feed = await requireFeed(app, params.feed);
     const after = decodeCursor(query.cursor, keyText);
-    const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: query.q || undefined };
+    const q = query.q || undefined;
+    const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: q, titled: await titledOf(app, feed, q) };
     const limit = query.limit ?? DEFAULT_LIMIT;
     const { postings, next } = await postingPage(app.db, feed, filter, limit, after as PostingKey | undefined);
     return { body: { items: postings.map(reportLineJson), next_cursor: encodeCursor(next) } };
   },
 });
+
+/** The postings with such a title, unless the text is a key or the ID of a job. */
+async function titledOf({ db }: App, feed: FeedName, q: string | undefined): Promise<readonly PostingKey[]> {
+  if (q === undefined) return [];
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: q }, 1);
+  return postings.length > 0 ? [] : (await postingsTitled(db, q, feed, MOST_TITLED)).map(({ key }) => key);
+}
 
 export const showPosting = operation({
   id: 'showPosting',

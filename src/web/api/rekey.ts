@@ -80,7 +80,11 @@ export const decideAboutRekey = operation({
   response: rekeyedAnswer,
   async run({ params, body }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
-    const end = await decideRekey(app.db, feed, actor, decisionOf(body));
+    const end = await decideRekey(
+      app.db,
+      { feed, actor, policy: app.config.feeds.get(feed)?.policy },
+      decisionOf(body),
+    );
     if (end.kind === 'refused') throw new ProblemError({ status: 409, detail: end.message });
     control.wake();
     const { kind: _, ...counts } = end;

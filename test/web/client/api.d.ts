@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 8e287f686849381dd69abaa08225de83da5b0b6a5fdd1f7ea1889b3d459c32f2
+// The types of the API's client. SHA-256 of the document: aa8218136194f0d89349bc9b6648c5a37837cb4e205426c56da62c186895faf3
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1740,7 +1740,7 @@ export interface operations {
             query?: {
                 /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
                 state?: string;
-                /** @description Only the posting with this key, or of the site job with this ID. */
+                /** @description The posting with this key or whose site job has this ID. If there is none, at most 200 whose title has words that begin with these. */
                 q?: string;
                 /** @description The `next_cursor` of the answer before. */
                 cursor?: string;

@@ -5,6 +5,7 @@ import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { inBatches } from '../../postgres/cursor.ts';
 import type { Database, Queryable, Row } from '../../postgres/database.ts';
+import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 import type { RekeyPair } from './rekey-postings.ts';
 
 export interface RekeyState {
@@ -24,13 +25,13 @@ export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeySta
   return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0 };
 }
 
-/** A new posting, a missing posting that has a job, or both, if the first may be the second under another key. */
+/** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
 export interface RekeyLine {
   /** Of the new posting. */
   readonly key: PostingKey | undefined;
   /** Of the missing posting. */
   readonly oldKey: PostingKey | undefined;
-  /** Of the missing posting. */
+  /** Of the missing posting; `undefined`: its job has ended. */
   readonly siteJobId: SiteJobId | undefined;
   readonly title: string | undefined;
   readonly verdict: RekeyVerdict;
@@ -82,6 +83,8 @@ interface PairRow extends Row {
   readonly contents: string;
 }
 
+const HAS_NO_JOB = 'its job has ended, so it gets none';
+
 function lineOf({ key, oldKey, siteJobId, title, how, differing, contents, ...evidence }: PairRow): RekeyLine {
   const named = {
     key: key ?? undefined,
@@ -90,8 +93,10 @@ function lineOf({ key, oldKey, siteJobId, title, how, differing, contents, ...ev
     title: title ?? undefined,
     contents,
   };
-  if (how !== 'single')
-    return { ...named, ...judgeRekey({ ...evidence, equal: how === 'equal', differing: differing ?? [] }) };
+  if (how !== 'single') {
+    const { verdict, reasons } = judgeRekey({ ...evidence, equal: how === 'equal', differing: differing ?? [] });
+    return { ...named, verdict, reasons: siteJobId === null ? [...reasons, HAS_NO_JOB] : reasons };
+  }
   const other = key === null ? 'no new posting' : 'no missing posting';
   return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };
 }
@@ -103,7 +108,7 @@ const selectSides = (feed: string, source: string): string => `
   from ${source} r left join mapping m on m.feed = r.feed and m.key = r.key
     left join change c on c.feed = r.feed and c.key = r.key
   where r.feed = ${feed} and case when r.is_new then m.key is null and c.operation = 'create' and c.desired = 'present'
-    else m.key is not null end`;
+    else m.key is not null or exists (select from posting_expiry e where e.feed = r.feed and e.key = r.key and ${HAS_ENDED}) end`;
 
 /**
  * Numbers the postings of each group in the order of their keys; numbers in keys count by their size. Postings with the same number are
@@ -156,7 +161,7 @@ function selectPairs(name: FeedName, pair: RekeyPair | undefined): string {
           0, 0, proven, edited from by_likeness where not paired)
     select line.old_key as "oldKey", line.new_key as key, line.site_job_id as "siteJobId", how, missing, added, proven,
       any_edited as edited, coalesce(c.fields->>'title', d.fields->>'title') as title,
-      case when how = 'alike' then ${differingNames} end as differing,
+      case when how = 'alike' and d.key is not null then ${differingNames} end as differing,
       concat_ws('/', encode(m.content_hash, 'hex'), encode(c.content_hash, 'hex')) as contents
     from line ${documents('line')}
     order by rank, length(coalesce(line.new_key, line.old_key)), coalesce(line.new_key, line.old_key) collate "C"`;

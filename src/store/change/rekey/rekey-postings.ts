@@ -1,4 +1,6 @@
-// Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it.
+// Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it. If that
+// job has ended, the new posting gets none.
+import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
@@ -22,11 +24,11 @@ export interface RefusedRekey extends RekeyPair {
 
 /**
  * Binds all pairs in one transaction, except those that cannot be bound any more; returns these. Nothing is sent: what differs is
- * an update afterwards. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
+ * an update afterwards, if the feed's policy updates jobs. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
  */
 export async function rekeyPostings(
   session: Session,
-  { feed, actor }: { readonly feed: FeedName; readonly actor: string },
+  { feed, actor, policy }: { readonly feed: FeedName; readonly actor: string; readonly policy: FeedPolicy | undefined },
   pairs: readonly RekeyPair[],
 ): Promise<RefusedRekey[]> {
   await session.query('begin');
@@ -48,7 +50,7 @@ export async function rekeyPostings(
       [feed],
     );
     const refused = await removeRefused(session, feed);
-    await moveJobs(session, feed, actor);
+    await moveJobs(session, feed, actor, updatesJobs(policy));
     await session.query('commit');
     return refused;
   } catch (error) {
@@ -63,7 +65,7 @@ async function removeRefused(session: Queryable, feed: FeedName): Promise<Refuse
        select w.old_key, w.key, case
          when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
            then 'one of the two postings is named twice'
-         when o.key is null then 'posting ' || w.old_key || ' has no job any more'
+         when o.key is null and e.key is null then 'posting ' || w.old_key || ' has no job any more'
          when n.key is not null then 'posting ' || w.key || ' has a job of its own: ' || n.site_job_id
          when c.key is null or c.desired = 'absent' then 'the feed has no new posting ' || w.key
          when c.attempt_token is not null
@@ -76,6 +78,7 @@ async function removeRefused(session: Queryable, feed: FeedName): Promise<Refuse
            then 'the feed has posting ' || w.old_key || ' again'
        end as message
        from rekeyed w left join mapping o on o.feed = $1 and o.key = w.old_key left join mapping n on n.feed = $1 and n.key = w.key
+         left join posting_expiry e on e.feed = $1 and e.key = w.old_key and e.expired_at is not null
          left join change b on b.feed = $1 and b.key = w.old_key left join change c on c.feed = $1 and c.key = w.key
          left join rekey_posting r on r.feed = $1 and r.key = w.old_key and not r.is_new),
      removed as (
@@ -96,7 +99,7 @@ const MOVED = [
   'posting_expiry',
 ] as const;
 
-async function moveJobs(session: Queryable, feed: FeedName, actor: string): Promise<void> {
+async function moveJobs(session: Queryable, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
   const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
     // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
     // mappings with equal record hashes for one posting.
@@ -105,7 +108,13 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
      returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
     [feed],
   );
-  if (moved.length === 0) return;
+  const ended = await session.query<{ key: PostingKey; oldKey: PostingKey }>(
+    `select w.key, w.old_key as "oldKey" from rekeyed w
+     where not exists (select from mapping m where m.feed = $1 and m.key = w.key) order by w.key`,
+    [feed],
+  );
+  if (moved.length + ended.length === 0) return;
+  await dropCreates(session, feed, mayUpdate ? ended : [...ended, ...moved]);
   // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
   const dropped = await session.query<{ desired: string; state: string; key: PostingKey }>(
     'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
@@ -160,13 +169,16 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
      from rekeyed w where c.feed = $1 and c.key = w.key`,
     [feed],
   );
-  await applyEdits(session, feed, moved);
-  await auditActions(
-    session,
-    actor,
-    'rekey',
-    moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
+  // The next pull sees the record under the new key.
+  await session.query(
+    'update posting_expiry set record_hash = null, missing_pulls = 0 where feed = $1 and key = any($2::text[])',
+    [feed, ended.map(({ key }) => key)],
   );
+  await applyEdits(session, feed, moved);
+  await auditActions(session, actor, 'rekey', [
+    ...moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
+    ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
+  ]);
   await session.query(
     `delete from rekey_posting r using rekeyed w
      where r.feed = $1 and r.key = case when r.is_new then w.key else w.old_key end`,
@@ -175,6 +187,23 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string): Prom
   // The next pull must read the feed, changed or not.
   await session.query('update feed_state set source_version = null where feed = $1', [feed]);
   await endIfNothingLeft(session, feed);
+}
+
+/** Nothing is to be sent for these new postings. They count as done for the pull that saw them. */
+async function dropCreates(
+  session: Queryable,
+  feed: FeedName,
+  ended: readonly { readonly key: PostingKey }[],
+): Promise<void> {
+  const dropped = await session.query<{ counts: boolean }>(
+    'delete from change where feed = $1 and key = any($2::text[]) returning not gone and not unseen as counts',
+    [feed, ended.map(({ key }) => key)],
+  );
+  const counted = dropped.filter(({ counts }) => counts);
+  await addOutcomeCount(
+    session,
+    counted.map(() => ({ feed, outcome: 'nothing' }) as const),
+  );
 }
 
 /** The new postings were read without the edits that they have now. The next pull reads them again, with the edits. */

@@ -1,4 +1,4 @@
-// Finds jobs by posting key, job ID or title, and lists the postings that have a job, or whose job has ended.
+// Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
@@ -13,7 +13,7 @@ export interface JobsProps {
   readonly q: string | undefined;
   /** What the key or ID names exactly; `undefined`: none was given. */
   readonly named: readonly JobOfPosting[] | undefined;
-  /** Whose title begins with it, and perhaps one more than are shown; `undefined`: nothing was given. */
+  /** With a title that has these words, and perhaps one more than are shown; `undefined`: nothing was given. */
   readonly titled: readonly JobOfPosting[] | undefined;
   /** How many of these are shown at most. */
   readonly shown: number;
@@ -30,7 +30,7 @@ export const Jobs = (props: JobsProps) => {
       <search>
         <form method="get" action={prefix + pageAddress.jobs()} class="row">
           <div>
-            <label for="q">Key of a posting, ID of a job, or beginning of a title</label>
+            <label for="q">Key of a posting, ID of a job, or words of a title</label>
             <input id="q" name="q" type="search" value={q ?? ''} maxlength={2_000} autocomplete="off" />
           </div>
           <div>
@@ -67,9 +67,9 @@ export const Jobs = (props: JobsProps) => {
       )}
       {titled.length > 0 && (
         <>
-          <h2 id="titled">Titles that begin with it</h2>
+          <h2 id="titled">Titles with these words</h2>
           <List visit={visit} jobs={titled.slice(0, shown)} heading="titled" />
-          {titled.length > shown && <p class="hint">{`Only ${shown} are shown: type more of the title.`}</p>}
+          {titled.length > shown && <p class="hint">{`Only ${shown} are shown: type more words.`}</p>}
         </>
       )}
       {(named === undefined || feed !== undefined) && (

@@ -41,7 +41,7 @@ export function rekeyPages({ app, control }: PageContext): Hono<WebEnv> {
     '/rekey',
     actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
       const feed = await requireFeed(app, form.one('feed') ?? '');
-      const end = await decideRekey(db, feed, actor, decisionOf(form));
+      const end = await decideRekey(db, { feed, actor, policy: app.config.feeds.get(feed)?.policy }, decisionOf(form));
       const refusals = end.kind === 'bound' ? end.refused.map(({ message }) => message ?? '') : [];
       if (end.kind !== 'refused') control.wake();
       if (end.kind !== 'refused' && refusals.length === 0) return goTo(pageAddress.rekey(feed));

@@ -123,7 +123,9 @@ const Lines = (props: SuspectedProps) => {
                 <th scope="row" data-column="Missing posting">
                   <a href={visit.prefix + pageAddress.posting(feed, pair.oldKey)}>{pair.oldKey}</a>
                   {pair.key === undefined && pair.title !== undefined && <span class="detail">{pair.title}</span>}
-                  <span class="detail">{`job ${pair.siteJobId ?? 'not known'}`}</span>
+                  <span class="detail">
+                    {pair.siteJobId === undefined ? 'its job has ended' : `job ${pair.siteJobId}`}
+                  </span>
                 </th>
               )}
               {pair.key !== undefined && (

@@ -1,0 +1,39 @@
+// What is compared of two postings, of which one may be the other under another key: digests of their fields, computed by the database.
+import type { CreateOnlyFields } from '../../../plan/create-only-fields.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+
+/** The fields by which postings are compared. */
+export interface ComparedFields {
+  readonly referenceField: string | undefined;
+  readonly stateField: string;
+  /** Fields that are set only on create: what was last sent says nothing about what the feed has. */
+  readonly createOnly: CreateOnlyFields;
+}
+
+/** The parameters $1 to $4 of the expressions below. */
+export const digestValues = (
+  feed: FeedName,
+  { referenceField, stateField, createOnly = new Set() }: ComparedFields,
+): readonly unknown[] => [feed, referenceField ?? null, stateField, [...createOnly]];
+
+/** Whether the field `f` is content. */
+const content = (key: string): string => `(f.value <> ${key}
+  and replace(f.name, '_', '-') is distinct from replace($2, '_', '-') and f.value !~ '^https?://[^[:space:]]+$')`;
+
+/**
+ * Digests of the fields `f`. References, keys and web addresses change with the key; everything else is content, of which updates set
+ * what is not set only on create (`settable`). A title and the fields of a place make postings alike; if the title is set only on
+ * create, all content that is not.
+ */
+export const digests = (fields: string, key: string): string => `lateral (
+  select md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name) filter (where ${content(key)})) as content,
+    md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name)
+      filter (where ${content(key)} and f.name <> all($4::text[]))) as settable,
+    case when bool_or(f.name = 'title') then md5(string_agg(md5(f.name) || md5(lower(f.value)), '' order by f.name)
+      filter (where f.name <> all($4::text[]) and case when 'title' = any($4::text[]) then ${content(key)}
+        else f.name in ('title', $3) or f.name ~ 'city|location' end)) end as likeness
+  from jsonb_each_text(${fields}) f(name, value) where f.value <> '') digest`;
+
+/** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
+export const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o
+  where o.feed = $1 and o.key = x.key and d.fields->>o.field = o.value), '{}')`;

@@ -1,0 +1,73 @@
+// Finds postings by words of their title: those with a job, as the site has them, and those in review.
+import type { FeedName, PostingRef } from '../../posting/identifiers.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+
+type Found = PostingRef & Record<string, unknown>;
+
+/** As the index has it. */
+const WORDS = `array_to_tsvector(words_of(d.fields->>'title') || ('@' || d.feed))`;
+/** Reading so many titles takes a few milliseconds. */
+const SAMPLE = 300;
+const SAMPLED = `select d.feed, d.key, ${WORDS} as words from (
+  select * from document where $2::text is null or feed = $2 order by feed, key limit ${SAMPLE}) d`;
+
+/**
+ * Postings with a title of which words begin with each word of the text, as `word_query` of migration 0047 has it: at most so many,
+ * in no order. A posting that waits to be created has neither a job nor an entry in review, and is not found.
+ */
+export async function postingsTitled(
+  db: Database,
+  text: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<PostingRef[]> {
+  const found = distinct([...(await inReview(db, text, feed, limit)), ...(await inSample(db, text, feed, limit))]);
+  const all = found.length < limit ? distinct([...found, ...(await byIndex(db, text, feed, limit))]) : found;
+  return all.slice(0, limit);
+}
+
+const distinct = (refs: readonly PostingRef[]): PostingRef[] => [
+  ...new Map(refs.map((ref) => [`${ref.feed} ${ref.key}`, ref])).values(),
+];
+
+const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
+  db.query<Found>(
+    `select e.feed, e.key from review_entry e
+     where e.words @@ word_query($1, '=') and e.key is not null and ($2::text is null or e.feed = $2) limit $3`,
+    [text, feed ?? null, limit],
+  );
+
+/** If many postings have the words, some of the first ones do. */
+const inSample = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
+  db.query<Found>(`select feed, key from (${SAMPLED}) d where words @@ word_query($1) limit $3`, [
+    text,
+    feed ?? null,
+    limit,
+  ]);
+
+/** The index reads every posting with a word. Words that most titles have are therefore compared with what the others find; so is a feed with most jobs. */
+const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
+  db.transaction(async (tx) => {
+    const [row] = await tx.query<{ rare: string | null; common: string | null; most: boolean }>(
+      `with sample as materialized (${SAMPLED}),
+       frequent as materialized (
+         select word, (select 2 * count(*) filter (where words @@ word_query(word)) > count(*) from sample) as most
+         from unnest(words_of($1)) word)
+       select string_agg(word, ' ') filter (where not most) as rare, string_agg(word, ' ') filter (where most) as common,
+         coalesce(2 * (select n from mapping_total where feed = $2) > (select sum(n) from mapping_total), false) as most
+       from frequent`,
+      [text, feed ?? null],
+    );
+    const { rare = null, common = null, most = false } = row ?? {};
+    const [searched, compared] = rare === null ? [common, null] : [rare, common];
+    // Comparing all titles takes many seconds, whatever the server expects, and so does comparing those that do not fit into memory.
+    await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
+      set_config('work_mem', '64MB', true)`);
+    const asWord = feed === undefined || most ? '' : `&& ('''@' || $4::text || '''')::tsquery`;
+    return tx.query<Found>(
+      `select d.feed, d.key from document d
+       where ${WORDS} @@ (word_query($1) ${asWord}) and ($2::text is null or ${WORDS} @@ word_query($2))
+         and ($4::text is null or d.feed || '' = $4) limit $3`,
+      [searched, compared, limit, feed ?? null],
+    );
+  });

@@ -1,0 +1,92 @@
+// What differs between simulated lives: whether postings expire, what the feed may do to jobs that exist, and whether an older backup is
+// restored in the middle.
+import { expect } from 'vitest';
+import type { FeedPolicy } from '../../src/plan/policy.ts';
+import type { TestPosting } from '../support/indeed-feed.ts';
+import type { Installation, InstallationOptions } from './installation.ts';
+import { checkCounts, desiredFields } from './laws.ts';
+
+export interface LifeKind {
+  readonly expires: boolean;
+  readonly policy: FeedPolicy;
+  readonly isRestored: boolean;
+}
+
+/** Of every eight lives four expire, three of the others have another policy or a restored database. */
+export const kindOf = (seed: number): LifeKind => ({
+  expires: seed % 2 === 1,
+  policy: seed % 8 === 2 ? 'upsert_only' : seed % 8 === 4 ? 'create_only' : 'mirror',
+  isRestored: seed % 8 === 6,
+});
+
+export const optionsOf = ({ expires, policy, isRestored }: LifeKind): InstallationOptions => ({
+  feed: { ...(expires ? { expire_after_days: '30' } : {}), ...(policy === 'mirror' ? {} : { policy }) },
+  ...(isRestored ? { searched: true } : {}),
+});
+
+/** What a life without a mirrored end has seen of its feed and of the site. */
+export interface Seen {
+  /** The fields of each version of a posting, by key. */
+  readonly versions: Map<string, Set<string>>;
+  /** Keys that had a job on the site. */
+  readonly live: Set<string>;
+}
+
+export function noteVersions({ versions }: Seen, postings: readonly TestPosting[]): void {
+  for (const posting of postings)
+    versions.set(posting.key, (versions.get(posting.key) ?? new Set()).add(inOrder(desiredFields(posting))));
+}
+
+export async function noteLive({ live }: Seen, { sandbox, owner }: Installation): Promise<void> {
+  for (const job of await sandbox.inspect.jobs()) if (job.owner === owner) live.add(job.fields.number ?? '');
+}
+
+const inOrder = (fields: Readonly<Record<string, string>>): string =>
+  JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/**
+ * The laws at the end of a life whose feed deletes nothing, or whose database was older for a while: each posting has one job, with the
+ * content of the feed, or, if jobs are only created, with one that it had; no other job is mapped than was kept; and all is quiet.
+ */
+export async function checkKept(
+  installation: Installation,
+  postings: readonly TestPosting[],
+  { policy, isRestored }: LifeKind,
+  { versions, live }: Seen,
+  deletedByHand: ReadonlySet<string>,
+): Promise<void> {
+  await checkJobs();
+  installation.sandbox.requests.clear();
+  const report = await installation.sync();
+  checkCounts(report);
+  expect(report).toMatchObject({ requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
+  await checkJobs();
+
+  async function checkJobs() {
+    const { sandbox, owner, foreign } = installation;
+    const jobs = await sandbox.inspect.jobs();
+    const own = new Map(jobs.filter((job) => job.owner === owner).map((job) => [job.fields.number ?? '', job]));
+    const duplicates = await sandbox.inspect.duplicates();
+    expect(duplicates.filter((duplicate) => duplicate.owner === owner)).toEqual([]);
+    expect(jobs.filter((job) => job.owner !== owner)).toEqual(foreign);
+    const { db } = await installation.app();
+    const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
+      'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',
+    );
+    for (const { key, id, fields } of mapped) expect({ key, ...own.get(key) }).toMatchObject({ key, id, fields });
+    const isMapped = new Set(mapped.map(({ key }) => key));
+    for (const posting of postings) {
+      const { key } = posting;
+      expect({ key, mapped: isMapped.has(key) }).toEqual({ key, mapped: true });
+      const has = inOrder(own.get(key)?.fields ?? {});
+      if (policy === 'create_only') expect({ key, has: versions.get(key)?.has(has) }).toEqual({ key, has: true });
+      else expect({ key, has }).toEqual({ key, has: inOrder(desiredFields(posting)) });
+    }
+    // Jobs that a restored database does not know stay as they are.
+    const isKept = (key: string) => postings.some((posting) => posting.key === key) || !isMapped.has(key);
+    if (isRestored) expect([...own.keys()].filter((key) => !isKept(key))).toEqual([]);
+    else expect([...live].filter((key) => !isMapped.has(key) && !deletedByHand.has(key))).toEqual([]);
+    expect(await db.query('select key, state from change where not gone')).toEqual([]);
+    expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
+  }
+}
