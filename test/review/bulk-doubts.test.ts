@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, markOf, previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
+import { changeVersion } from '../../src/review/entry-version.ts';
+import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { explainDoubts, findDoubt } from '../../src/store/change/doubt.ts';
 import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { type DoubtAction, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
@@ -121,6 +123,18 @@ describe('the site has made none of them', () => {
     expect(await states()).toEqual({ a: 'in_doubt', b: 'in_doubt', c: 'ready' });
     expect(await left(id)).toEqual({ 'it has changed since it was selected': 2 });
   });
+});
+
+it('a single decision is refused as well once a job may be its own that was not shown', async () => {
+  await doubts(['a']);
+  const { db } = stage.app;
+  const change = await stage.change('a');
+  const version = change && changeVersion(change);
+  await explain('a', CANDIDATES);
+  const options = { actor: 'ann', site: undefined, ...(version === undefined ? {} : { version }) };
+  const end = await resolveEntry(db, await stage.entry('a'), { kind: 'missing' }, options);
+  expect(end).toMatchObject({ kind: 'refused', stale: true });
+  expect(await states()).toEqual({ a: 'in_doubt' });
 });
 
 it('the list is read again for those that it can decide', async () => {
