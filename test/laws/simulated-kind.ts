@@ -30,6 +30,8 @@ export interface Seen {
   readonly versions: Map<string, Set<string>>;
   /** Keys that had a job on the site. */
   readonly live: Set<string>;
+  /** The database was restored, and nobody let it learn what jobs have since: updates send what differs from what it knows. */
+  isOutdated: boolean;
 }
 
 export function noteVersions({ versions }: Seen, postings: readonly TestPosting[]): void {
@@ -52,7 +54,7 @@ export async function checkKept(
   installation: Installation,
   postings: readonly TestPosting[],
   { policy, isRestored }: LifeKind,
-  { versions, live }: Seen,
+  { versions, live, isOutdated }: Seen,
   deletedByHand: ReadonlySet<string>,
 ): Promise<void> {
   await checkJobs();
@@ -73,12 +75,14 @@ export async function checkKept(
     const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
       'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',
     );
-    for (const { key, id, fields } of mapped) expect({ key, ...own.get(key) }).toMatchObject({ key, id, fields });
+    for (const { key, id, fields } of mapped)
+      expect({ key, ...own.get(key) }).toMatchObject(isOutdated ? { key, id } : { key, id, fields });
     const isMapped = new Set(mapped.map(({ key }) => key));
     for (const posting of postings) {
       const { key } = posting;
       expect({ key, mapped: isMapped.has(key) }).toEqual({ key, mapped: true });
       const has = inOrder(own.get(key)?.fields ?? {});
+      if (isOutdated) continue;
       if (policy === 'create_only') expect({ key, has: versions.get(key)?.has(has) }).toEqual({ key, has: true });
       else expect({ key, has }).toEqual({ key, has: inOrder(desiredFields(posting)) });
     }

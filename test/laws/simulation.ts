@@ -101,7 +101,7 @@ export async function simulate(seed: number, installation: Installation, kind: L
     deletedByHand: new Set(),
     aged: kind.expires ? new Set() : undefined,
     kind,
-    seen: { versions: new Map(), live: new Set() },
+    seen: { versions: new Map(), live: new Set(), isOutdated: false },
     story: [],
   };
   try {
@@ -169,9 +169,11 @@ async function restore(life: Life): Promise<void> {
   const restored = await installation.spawn(['restore', backupOf(life), '--replace', '--yes']).ended;
   expect(restored).toMatchObject({ status: 0 });
   story.push('restored');
+  life.seen.isOutdated = true;
   if (life.random.chance(50)) return;
   await installation.writeFeed(feed.clean());
   const { status, output } = await installation.spawn(['recover', 'acme', '--yes']).ended;
+  life.seen.isOutdated = status !== 0 && status !== 2;
   story.push(`  recover: ${status} ${output.trim()}`);
 }
 

@@ -27,7 +27,12 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
       const cursor = query('cursor');
       const after = decodeCursor(cursor, placeSchema);
       const named = q === undefined || after !== undefined ? undefined : await jobsNamed(db, q, feed);
-      const titled = named === undefined || q === undefined ? undefined : await jobsTitled(db, q, feed, SHOWN + 1);
+      const titled =
+        named === undefined || q === undefined
+          ? undefined
+          : (await jobsTitled(db, q, feed, SHOWN + 1)).filter(
+              (job) => !named.some((each) => each.feed === job.feed && each.key === job.key),
+            );
       const rows =
         q !== undefined && after === undefined
           ? feed === undefined
