@@ -404,7 +404,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/batch/record-batch.ts',
-    find: 'facts.writeUInt32LE(0, at + READING_END_AT);',
+    find: 'facts.setUint32(at + READING_END_AT, 0, true);',
     put: '',
     tests: ['test/feed/record-batch.test.ts'],
   },

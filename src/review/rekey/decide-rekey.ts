@@ -1,7 +1,8 @@
 // Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
-import { type RekeyLine, readRekey, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import { readRekey, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
@@ -83,15 +84,16 @@ async function decide(subject: RekeySubject, decision: RekeyDecision, most: numb
   }
 }
 
-const isAsShown = (
-  { db, feed }: RekeySubject,
-  { key, oldKey }: Pick<RekeyLine, 'key' | 'oldKey'>,
-  version: string,
-): Promise<boolean> =>
-  withPairs(db, feed, async (read) => {
-    let found: RekeyLine | undefined;
-    await surveyPairs(read, (line) => {
-      if (line.key === key && line.oldKey === oldKey) found = line;
-    });
-    return found !== undefined && pairVersion(found) === version;
-  });
+const isAsShown = ({ db, feed }: RekeySubject, { key, oldKey }: RekeyPair, version: string): Promise<boolean> =>
+  withPairs(
+    db,
+    feed,
+    async (read) => {
+      for await (const lines of read()) {
+        const found = lines.find((line) => line.key === key && line.oldKey === oldKey);
+        if (found !== undefined) return pairVersion(found) === version;
+      }
+      return false;
+    },
+    { key, oldKey },
+  );

@@ -159,4 +159,22 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     await ben.context.close();
     await context.close();
   });
+
+  it('many are sent again after a question that names what happens, without scripts', async () => {
+    const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
+    await go('/review/entries?kind=in_doubt');
+    await page.getByRole('button', { name: /^The site made none: send again/ }).click();
+    await page.getByRole('heading', { name: /^Send again \d+ creates?\?$/ }).waitFor();
+    await page.getByText('gets a second job').waitFor();
+    await page.getByLabel('I have looked on the site').check();
+    await page.getByRole('button', { name: /^Send again/ }).click();
+    await page.getByRole('heading', { name: /^Action \d+: missing$/ }).waitFor();
+    await context.close();
+    const scripted = await signInAs(served, browser, 'anna');
+    for (const path of ['/review/entries?kind=in_doubt', '/review/confirm?action=missing&kind=in_doubt']) {
+      await scripted.go(path);
+      expect(await accessibilityFaults(scripted.page)).toEqual([]);
+    }
+    await scripted.context.close();
+  });
 });
