@@ -29,7 +29,7 @@ beforeAll(async () => {
   await db.query(
     `insert into document (feed, key, fields)
      select feed, key, json_build_object('title', coalesce(($1::text[])[substr(key, 2)::int - 3],
-       case when feed = 'other' then 'NURSE ' else 'Nurse ' end || key || repeat(' and much more', 10)),
+       case when feed = 'other' then 'NURSE ' else 'Nurse ' end || key || ' ward' || (hashtext(key) & 15) || repeat(' and much more', 10)),
        'description', repeat('words ', 50)) from mapping`,
     [ODD],
   );
@@ -43,6 +43,8 @@ const keys = async (text: string, feed?: typeof ACME, limit = 50) =>
 it('finds titles by the beginnings of their words, in any case, of jobs and of postings in review', async () => {
   expect(await keys('nurse k1')).toEqual(['other k1']);
   expect(await keys('nurse k1999')).toHaveLength(11);
+  // More than the first titles have, although each of them is one of many.
+  expect(new Set(await keys('ward7')).size).toBe(50);
   expect(await keys('nurse k199')).toHaveLength(50);
   expect(await keys('k19999')).toEqual(['acme k19999']);
   expect(await keys('mUCH k19999 nur')).toEqual(['acme k19999']);
@@ -75,6 +77,7 @@ it('reads few pages of the database, with and without a feed', async () => {
     ['nurse', undefined],
     ['k19', ACME],
     ['nurse k77', undefined],
+    ['ward7', undefined],
     ['nurse', OTHER],
   ] as const) {
     let blocks = 0;

@@ -31,6 +31,7 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/scenarios/details-meanwhile.test.ts': 'test/scenarios/details.test.ts',
   'test/scenarios/doubt-reason.test.ts': 'test/laws/doubts.test.ts',
   'test/scenarios/expiry.test.ts': 'test/laws/expiry.test.ts',
+  'test/scenarios/expiry-details.test.ts': 'test/laws/expiry.test.ts',
   'test/scenarios/expiry-pairs.test.ts': 'test/laws/expiry.test.ts',
   'test/scenarios/expiring-site.test.ts': 'test/apply/confirm-gone.test.ts',
   'test/scenarios/gone-doubts-in-grace.test.ts': 'test/scenarios/gone-doubts.test.ts',

@@ -8,8 +8,10 @@ type Found = PostingRef & Record<string, unknown>;
 const WORDS = `array_to_tsvector(words_of(d.fields->>'title') || ('@' || d.feed))`;
 /** Reading so many titles takes a few milliseconds. */
 const SAMPLE = 300;
-const SAMPLED = `select d.feed, d.key, ${WORDS} as words from (
-  select * from document where $2::text is null or feed = $2 order by feed, key limit ${SAMPLE}) d`;
+/** Reading so many takes about as long as the index takes for words of so few titles that more would have to be read. */
+const MOST_READ = 3_000;
+const first = (titles: number): string => `select d.feed, d.key, ${WORDS} as words from (
+  select * from document where $2::text is null or feed = $2 order by feed, key limit ${titles}) d`;
 
 /**
  * Postings with a title of which words begin with each word of the text, as `word_query` of migration 0047 has it: at most so many,
@@ -21,9 +23,15 @@ export async function postingsTitled(
   feed: FeedName | undefined,
   limit: number,
 ): Promise<PostingRef[]> {
-  const found = distinct([...(await inReview(db, text, feed, limit)), ...(await inSample(db, text, feed, limit))]);
-  const all = found.length < limit ? distinct([...found, ...(await byIndex(db, text, feed, limit))]) : found;
-  return all.slice(0, limit);
+  const sample = await amongFirst(db, SAMPLE, text, feed, limit);
+  let found = distinct([...(await inReview(db, text, feed, limit)), ...sample]);
+  // Twice as many as should have enough of them.
+  const titles = Math.ceil((2 * SAMPLE * limit) / sample.length);
+  if (found.length < limit && titles <= MOST_READ) {
+    found = distinct([...found, ...(await amongFirst(db, titles, text, feed, limit))]);
+  }
+  if (found.length < limit) found = distinct([...found, ...(await byIndex(db, text, feed, limit))]);
+  return found.slice(0, limit);
 }
 
 const distinct = (refs: readonly PostingRef[]): PostingRef[] => [
@@ -37,9 +45,15 @@ const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit
     [text, feed ?? null, limit],
   );
 
-/** If many postings have the words, some of the first ones do. */
-const inSample = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
-  db.query<Found>(`select feed, key from (${SAMPLED}) d where words @@ word_query($1) limit $3`, [
+/** Of the first titles. If many postings have the words, some of these do. */
+const amongFirst = (
+  db: Queryable,
+  titles: number,
+  text: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<Found[]> =>
+  db.query<Found>(`select feed, key from (${first(titles)}) d where words @@ word_query($1) limit $3`, [
     text,
     feed ?? null,
     limit,
@@ -49,7 +63,7 @@ const inSample = (db: Queryable, text: string, feed: FeedName | undefined, limit
 const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
   db.transaction(async (tx) => {
     const [row] = await tx.query<{ rare: string | null; common: string | null; most: boolean }>(
-      `with sample as materialized (${SAMPLED}),
+      `with sample as materialized (${first(SAMPLE)}),
        frequent as materialized (
          select word, (select 2 * count(*) filter (where words @@ word_query(word)) > count(*) from sample) as most
          from unnest(words_of($1)) word)
