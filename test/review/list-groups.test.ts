@@ -179,6 +179,38 @@ describe('groups', () => {
     expect((await list({}, 1)).length).toBe(1);
   });
 
+  it('selected by age have the counts and values of these entries, whether most are selected or few', async () => {
+    await stage.pull([...invalid, posting('fine')]);
+    await stage.fail('fine', 'failed', 'Title is taken');
+    await stage.app.db.query(
+      `update change set since = now() - make_interval(hours => case when key = 'fine' then 50 else 10 * substr(key, 2)::int end)`,
+    );
+    const hours = 3_600_000;
+    const found = async (query: EntryQuery) =>
+      (await list(query)).map(({ count, values, valueCount }) => [
+        count,
+        values.map(({ of, count: n }) => [of, n]),
+        valueCount,
+      ]);
+    const ages = [-5, 5, 25, 45, 65];
+    for (const older of ages) {
+      for (const newer of ages.filter((age) => age > older)) {
+        const states = STATES.filter((_, at) => 10 * at >= older && 10 * at < newer);
+        const byState = [...new Set(states)].map(
+          (state) => [state, states.filter((each) => each === state).length] as const,
+        );
+        byState.sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+        const refused = 50 >= older && 50 < newer ? [[1, [['Nurse fine', 1]], 1]] : [];
+        const expected = [
+          ...(states.length > 0 ? [[states.length, byState.slice(0, 3), byState.length]] : []),
+          ...refused,
+        ];
+        const actual = await found({ olderThanMs: Math.max(0, older) * hours, newerThanMs: newer * hours });
+        expect([older, newer, actual]).toEqual([older, newer, expected]);
+      }
+    }
+  });
+
   it('of entries from before groups existed are made by the first listing', async () => {
     const { db } = stage.app;
     await db.query('alter table change disable trigger user');

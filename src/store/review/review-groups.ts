@@ -6,6 +6,8 @@ import type { Database } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
+  IS_NEWER,
+  IS_OLDER,
   isByAge,
   isCounted,
   isCut,
@@ -83,6 +85,10 @@ const endOf = (order: 'asc' | 'desc'): string =>
   `(select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}
     order by e.since ${order}, e.id ${order} limit 1)`;
 
+/** Of all entries of a part. */
+const anyEndOf = (order: 'asc' | 'desc'): string =>
+  `(select e.since from review_entry e where e.part = p.part order by e.since ${order}, e.id ${order} limit 1)`;
+
 const LARGEST = `whole as materialized (select group_id, sum(n)::bigint as n from share group by group_id),
   largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
 
@@ -96,18 +102,40 @@ const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
     select e.group_id, e.value, sum(e.n)::bigint as n from ${VALUE_COUNTS}
     where e.group_id in (select group_id from largest) and ${MATCHES_COUNTED} group by 1, 2 having sum(e.n) > 0)`;
 
-/** The same of entries selected by their age. Adding up by part reads an index in its order. */
+const countOf = (condition: string): string =>
+  `(select count(*) from review_entry e where e.part = p.part and ${condition})`;
+const valuesIn = (parts: string, condition: string, sign = ''): string =>
+  `select p.group_id, e.value, ${sign}count(*) as n from ${parts} p join review_entry e on e.part = p.part
+   where e.value is not null and ${condition} group by 1, 2`;
+
+/**
+ * The same of entries selected by their age. Of those and the others the ones are counted that are fewer, if all came evenly; all
+ * together are counted already. Adding up by part reads an index in its order.
+ */
 const BY_AGE = `with ${PARTS},
+  span as materialized (
+    select min(f.since) as first, max(l.since) as last
+    from part p cross join lateral ${anyEndOf('asc')} f cross join lateral ${anyEndOf('desc')} l),
+  most as materialized (
+    select 2 * (least(last, coalesce(now() - make_interval(secs => $7 / 1000), last))
+      - greatest(first, coalesce(now() - make_interval(secs => $8 / 1000), first))) > last - first as match from span),
   share as materialized (
-    select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join lateral (
-      select count(*) as n from review_entry e where e.part = p.part and ${MATCHES_AGE}) s where s.n > 0), ${LARGEST},
+    select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join most cross join lateral (
+      select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(MATCHES_AGE)} end as n) s
+    where s.n > 0), ${LARGEST},
   listed as materialized (select p.* from share p where p.group_id in (select group_id from largest)),
   ends as (
     select p.group_id, f.id, f.since as first, l.since as last
     from listed p cross join lateral ${endOf('asc')} f cross join lateral ${endOf('desc')} l),
+  counted as materialized (select p.* from part p where p.group_id in (select group_id from largest)),
   by_value as materialized (
-    select p.group_id, e.value, count(*) as n from listed p join review_entry e on e.part = p.part
-    where e.value is not null and ${MATCHES_AGE} group by 1, 2)`;
+    select group_id, value, sum(n)::bigint as n from (
+      ${valuesIn('listed', `${MATCHES_AGE} and not (select match from most)`)}
+      union all select e.group_id, e.value, sum(e.n) from ${VALUE_COUNTS}
+        where (select match from most) and e.group_id in (select group_id from largest) and ${MATCHES_COUNTED} group by 1, 2
+      union all ${valuesIn('counted', `${IS_NEWER} and (select match from most)`, '-')}
+      union all ${valuesIn('counted', `${IS_OLDER} and (select match from most)`, '-')}) parts
+    group by 1, 2 having sum(n) > 0)`;
 
 /** The same of the entries that are found by text or number, as far as they are read. */
 const FROM_FOUND = `with found as materialized (
