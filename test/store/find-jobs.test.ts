@@ -40,36 +40,39 @@ afterAll(() => stage.close());
 const keys = async (text: string, feed?: typeof ACME, limit = 50) =>
   (await jobsTitled(stage.app.db, text, feed, limit)).map((job) => `${job.feed} ${job.key}`);
 
-it.skipIf(MEASURES)('finds titles by the beginnings of their words, in any case, of jobs and of postings in review', async () => {
-  expect(await keys('nurse k1')).toEqual(['other k1']);
-  expect(await keys('nurse k1999')).toHaveLength(11);
-  // More than the first titles have, although each of them is one of many.
-  expect(new Set(await keys('ward7')).size).toBe(50);
-  expect(await keys('nurse k199')).toHaveLength(50);
-  expect(await keys('k19999')).toEqual(['acme k19999']);
-  expect(await keys('mUCH k19999 nur')).toEqual(['acme k19999']);
-  expect((await keys('Nurse k', OTHER)).length).toBe(0);
-  expect(await keys('Nurse', OTHER)).toEqual(['other k1', 'other k2', 'other k3']);
-  expect(await keys('k3 nurse')).toEqual(['other k3']);
-  expect(await keys('k3 nurse', ACME)).toEqual([]);
-  expect(await keys('nurse', ACME, 3)).toHaveLength(3);
-  for (const nothing of ['urse', '%', '', '—', 'nurse pilot', '@acme', "k7' | 'k8"])
-    expect(await keys(nothing)).toEqual([]);
-  for (const [at, title] of ODD.entries()) {
-    if (title !== '') expect([title, await keys(title)]).toEqual([title, [`acme k${at + 4}`]]);
-  }
-  await stage.app.db.query(
-    `insert into change (feed, key, site, desired, operation, fields, state, invalid, reason)
+it.skipIf(MEASURES)(
+  'finds titles by the beginnings of their words, in any case, of jobs and of postings in review',
+  async () => {
+    expect(await keys('nurse k1')).toEqual(['other k1']);
+    expect(await keys('nurse k1999')).toHaveLength(11);
+    // More than the first titles have, although each of them is one of many.
+    expect(new Set(await keys('ward7')).size).toBe(50);
+    expect(await keys('nurse k199')).toHaveLength(50);
+    expect(await keys('k19999')).toEqual(['acme k19999']);
+    expect(await keys('mUCH k19999 nur')).toEqual(['acme k19999']);
+    expect((await keys('Nurse k', OTHER)).length).toBe(0);
+    expect(await keys('Nurse', OTHER)).toEqual(['other k1', 'other k2', 'other k3']);
+    expect(await keys('k3 nurse')).toEqual(['other k3']);
+    expect(await keys('k3 nurse', ACME)).toEqual([]);
+    expect(await keys('nurse', ACME, 3)).toHaveLength(3);
+    for (const nothing of ['urse', '%', '', '—', 'nurse pilot', '@acme', "k7' | 'k8"])
+      expect(await keys(nothing)).toEqual([]);
+    for (const [at, title] of ODD.entries()) {
+      if (title !== '') expect([title, await keys(title)]).toEqual([title, [`acme k${at + 4}`]]);
+    }
+    await stage.app.db.query(
+      `insert into change (feed, key, site, desired, operation, fields, state, invalid, reason)
      values ('acme', 'refused', 'board', 'present', 'create', '{"title":"Night Pilot"}', 'rejected', true, '{"message":"Nurse"}'),
        ('acme', 'k19999', 'board', 'present', 'update', '{"title":"Night Nurse"}', 'rejected', true, '{"message":"no"}')`,
-  );
-  expect(await keys('pilot')).toEqual(['acme refused']);
-  // By title, as the site has it where it has one.
-  expect(await keys('night')).toEqual(['acme refused', 'acme k19999']);
-  expect(await keys('pilot', OTHER)).toEqual([]);
-  // Its title, not what was said.
-  expect(await keys('nurse night')).toEqual(['acme k19999']);
-});
+    );
+    expect(await keys('pilot')).toEqual(['acme refused']);
+    // By title, as the site has it where it has one.
+    expect(await keys('night')).toEqual(['acme refused', 'acme k19999']);
+    expect(await keys('pilot', OTHER)).toEqual([]);
+    // Its title, not what was said.
+    expect(await keys('nurse night')).toEqual(['acme k19999']);
+  },
+);
 
 it('reads few pages of the database, with and without a feed', async () => {
   const { db } = stage.app;
