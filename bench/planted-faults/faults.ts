@@ -212,7 +212,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     file: 'src/feed/batch/splitting-in-thread.ts',
     find: 'while (this.#end === undefined) await this.#take();',
-    put: 'while (this.#end === undefined && this.#inFlight > 0) await this.#take();',
+    put: 'if (this.#end === undefined) await this.#take();',
     tests: ['test/feed/splitting.test.ts'],
   },
   {
