@@ -50,7 +50,7 @@ it('is recorded before anything is sent, and may change as long as no job was ma
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
-itInAll('is searched at another address, whatever was decided for the former one', async () => {
+it('is searched at another address, whatever was decided for the former one', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml([posting('p1')]));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -131,7 +131,7 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  itInAll('gets no request from a process that still runs with another address', async () => {
+  it('gets no request from a process that still runs with another address', async () => {
     await openMirrored();
     const siteContext = (await mirror.engine()).siteContexts.get(board);
     const { db } = await mirror.app();
@@ -198,7 +198,7 @@ describe('another port of this machine', () => {
     expect(await other.inspect.jobs()).toEqual(before);
   });
 
-  itInAll('is another site even if the first one may only have the job of a create in doubt', async () => {
+  it('is another site even if the first one may only have the job of a create in doubt', async () => {
     mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
