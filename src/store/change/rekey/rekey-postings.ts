@@ -245,10 +245,10 @@ const withEdits = (fields: Fields, edits: readonly EditRow[]): Fields => ({
 
 /** With no missing posting left, the new ones are new; with no new one left, nothing waits. */
 async function endIfNothingLeft(session: Queryable, feed: FeedName): Promise<void> {
-  const [left] = await session.query<{ missing: boolean; added: boolean }>(
-    `select coalesce(bool_or(not is_new), false) as missing, coalesce(bool_or(is_new), false) as added
-     from rekey_posting where feed = $1`,
+  const [left] = await session.query<{ both: boolean }>(
+    `select exists (select from rekey_posting where feed = $1 and is_new)
+       and exists (select from rekey_posting where feed = $1 and not is_new) as both`,
     [feed],
   );
-  if (left?.missing !== true || left.added !== true) await endRekey(session, feed);
+  if (left?.both !== true) await endRekey(session, feed);
 }
