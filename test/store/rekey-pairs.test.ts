@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName, type PostingKey } from '../../src/posting/identifiers.ts';
 import { compareRekey } from '../../src/store/change/rekey/compare-rekey.ts';
-import { type StoredLine, streamLines, withRekey } from '../../src/store/change/rekey/read-rekey.ts';
+import { readLines, type StoredLine, streamLines, withRekey } from '../../src/store/change/rekey/read-rekey.ts';
 import { rekeyPostings } from '../../src/store/change/rekey/rekey-postings.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { inSnapshot } from '../../src/store/postgres/snapshot.ts';
@@ -144,7 +144,40 @@ it.each<[string, (lines: readonly StoredLine[]) => Promise<unknown>]>([
   expect(await read()).toEqual(after);
 });
 
-it('other postings, other feeds and a new name leave it as it is', async () => {
+it('a change that is committed only after the comparison is noticed', async () => {
+  const { lines } = await read();
+  await db.transaction(async (tx) => {
+    await tx.query(`update mapping set content_hash = 'later' where key = $1`, [pairAt(lines, 0).oldKey]);
+    await compareAll();
+    expect((await read()).lines).toEqual(lines);
+  });
+  expect(await isCurrent()).toBe(false);
+  const after = await read();
+  expect(after.lines).not.toEqual(lines);
+  await compareAll();
+  expect(await read()).toEqual(after);
+});
+
+it('a read-only server shows the former lines, and says so', async () => {
+  const { lines, counts, marks } = await read();
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const standby = openDatabase(url.href);
+  try {
+    await db.query(`update mapping set content_hash = 'meanwhile' where key = $1`, [pairAt(lines, 0).oldKey]);
+    const shown = await withRekey(standby, acme, async (session, compared) => ({
+      ...compared,
+      lines: await readLines(session, acme, 'unsure', 1_000),
+    }));
+    const unsure = lines.filter(({ verdict }) => verdict === 'unsure');
+    expect(shown).toMatchObject({ current: false, counts, marks, lines: unsure });
+  } finally {
+    await standby.close();
+  }
+  expect((await read()).marks).not.toEqual(marks);
+});
+
+it('other postings and other feeds leave it as it is', async () => {
   const before = await read();
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values

@@ -2,7 +2,7 @@
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { compareRekey } from '../../store/change/rekey/compare-rekey.ts';
 import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
-import { readPairVersion, readRekey, withRekey } from '../../store/change/rekey/read-rekey.ts';
+import { isRekeySuspected, readPairVersion, withRekey } from '../../store/change/rekey/read-rekey.ts';
 import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
@@ -63,8 +63,8 @@ const STALE = 'the postings have changed since they were shown; look at them aga
 /** The caller holds the feed's pull lock. */
 async function decide(subject: RekeySubject, decision: RekeyDecision, most: number): Promise<RekeyEnd> {
   const { db, feed, actor } = subject;
-  const { note } = await readRekey(db, feed);
-  if (note === undefined) return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
+  if (!(await isRekeySuspected(db, feed)))
+    return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
   switch (decision.kind) {
     case 'sure': {
       const end = await bindShown(subject, decision.mark, most);

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 7c4ea26e39dcd30852d90daf0f6e3ce0514ea302d805bea3037897fe85476ab9
+// The types of the API's client. SHA-256 of the document: 23d247e3b9c5f8b87512153904e80e325c20aa9dccb18c36950c5d10c851d1ab
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1073,6 +1073,8 @@ export interface operations {
                         /** @description `false`: the keys do not seem to have changed, and there is nothing to decide. */
                         suspected: boolean;
                         message?: string;
+                        /** @description `false`: the postings have changed since they were compared, and the database is read-only or busy. */
+                        current?: boolean;
                         sure?: number;
                         unsure?: number;
                         /** @description New postings without a pair. */

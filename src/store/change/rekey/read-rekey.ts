@@ -26,6 +26,11 @@ export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeySta
   return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0 };
 }
 
+/** Whether a change of keys is suspected. */
+export async function isRekeySuspected(db: Queryable, feed: FeedName): Promise<boolean> {
+  return (await db.query('select from feed_state where feed = $1 and rekey_since is not null', [feed])).length > 0;
+}
+
 /** All lines of a feed, as they are at one moment. */
 export interface ComparedRekey {
   readonly note: Message;
