@@ -69,16 +69,25 @@ export interface GroupHistory {
   readonly backForMs: number | undefined;
 }
 
+/** Where a group is in the list. It moves as entries come and go. */
+export interface GroupPlace {
+  readonly count: number;
+  readonly id: string;
+}
+
 export interface GroupLimits {
   /** How many groups at most; `undefined`: all. */
   readonly groups: number | undefined;
   /** How many of the largest are left out; none by default. */
   readonly skipped?: number | undefined;
+  /** Only groups that follow this one, which need not exist any more. */
+  readonly after?: GroupPlace | undefined;
   /** How many values of each group at most. */
   readonly values: number;
 }
 
-const [AT_GROUPS, AT_VALUES, AT_SKIPPED] = [1, 2, 3].map((at) => `$${QUERY_VALUES + at}::bigint`);
+const [AT_GROUPS, AT_VALUES, AT_SKIPPED, AFTER_COUNT] = [1, 2, 3, 4].map((at) => `$${QUERY_VALUES + at}::bigint`);
+const AFTER_GROUP = `$${QUERY_VALUES + 5}::text`;
 
 /** The first or the last entry of a part among the selected ones. */
 const endOf = (order: 'asc' | 'desc'): string =>
@@ -90,7 +99,9 @@ const anyEndOf = (order: 'asc' | 'desc'): string =>
   `(select e.since from review_entry e where e.part = p.part order by e.since ${order}, e.id ${order} limit 1)`;
 
 const LARGEST = `whole as materialized (select group_id, sum(n)::bigint as n from share group by group_id),
-  largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
+  largest as materialized (
+    select * from whole where ${AFTER_COUNT} is null or n < ${AFTER_COUNT} or (n = ${AFTER_COUNT} and group_id > ${AFTER_GROUP})
+    order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
 
 /** The largest groups, their shares by feed and site, and their values, from what is counted. */
 const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
@@ -221,6 +232,8 @@ export async function reviewGroups(
       limits.groups ?? null,
       limits.values,
       limits.skipped ?? 0,
+      limits.after?.count ?? null,
+      limits.after?.id ?? null,
     ]);
   });
   const [first] = rows;

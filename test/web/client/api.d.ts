@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: aa8218136194f0d89349bc9b6648c5a37837cb4e205426c56da62c186895faf3
+// The types of the API's client. SHA-256 of the document: 7c4ea26e39dcd30852d90daf0f6e3ce0514ea302d805bea3037897fe85476ab9
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -2460,6 +2460,8 @@ export interface operations {
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
@@ -2694,6 +2696,8 @@ export interface operations {
     listReviewActions: {
         parameters: {
             query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
@@ -3518,6 +3522,8 @@ export interface operations {
     listReviewRules: {
         parameters: {
             query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
