@@ -49,7 +49,7 @@ export async function concludePull(
     ...blockerNote(progress, blocker),
   ];
   await finishPull(db, end.pull, status, notes, summary.discarded);
-  // Otherwise the first who looks at the pairs would wait for it.
+  // Otherwise the first page of the pairs would wait for it.
   if (progress.rekey !== undefined) await compareRekey(db, feed);
   const warnings = end.kind === 'committed' ? (end.warnings ?? []) : [];
   return { ...summary, status, duration_ms: Math.round(durationMs), warnings, notes };
