@@ -106,6 +106,46 @@ describe('reads', () => {
     expect(fits('showEntry', await get(`review/${id}`))).toMatchObject({ id, key: 'a', kind: 'rejected' });
   });
 
+  it('groups, actions on many entries, and rules, each page by page', async () => {
+    await stage.pull([...postings(3), odd('a'), odd('b'), posting('c', { title: '' }), posting('d', { state: '' })]);
+    const walk = async (operation: string, path: string, expected: number) => {
+      const items: Record<string, unknown>[] = [];
+      let cursor = '';
+      do {
+        const page = fits(operation, await get(`${path}?limit=1${cursor}`));
+        expect(page.items).toHaveLength(1);
+        items.push(...page.items);
+        cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
+      } while (cursor !== '' && items.length <= expected);
+      const whole = fits(operation, await get(`${path}?limit=${expected}`));
+      expect([items, whole.next_cursor]).toEqual([whole.items, null]);
+      return items;
+    };
+    const groups = await walk('listReviewGroups', 'review/groups', 3);
+    expect(groups.map(({ count }) => count)).toEqual([2, 1, 1]);
+    const api = async (path: string, body?: unknown) => {
+      const { status, text, body: answer } = await served.api('POST', path, body);
+      expect([200, 201, 202], text).toContain(status);
+      return answer;
+    };
+    const rules: number[] = [];
+    for (const { group, count } of groups) {
+      rules.push((await api('review/rules', { action: 'discard', group })).rule);
+      await api('review/actions', { action: 'retry', filter: { group }, expected: count });
+    }
+    await api(`review/rules/${rules[2]}/end`);
+    expect((await walk('listReviewRules', 'review/rules', 3)).map(({ rule }) => rule)).toEqual([
+      rules[1],
+      rules[0],
+      rules[2],
+    ]);
+    const bulks = (await walk('listReviewActions', 'review/actions', 3)).map(({ bulk }) => bulk as number);
+    expect(bulks).toEqual(bulks.toSorted((one, other) => other - one));
+    for (const path of ['review/groups', 'review/actions', 'review/rules']) {
+      expect([path, (await get(`${path}?cursor=eyJmcm9tIjoxfQ`)).status]).toEqual([path, 400]);
+    }
+  });
+
   it('an answer that its reader has: 304', async () => {
     const first = await get('feeds/acme/postings');
     const tag = first.headers.get('etag') ?? '';

@@ -63,6 +63,7 @@ async function everything(): Promise<string> {
     'pull',
     'site_state',
     'rekey_posting',
+    'rekey_line',
     'adopt_run',
     'adopt_proposal',
   ]) {

@@ -1,10 +1,5 @@
 // A bulk action as scripts see it.
-import type { BulkRow } from '../../store/review/bulk-actions.ts';
-
-export interface SkippedCount {
-  readonly message: string;
-  readonly count: number;
-}
+import type { BulkRow, SkippedCount } from '../../store/review/bulk-actions.ts';
 
 export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
   const { id, action, actor, state, startedAt, touchedAt, total, done, remaining, detail } = bulk;

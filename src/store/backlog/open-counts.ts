@@ -21,27 +21,50 @@ export interface OpenCounts {
   readonly discarded?: number;
 }
 
+/** As in the index `change_counted`. */
+const COUNTED = `(state not in ('ready', 'sending') or desired = 'absent' or gone or unseen)`;
+
+/**
+ * The open changes by what they are counted by. Reads indexes only: that of the changes above, that of the backlog, of which the changes
+ * above are subtracted, and that of the states for those that are being sent.
+ */
+const ALL = `counted as materialized (
+    select state, desired, gone, unseen, count(*) as n from change where feed = $1 and ${COUNTED} group by 1, 2, 3, 4),
+  sort as (
+    select * from counted
+    union all select 'ready', 'present', false, false, (select count(*) from change where feed = $1 and state = 'ready')
+      - (select coalesce(sum(n), 0) from counted where state = 'ready')
+    union all select state, desired, gone, unseen, count(*) from change
+      where site = (select site from feed_state where feed = $1) and state = 'sending' and feed = $1 and not ${COUNTED}
+      group by 1, 2, 3, 4)`;
+
+/** The same without those of the pull $2. Reads the rows. */
+const OF_EARLIER_PULLS = `sort as (
+    select state, desired, gone, unseen, count(*) as n from change
+    where feed = $1 and pull is distinct from $2 group by 1, 2, 3, 4)`;
+
 /**
  * Counts the open changes of a feed for the sums of a pull. Discarded rejections still count as rejected.
  * @param except a pull whose own changes are excluded: it has written them but is not the feed's current pull yet.
  */
 export async function countOpen(db: Queryable, feed: FeedName, except?: number): Promise<OpenCounts> {
+  const sum = (condition: string): string => `coalesce(sum(n) filter (where ${condition}), 0)::bigint`;
   const [row] = await db.query(
-    `select
-       count(*) filter (where seen and state in ('ready', 'sending', 'held')) as pending,
-       count(*) filter (where seen and state = 'in_doubt') as in_doubt,
-       count(*) filter (where seen and state in ('rejected', 'discarded')) as rejected,
-       count(*) filter (where seen and state = 'discarded') as discarded,
-       count(*) filter (where seen and state = 'failed') as failed,
-       count(*) filter (where desired = 'absent' and state = 'held') as held,
-       count(*) filter (where desired = 'absent' and state = 'discarded') as kept,
-       count(*) filter (where desired = 'absent' and state in ('ready', 'sending', 'in_doubt')) as "pendingDeletes",
-       count(*) filter (where desired = 'absent' and state = 'in_doubt') as "doubtfulDeletes",
-       count(*) filter (where desired = 'absent' and state in ('rejected', 'failed')) as "failedDeletes",
-       count(*) filter (where desired = 'present' and gone) as grace
-     from (select desired, gone, state, desired = 'present' and not gone and not unseen as seen from change
-           where feed = $1 and ($2::bigint is null or pull is distinct from $2)) c`,
-    [feed, except ?? null],
+    `with ${except === undefined ? ALL : OF_EARLIER_PULLS}
+     select
+       ${sum(`seen and state in ('ready', 'sending', 'held')`)} as pending,
+       ${sum(`seen and state = 'in_doubt'`)} as in_doubt,
+       ${sum(`seen and state in ('rejected', 'discarded')`)} as rejected,
+       ${sum(`seen and state = 'discarded'`)} as discarded,
+       ${sum(`seen and state = 'failed'`)} as failed,
+       ${sum(`desired = 'absent' and state = 'held'`)} as held,
+       ${sum(`desired = 'absent' and state = 'discarded'`)} as kept,
+       ${sum(`desired = 'absent' and state in ('ready', 'sending', 'in_doubt')`)} as "pendingDeletes",
+       ${sum(`desired = 'absent' and state = 'in_doubt'`)} as "doubtfulDeletes",
+       ${sum(`desired = 'absent' and state in ('rejected', 'failed')`)} as "failedDeletes",
+       ${sum(`desired = 'present' and gone`)} as grace
+     from (select desired, gone, state, n, desired = 'present' and not gone and not unseen as seen from sort) s`,
+    except === undefined ? [feed] : [feed, except],
   );
   return row as OpenCounts;
 }

@@ -79,9 +79,12 @@ export async function findBulk(db: Queryable, id: number): Promise<BulkRow | und
   return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
 }
 
-/** Newest first. */
-export const listBulk = (db: Queryable, limit: number): Promise<BulkRow[]> =>
-  db.query<BulkRow & Record<string, unknown>>(`${SELECT} order by id desc limit $1`, [limit]);
+/** Newest first. @param before only those that were started before this one */
+export const listBulk = (db: Queryable, limit: number, before?: number): Promise<BulkRow[]> =>
+  db.query<BulkRow & Record<string, unknown>>(
+    `${SELECT} where $2::bigint is null or id < $2 order by id desc limit $1`,
+    [limit, before ?? null],
+  );
 
 export interface UnattendedBulk {
   readonly id: number;
@@ -187,13 +190,25 @@ export const leftAlone = (
     [id, limit],
   );
 
-/** Why entries were left alone, the most frequent reason first. */
-export const skippedOfBulk = (
-  db: Queryable,
-  id: number,
-): Promise<{ readonly message: string; readonly count: number }[]> =>
-  db.query(
-    `select skipped as message, count(*) as count from bulk_entry where bulk = $1 and skipped is not null
-     group by 1 order by 2 desc, 1 limit 20`,
-    [id],
+/** Why entries were left alone, and how many. */
+export interface SkippedCount {
+  readonly message: string;
+  readonly count: number;
+}
+
+/** By action: the most frequent reason first. Actions that left nothing alone are missing. */
+export async function skippedOfBulks(db: Queryable, ids: readonly number[]): Promise<Map<number, SkippedCount[]>> {
+  const rows = await db.query<SkippedCount & { readonly bulk: number }>(
+    `select b.id as bulk, s.message, s.count from unnest($1::bigint[]) b(id) cross join lateral (
+       select skipped as message, count(*) as count from bulk_entry where bulk = b.id and skipped is not null
+       group by 1 order by 2 desc, 1 limit 20) s
+     order by b.id, s.count desc, s.message`,
+    [ids],
   );
+  const byBulk = new Map<number, SkippedCount[]>();
+  for (const { bulk, message, count } of rows) byBulk.set(bulk, [...(byBulk.get(bulk) ?? []), { message, count }]);
+  return byBulk;
+}
+
+export const skippedOfBulk = async (db: Queryable, id: number): Promise<readonly SkippedCount[]> =>
+  (await skippedOfBulks(db, [id])).get(id) ?? [];

@@ -69,16 +69,25 @@ export interface GroupHistory {
   readonly backForMs: number | undefined;
 }
 
+/** Where a group is in the list. It moves as entries come and go. */
+export interface GroupPlace {
+  readonly count: number;
+  readonly id: string;
+}
+
 export interface GroupLimits {
   /** How many groups at most; `undefined`: all. */
   readonly groups: number | undefined;
   /** How many of the largest are left out; none by default. */
   readonly skipped?: number | undefined;
+  /** Only groups that follow this one, which need not exist any more. */
+  readonly after?: GroupPlace | undefined;
   /** How many values of each group at most. */
   readonly values: number;
 }
 
-const [AT_GROUPS, AT_VALUES, AT_SKIPPED] = [1, 2, 3].map((at) => `$${QUERY_VALUES + at}::bigint`);
+const [AT_GROUPS, AT_VALUES, AT_SKIPPED, AFTER_COUNT] = [1, 2, 3, 4].map((at) => `$${QUERY_VALUES + at}::bigint`);
+const AFTER_GROUP = `$${QUERY_VALUES + 5}::text`;
 
 /** The first or the last entry of a part among the selected ones. */
 const endOf = (order: 'asc' | 'desc'): string =>
@@ -90,7 +99,9 @@ const anyEndOf = (order: 'asc' | 'desc'): string =>
   `(select e.since from review_entry e where e.part = p.part order by e.since ${order}, e.id ${order} limit 1)`;
 
 const LARGEST = `whole as materialized (select group_id, sum(n)::bigint as n from share group by group_id),
-  largest as materialized (select * from whole order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
+  largest as materialized (
+    select * from whole where ${AFTER_COUNT} is null or n < ${AFTER_COUNT} or (n = ${AFTER_COUNT} and group_id > ${AFTER_GROUP})
+    order by n desc, group_id limit ${AT_GROUPS} offset ${AT_SKIPPED})`;
 
 /** The largest groups, their shares by feed and site, and their values, from what is counted. */
 const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
@@ -104,9 +115,10 @@ const FROM_COUNTS = `with ${PARTS}, share as (select * from part), ${LARGEST},
 
 const countOf = (condition: string): string =>
   `(select count(*) from review_entry e where e.part = p.part and ${condition})`;
+// Without `offset 0`, the database may read the entries of all parts, and count twice.
 const valuesIn = (parts: string, condition: string, sign = ''): string =>
-  `select p.group_id, e.value, ${sign}count(*) as n from ${parts} p join review_entry e on e.part = p.part
-   where e.value is not null and ${condition} group by 1, 2`;
+  `select p.group_id, e.value, ${sign}count(*) as n from ${parts} p cross join lateral (
+     select e.value from review_entry e where e.part = p.part and e.value is not null and ${condition} offset 0) e group by 1, 2`;
 
 /**
  * The same of entries selected by their age. Of those and the others the ones are counted that are fewer, if all came evenly; all
@@ -121,7 +133,7 @@ const BY_AGE = `with ${PARTS},
       - greatest(first, coalesce(now() - make_interval(secs => $8 / 1000), first))) > last - first as match from span),
   share as materialized (
     select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join most cross join lateral (
-      select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(MATCHES_AGE)} end as n) s
+      select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(MATCHES_AGE)} end as n offset 0) s
     where s.n > 0), ${LARGEST},
   listed as materialized (select p.* from share p where p.group_id in (select group_id from largest)),
   ends as (
@@ -137,18 +149,21 @@ const BY_AGE = `with ${PARTS},
       union all ${valuesIn('counted', `${IS_OLDER} and (select match from most)`, '-')}) parts
     group by 1, 2 having sum(n) > 0)`;
 
-/** The same of the entries that are found by text or number, as far as they are read. */
+/** The same of the entries that are found by text or number, as far as they are read. Adding up numbers is much faster than texts. */
 const FROM_FOUND = `with found as materialized (
-    select e.id, e.part, e.since, e.value, e.group_id, e.kind, e.feed, e.site
-    from review_entry e where ${MATCHES} limit ${MOST_FOUND + 1}),
-  share as materialized (select group_id, kind, feed, site, count(*) as n from found group by 1, 2, 3, 4), ${LARGEST},
-  listed as (select p.* from share p where p.group_id in (select group_id from largest)),
+    select e.id, e.part, e.since, e.value from review_entry e where ${MATCHES} limit ${MOST_FOUND + 1}),
+  share as materialized (
+    select f.*, e.group_id, e.kind, e.feed, e.site
+    from (select part, count(*) as n, min(id) as any_id, min(since) as first, max(since) as last from found group by part) f
+      join review_entry e on e.id = f.any_id), ${LARGEST},
+  listed as materialized (select p.* from share p where p.group_id in (select group_id from largest)),
   ends as (
-    select distinct on (group_id) group_id, id, since as first, max(since) over (partition by group_id) as last
-    from found where group_id in (select group_id from largest) order by group_id, since, id),
+    select p.group_id, min(f.id) as id, p.first, p.last from listed p join found f on f.part = p.part and f.since <= p.first
+    group by p.part, p.group_id, p.first, p.last),
   by_value as materialized (
-    select group_id, value, count(*) as n from found
-    where value is not null and group_id in (select group_id from largest) group by 1, 2)`;
+    select p.group_id, v.value, sum(v.n)::bigint as n
+    from listed p join (select part, value, count(*) as n from found where value is not null group by part, value) v
+      on v.part = p.part group by 1, 2)`;
 
 const sourceOf = (query: EntryQuery): string => (isCounted(query) ? FROM_COUNTS : isByAge(query) ? BY_AGE : FROM_FOUND);
 
@@ -189,8 +204,12 @@ const WITH_DETAILS = `total as (
       from review_group_count h where h.group_id = t.group_id) past on true
   order by t.n desc, t.group_id`;
 
-/** Compiling takes longer than running, and sums of all entries must fit into memory. */
-const SETTINGS = `select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
+/**
+ * Compiling takes longer than running, and sums of all entries must fit into memory. Each page of groups is of the same entries if more
+ * match a text than are read.
+ */
+const SETTINGS = `select set_config('jit', 'off', true), set_config('work_mem', '32MB', true),
+  set_config('synchronize_seqscans', 'off', true)`;
 
 /** How many groups the selected entries are in, and how many entries. */
 export interface GroupTotals {
@@ -213,6 +232,8 @@ export async function reviewGroups(
       limits.groups ?? null,
       limits.values,
       limits.skipped ?? 0,
+      limits.after?.count ?? null,
+      limits.after?.id ?? null,
     ]);
   });
   const [first] = rows;

@@ -80,8 +80,15 @@ export async function findRule(db: Queryable, id: number): Promise<ListedRule | 
   return (await listed(db, 'r.id = $1', [id, 1]))[0];
 }
 
-/** Those in force first, then the newest first. */
-export const listRules = (db: Queryable, limit: number): Promise<ListedRule[]> => listed(db, '$1', [true, limit]);
+/** Those in force first, then the newest first. @param after only rules that follow this one, whatever became of it since */
+export const listRules = (
+  db: Queryable,
+  limit: number,
+  after?: { readonly inForce: boolean; readonly id: number },
+): Promise<ListedRule[]> =>
+  after === undefined
+    ? listed(db, '$1', [true, limit])
+    : listed(db, '(r.ended_at is not null, -r.id) > ($3::boolean, -$1::bigint)', [after.id, limit, !after.inForce]);
 
 /** The rules in force for these groups. */
 export const rulesOf = (db: Queryable, groups: readonly string[]): Promise<ListedRule[]> =>

@@ -6,17 +6,26 @@ import { listGroups } from '../../review/list-groups.ts';
 import { bulkJson } from '../../review/read-model/bulk.ts';
 import { groupJson } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
-import { findBulk, listBulk, skippedOfBulk } from '../../store/review/bulk-actions.ts';
+import { findBulk, listBulk, skippedOfBulk, skippedOfBulks } from '../../store/review/bulk-actions.ts';
 import { ProblemError } from '../problem.ts';
 import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { editSchema, withoutAbsent } from './edit-values.ts';
 import { notFound } from './known.ts';
 import { operation } from './operation.ts';
 import { entryQuery, filterParameters, filterSchema, selectParameters } from './review-filter.ts';
-import { limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
+import { cursorSchema, groupSchema, limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
 
 const SHOWN = 50;
 const SHOWN_VALUES = 10;
+
+const groupPlace = z.strictObject({ count: z.int().min(0).max(1e15), id: groupSchema });
+
+/** @param read one more than the page holds, if more follow */
+function cursorAfter(read: readonly { readonly id: string; readonly count: number }[], limit: number): string | null {
+  const last = read[limit - 1];
+  return encodeCursor(read.length > limit && last !== undefined ? { count: last.count, id: last.id } : undefined);
+}
 
 export const listReviewGroups = operation({
   id: 'listReviewGroups',
@@ -25,15 +34,20 @@ export const listReviewGroups = operation({
   summary: 'What needs a person, grouped by kind, field and message: the largest group first',
   scope: 'read',
   params: NOTHING,
-  query: z.strictObject({ ...filterParameters, limit: limitSchema }),
+  query: z.strictObject({ ...filterParameters, cursor: cursorSchema, limit: limitSchema }),
   response: pageOf(groupedAnswer),
   async run({ query }, { app }) {
     const selected = {
       ...(await entryQuery(app, { ...query, kinds: query.kind })),
       discarded: query.discarded === 'true',
     };
-    const groups = await listGroups(app.db, selected, { groups: query.limit ?? SHOWN, values: SHOWN_VALUES });
-    return { body: { items: groups.map((group) => groupJson(group, app.writeAction)), next_cursor: null } };
+    const limit = query.limit ?? SHOWN;
+    const after = decodeCursor(query.cursor, groupPlace);
+    const groups = await listGroups(app.db, selected, { groups: limit + 1, values: SHOWN_VALUES, after });
+    const items = groups.slice(0, limit);
+    return {
+      body: { items: items.map((group) => groupJson(group, app.writeAction)), next_cursor: cursorAfter(groups, limit) },
+    };
   },
 });
 
@@ -126,6 +140,8 @@ export const actOnReview = operation({
   },
 });
 
+const actionPlace = z.strictObject({ before: z.int().min(1).max(1e15) });
+
 export const listReviewActions = operation({
   id: 'listReviewActions',
   method: 'get',
@@ -133,12 +149,20 @@ export const listReviewActions = operation({
   summary: 'Decisions for many entries with their progress, the newest first',
   scope: 'read',
   params: NOTHING,
-  query: z.strictObject({ limit: limitSchema }),
+  query: z.strictObject({ cursor: cursorSchema, limit: limitSchema }),
   response: pageOf(bulkAnswer),
   async run({ query }, { app }) {
-    const items = [];
-    for (const { id } of await listBulk(app.db, query.limit ?? SHOWN)) items.push(await bulkOf(app, id));
-    return { body: { items, next_cursor: null } };
+    const limit = query.limit ?? SHOWN;
+    const { before } = decodeCursor(query.cursor, actionPlace) ?? {};
+    const read = await listBulk(app.db, limit + 1, before);
+    const bulks = read.slice(0, limit);
+    const skipped = await skippedOfBulks(
+      app.db,
+      bulks.map(({ id }) => id),
+    );
+    const items = bulks.map((bulk) => bulkJson(bulk, skipped.get(bulk.id) ?? []));
+    const next = read.length > limit ? { before: bulks.at(-1)?.id } : undefined;
+    return { body: { items, next_cursor: encodeCursor(next) } };
   },
 });
 

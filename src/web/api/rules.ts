@@ -6,12 +6,14 @@ import { addRule, endRuleOf } from '../../review/rules/add-rule.ts';
 import { listRules } from '../../store/review/rules.ts';
 import { ProblemError } from '../problem.ts';
 import { noteAnswer, pageOf, ruleAnswer } from './answers.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { editSchema, withoutAbsent } from './edit-values.ts';
 import { notFound, requireFeed } from './known.ts';
 import { operation } from './operation.ts';
-import { groupSchema, limitSchema, NOTHING, nameText, numberSchema, text } from './scalars.ts';
+import { cursorSchema, groupSchema, limitSchema, NOTHING, nameText, numberSchema, text } from './scalars.ts';
 
-const SHOWN = 100;
+const SHOWN = 50;
+const rulePlace = z.strictObject({ inForce: z.boolean(), id: z.int().min(1).max(1e15) });
 
 export const listReviewRules = operation({
   id: 'listReviewRules',
@@ -20,11 +22,16 @@ export const listReviewRules = operation({
   summary: 'What is done with new entries of groups: the rules in force first, then the newest',
   scope: 'read',
   params: NOTHING,
-  query: z.strictObject({ limit: limitSchema }),
+  query: z.strictObject({ cursor: cursorSchema, limit: limitSchema }),
   response: pageOf(ruleAnswer),
   async run({ query }, { app }) {
-    const rules = await listRules(app.db, query.limit ?? SHOWN);
-    return { body: { items: rules.map(ruleJson), next_cursor: null } };
+    const limit = query.limit ?? SHOWN;
+    const after = decodeCursor(query.cursor, rulePlace);
+    const read = await listRules(app.db, limit + 1, after);
+    const rules = read.slice(0, limit);
+    const last = read.length > limit ? rules.at(-1) : undefined;
+    const next = last && { inForce: last.endedAt === null, id: last.id };
+    return { body: { items: rules.map(ruleJson), next_cursor: encodeCursor(next) } };
   },
 });
 

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: aa8218136194f0d89349bc9b6648c5a37837cb4e205426c56da62c186895faf3
+// The types of the API's client. SHA-256 of the document: 23d247e3b9c5f8b87512153904e80e325c20aa9dccb18c36950c5d10c851d1ab
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1073,6 +1073,8 @@ export interface operations {
                         /** @description `false`: the keys do not seem to have changed, and there is nothing to decide. */
                         suspected: boolean;
                         message?: string;
+                        /** @description `false`: the postings have changed since they were compared, and the database is read-only or busy. */
+                        current?: boolean;
                         sure?: number;
                         unsure?: number;
                         /** @description New postings without a pair. */
@@ -2460,6 +2462,8 @@ export interface operations {
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
@@ -2694,6 +2698,8 @@ export interface operations {
     listReviewActions: {
         parameters: {
             query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };
@@ -3518,6 +3524,8 @@ export interface operations {
     listReviewRules: {
         parameters: {
             query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
                 /** @description How many at most, from 1 to 200; 50 by default. */
                 limit?: string;
             };

@@ -2,9 +2,8 @@
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import type { SkippedCount } from '../../../review/read-model/bulk.ts';
 import { describeDecision } from '../../../review/read-model/rule.ts';
-import type { BulkRow } from '../../../store/review/bulk-actions.ts';
+import type { BulkRow, SkippedCount } from '../../../store/review/bulk-actions.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
