@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { type Reset, resetDatabase } from './reset-database.ts';
+import { openReset, type Reset, resetDatabase } from './reset-database.ts';
 import { dropConnections, endIdleConnections, idleConnections, keepConnections } from './reused-connections.ts';
 import { withDatabase } from './sql.ts';
 
@@ -70,11 +70,7 @@ export async function createTestDatabase(
 
 /** False if it can't be reset, or not be trusted: the test has changed its tables, or ended connections. */
 async function isReset(url: string, copy: Copy, reset: Reset): Promise<boolean> {
-  if (copy.keeper === undefined) {
-    copy.keeper = new pg.Client({ connectionString: url, application_name: 'test keeper' });
-    copy.keeper.on('error', () => undefined);
-    await copy.keeper.connect();
-  }
+  copy.keeper ??= await openReset(url, reset);
   const kept = await idleConnections(copy.name);
   const alive = await resetDatabase(copy.keeper, reset, kept).catch(() => undefined);
   if (alive === undefined) return false;
