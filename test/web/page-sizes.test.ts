@@ -112,6 +112,8 @@ it('each has at most 200 kB', async () => {
     '/sites/board',
     '/activity',
     '/doubts',
+    '/doubts/found?feed=acme',
+    '/api/v1/feeds/acme/found',
     '/held?feed=acme',
     '/rekey?feed=acme',
     '/adopt?feed=acme',
