@@ -111,7 +111,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'mappings',
     term: 'mappings',
-    description: 'list, export and import which posting is which site job, and adopt jobs that exist',
+    description: 'list, find, export and import which posting is which site job, and adopt jobs that exist',
     load: async () => (await import('./commands/mappings.ts')).mappingsCommand(),
   },
   {

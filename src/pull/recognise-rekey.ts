@@ -2,7 +2,13 @@
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { describeRekey, seemsRekeyed } from '../plan/rekey.ts';
-import { collectRekey, endRekey, readRekeyScope, suspectRekey } from '../store/change/rekey/collect-rekey.ts';
+import {
+  collectRekey,
+  compareAgain,
+  endRekey,
+  readRekeyScope,
+  suspectRekey,
+} from '../store/change/rekey/collect-rekey.ts';
 import type { ComparedFields } from '../store/change/rekey/digests.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
@@ -51,7 +57,10 @@ export async function recogniseRekey(
     return note;
   }
   if (!scope.suspected) return undefined;
-  if (!complete) return scope.note;
+  if (!complete) {
+    await compareAgain(pullTx);
+    return scope.note;
+  }
   await endRekey(pullTx.session, setup.feed);
   return undefined;
 }

@@ -5,6 +5,7 @@ import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { UndoEnd } from '../pull/undo-pull.ts';
 import type { PullReport } from '../review/read-model/pull-report.ts';
+import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull } from '../store/pull/pull-row.ts';
 import { type PullState, type PullSummary, summarisePull } from '../store/pull/pull-summary.ts';
@@ -48,6 +49,8 @@ export async function concludePull(
     ...blockerNote(progress, blocker),
   ];
   await finishPull(db, end.pull, status, notes, summary.discarded);
+  // Otherwise the first page of the pairs would wait for it.
+  if (progress.rekey !== undefined) await compareRekey(db, feed);
   const warnings = end.kind === 'committed' ? (end.warnings ?? []) : [];
   return { ...summary, status, duration_ms: Math.round(durationMs), warnings, notes };
 }

@@ -275,6 +275,52 @@ it('every step through pages, API and terminal ends in the same state', async ()
   ]);
 });
 
+it('jobs are found by key, ID and title on the page and in a terminal', async () => {
+  const stage = await openStage();
+  const served = await serve(stage.mirror);
+  try {
+    await stage.pull([...postings(3), posting('p4', { title: 'Pilot of p1' })]);
+    await stage.acceptAll();
+    await stage.pull([
+      ...postings(3),
+      posting('p4', { title: 'Pilot of p1' }),
+      posting('p5', { title: 'Pilot waits' }),
+    ]);
+    const anna = await visitorOf(served, 'anna');
+    const find = (...args: readonly string[]) => runProgram(stage.mirror, 'mappings', 'find', ...args);
+    for (const [text, keys] of [
+      ['p1', ['p1', 'p4']],
+      ['job-p2', ['p2']],
+      ['NURS', ['p1', 'p2', 'p3']],
+      ['pilot', ['p4']],
+      ['p5', ['p5']],
+      ['nobody', []],
+    ] as const) {
+      const page = (await anna.get(`/jobs?q=${encodeURIComponent(text)}`)).text;
+      const shown = [...page.matchAll(/<th scope="row"><a href="[^"]*key=(p\d)"/g)].map(([, key]) => key);
+      expect([text, shown]).toEqual([text, keys]);
+      expect([text, (await find(text, '--json')).json().map(({ key }) => key)]).toEqual([text, keys]);
+    }
+    expect((await find('job-p2', 'acme', '--json')).json()).toEqual([
+      {
+        feed: 'acme',
+        key: 'p2',
+        site: 'board',
+        job_id: 'job-p2',
+        url: null,
+        title: 'Nurse p2',
+        state: null,
+      },
+    ]);
+    expect((await find('nurse', '--limit', '2')).out).toContain('… and more');
+    expect((await find('nobody')).out).toContain('found by its key only');
+    expect((await find('p1', 'nowhere')).status).toBe(1);
+  } finally {
+    await served.close();
+    await stage.close();
+  }
+});
+
 /** What does the same as a form: an operation of the API, and commands below `review`. */
 const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: readonly string[] }>> = {
   '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen', 'settle'] },

@@ -11,7 +11,7 @@ const KEY = lockKey('lead', 'board');
 let testDatabase: TestDatabase;
 let direct: Database;
 beforeEach(async () => {
-  testDatabase = await createTestDatabase();
+  testDatabase = await createTestDatabase({ own: true });
   direct = openDatabase(testDatabase.url);
 });
 afterEach(async () => {

@@ -9,7 +9,7 @@ let testDatabase: TestDatabase;
 let observer: Database;
 let db: Database;
 beforeEach(async () => {
-  testDatabase = await createTestDatabase();
+  testDatabase = await createTestDatabase({ own: true });
   observer = openDatabase(testDatabase.url);
   db = openDatabase(testDatabase.url);
 });

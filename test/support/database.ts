@@ -1,10 +1,12 @@
-// Gives a test file a Postgres database of its own with our tables, in about ten milliseconds.
+// Gives a test a Postgres database of its own with our tables.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { type Reset, resetDatabase } from './reset-database.ts';
+import { dropConnections, endIdleConnections, idleConnections, keepConnections } from './reused-connections.ts';
 import { withDatabase } from './sql.ts';
 
-/** A private database; `drop` also ends its remaining connections. */
+/** A private database; `drop` also ends the connections that are in use. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
@@ -21,22 +23,61 @@ async function keepHouse(statement: string): Promise<void> {
   await housekeeping.query(statement);
 }
 
+/** A copy of a template that this process uses for one test after another. */
+interface Copy {
+  readonly name: string;
+  readonly template: string;
+  /** Resets it. */
+  keeper?: pg.Client;
+}
+
+const free: Copy[] = [];
+
 /**
- * Copies the migrated template to a new database.
+ * Provides a database like the migrated template: a new copy, or one that an earlier test of this process has left.
  * @param options.empty creates one without tables. @param options.accounts whether the sandbox has the accounts of `accounts.ts`.
+ * @param options.own creates one for this test only, whose connections end when they are closed.
  */
 export async function createTestDatabase(
-  options: { readonly empty?: boolean; readonly accounts?: boolean } = {},
+  options: { readonly empty?: boolean; readonly accounts?: boolean; readonly own?: boolean } = {},
 ): Promise<TestDatabase> {
   const server = inject('postgresUrl');
-  const name = `test_${randomBytes(8).toString('hex')}`;
   const migrated = inject(options.accounts ? 'postgresTemplateWithAccounts' : 'postgresTemplate');
-  const template = options.empty ? 'template0' : migrated;
-  await keepHouse(`create database ${name} template ${template} strategy file_copy`);
+  const template = options.empty ? 'template0' : migrated.name;
+  const reset = options.empty || options.own ? undefined : migrated.reset;
+  const left = reset && free.find((copy) => copy.template === template);
+  if (left !== undefined) free.splice(free.indexOf(left), 1);
+  const copy = left ?? { name: `test_${inject('run')}_${randomBytes(8).toString('hex')}`, template };
+  if (left === undefined) await keepHouse(`create database ${copy.name} template ${template} strategy file_copy`);
+  const url = withDatabase(server, copy.name);
+  if (reset !== undefined) keepConnections(copy.name);
+  let dropped = false;
   return {
-    url: withDatabase(server, name),
+    url,
     drop: async () => {
-      await keepHouse(`drop database if exists ${name} with (force)`);
+      if (dropped) return;
+      dropped = true;
+      if (reset !== undefined && (await isReset(url, copy, reset))) {
+        free.push(copy);
+        return;
+      }
+      dropConnections(copy.name);
+      await copy.keeper?.end();
+      await keepHouse(`drop database if exists ${copy.name} with (force)`);
     },
   };
+}
+
+/** False if it can't be reset, or not be trusted: the test has changed its tables, or ended connections. */
+async function isReset(url: string, copy: Copy, reset: Reset): Promise<boolean> {
+  if (copy.keeper === undefined) {
+    copy.keeper = new pg.Client({ connectionString: url, application_name: 'test keeper' });
+    copy.keeper.on('error', () => undefined);
+    await copy.keeper.connect();
+  }
+  const kept = await idleConnections(copy.name);
+  const alive = await resetDatabase(copy.keeper, reset, kept).catch(() => undefined);
+  if (alive === undefined) return false;
+  endIdleConnections(copy.name, (processID) => !alive.includes(processID));
+  return true;
 }

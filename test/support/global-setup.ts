@@ -10,20 +10,29 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { bundleProgram } from './bundle.ts';
+import { describeReset, type Reset } from './reset-database.ts';
 import { runSql, withDatabase } from './sql.ts';
 import { watchLifeCycle } from './watch-life-cycle.ts';
 
 /** The databases take less than 2 GB at a time, and the server's log of changes up to 2 GB. */
 const LEAST_BYTES_IN_MEMORY = 6 * 1024 ** 3;
 
+interface Template {
+  readonly name: string;
+  /** How to reset a copy, if that is possible. */
+  readonly reset: Reset | undefined;
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** URL of a database on the server of this run, with a user who may create databases. */
     readonly postgresUrl: string;
-    /** Name of the migrated template database, which nobody is connected to. */
-    readonly postgresTemplate: string;
+    /** Distinguishes the databases of this run: letters and digits. */
+    readonly run: string;
+    /** The migrated template database, which nobody is connected to. */
+    readonly postgresTemplate: Template;
     /** The same, with accounts of the sandbox. */
-    readonly postgresTemplateWithAccounts: string;
+    readonly postgresTemplateWithAccounts: Template;
   }
 }
 
@@ -31,19 +40,28 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await bundleProgram();
   const server = await openServer();
-  const template = `jobmirror_template_${process.pid}`;
+  const run = `${process.pid}`;
+  const template = `jobmirror_template_${run}`;
   await runSql(server.url, `create database ${template}`);
   await prepare(withDatabase(server.url, template));
   const withAccounts = `${template}_accounts`;
   await runSql(server.url, `create database ${withAccounts} template ${template} strategy file_copy`);
   await addAccounts(withDatabase(server.url, withAccounts));
   // The first connection after a change of the tables writes a cache file, which the copies then have too.
-  for (const name of [template, withAccounts]) await runSql(withDatabase(server.url, name), 'select 1');
+  const describe = async (name: string): Promise<Template> => ({
+    name,
+    reset: await describeReset(withDatabase(server.url, name)),
+  });
   project.provide('postgresUrl', server.url);
-  project.provide('postgresTemplate', template);
-  project.provide('postgresTemplateWithAccounts', withAccounts);
+  project.provide('run', run);
+  project.provide('postgresTemplate', await describe(template));
+  project.provide('postgresTemplateWithAccounts', await describe(withAccounts));
   return async () => {
-    for (const name of [withAccounts, template]) await runSql(server.url, `drop database ${name} with (force)`);
+    const left = await runSql<{ datname: string }>(
+      server.url,
+      `select datname from pg_database where datname in ('${template}', '${withAccounts}') or datname like 'test\\_${run}\\_%'`,
+    );
+    for (const { datname } of left) await runSql(server.url, `drop database ${datname} with (force)`);
     await server.end();
   };
 }

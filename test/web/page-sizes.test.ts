@@ -83,8 +83,7 @@ it('each has at most 200 kB', async () => {
   const first = await anna.get('/review/entries');
   const cursor = /href="([^"]*cursor=[^"]*)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
   expect(cursor).not.toBe('');
-  const times: Record<string, { kB: number; 'median ms': number }> = {};
-  for (const path of [
+  await measure([
     '/',
     '/feed?feed=acme',
     '/held',
@@ -128,6 +127,8 @@ it('each has at most 200 kB', async () => {
     '/sites/board',
     '/activity',
     '/doubts',
+    '/doubts/found?feed=acme',
+    '/api/v1/feeds/acme/found',
     '/held?feed=acme',
     '/rekey?feed=acme',
     '/adopt?feed=acme',
@@ -151,7 +152,13 @@ it('each has at most 200 kB', async () => {
     '/api/v1/pulls/1',
     '/api/v1/feeds/acme/rekey',
     '/api/v1/feeds/acme/adopt',
-  ]) {
+  ]);
+});
+
+/** Expects each page to be small, and prints how long it took if times are measured. */
+async function measure(paths: readonly string[]): Promise<void> {
+  const times: Record<string, { kB: number; 'median ms': number }> = {};
+  for (const path of paths) {
     const took: number[] = [];
     for (let at = 0; at < (MEASURES ? REQUESTS : 1); at += 1) {
       const from = performance.now();
@@ -165,6 +172,55 @@ it('each has at most 200 kB', async () => {
     times[path] = { kB: times[path]?.kB ?? 0, 'median ms': Math.round(took[took.length >> 1] ?? 0) };
   }
   if (MEASURES) console.table(times);
+}
+
+it('of changed keys, after a decision as well', async () => {
+  const { db } = stage.app;
+  const pairs = MEASURES ? ENTRIES : 500;
+  await db.query(
+    `with note as (
+       insert into feed_state (feed, site, rekey_since, rekey_note, rekey_set) values ('moved', 'board', now(), '{"text":"why","next":[]}', 1)),
+     mapped as (
+       insert into mapping (feed, key, site, site_job_id, record_hash, content_hash, missing_pulls)
+       select 'moved', 'old-' || n, 'board', 'moved-' || n, sha256(('m' || n)::bytea), sha256(n::text::bytea), 1
+       from generate_series(1, $1::int) n),
+     documented as (
+       insert into document (feed, key, fields)
+       select 'moved', 'old-' || n, json_build_object('title', repeat('Nurse ', 15) || n, 'description', repeat('x ', 500))
+       from generate_series(1, $1::int) n),
+     added as (
+       insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state)
+       select 'moved', 'new-' || n, 'board', 'present', 'create',
+         json_build_object('title', repeat('Nurse ', 15) || n, 'description', repeat('y ', 500)), sha256(('c' || n)::bytea),
+         sha256(n::text::bytea), 'ready'
+       from generate_series(1, $1::int) n)
+     insert into rekey_posting (feed, is_new, key, content, likeness, proven)
+     select 'moved', is_new, case when is_new then 'new-' else 'old-' end || n, md5(case when n % 5 = 0 then n || is_new::text else n::text end),
+       md5('l' || n), true
+     from generate_series(1, $1::int) n, unnest(array[true, false]) is_new`,
+    [pairs],
+  );
+  await db.query('vacuum analyze');
+  const from = performance.now();
+  const { body } = await served.api('GET', 'feeds/moved/rekey?limit=1');
+  if (MEASURES) console.log(`compared ${pairs} pairs in ${Math.round(performance.now() - from)} ms`);
+  expect(body).toMatchObject({ current: true, sure: (pairs / 5) * 4, unsure: pairs / 5 });
+  const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString('base64url');
+  const late = cursorOf({ rank: 1, length: `new-${pairs}`.length - 1, named: 'new-9' });
+  const paths = [
+    '/rekey?feed=moved',
+    '/rekey?feed=moved&show=unsure',
+    `/rekey?feed=moved&cursor=${late}`,
+    '/api/v1/feeds/moved/rekey?limit=200',
+    `/api/v1/feeds/moved/rekey?limit=200&show=unsure&cursor=${cursorOf({ rank: 2, length: 4, named: 'new-5' })}`,
+  ];
+  await measure(paths);
+  const { key, old_key, version } = body.items[0];
+  const decided = performance.now();
+  const { status, text } = await served.api('POST', 'feeds/moved/rekey', { decision: 'pair', key, old_key, version });
+  expect(status, text).toBe(200);
+  if (MEASURES) console.log(`decided about one pair in ${Math.round(performance.now() - decided)} ms`);
+  await measure(paths.slice(0, 1));
 });
 
 it('counts and decides about at most 10,000 entries of a text', async () => {

@@ -85,7 +85,7 @@ it('binds at most so many in one go, and the rest by their new mark', async () =
     [5, 2],
     [2, 0],
   ]) {
-    const page = await suspectedPairs(stage.app.db, acme, { show: 'sure', from: 0, limit: 1 });
+    const page = await suspectedPairs(stage.app.db, acme, { show: 'sure', after: undefined, limit: 1 });
     const decision = { kind: 'sure', mark: page?.marks.sure ?? '' } as const;
     expect(await decideRekey(stage.app.db, { feed: acme, actor: 'tester', policy: undefined }, decision, 5)).toEqual({
       kind: 'bound',
@@ -94,7 +94,7 @@ it('binds at most so many in one go, and the rest by their new mark', async () =
       left,
     });
   }
-  expect(await suspectedPairs(stage.app.db, acme, { show: 'sure', from: 0, limit: 1 })).toBeUndefined();
+  expect(await suspectedPairs(stage.app.db, acme, { show: 'sure', after: undefined, limit: 1 })).toBeUndefined();
 });
 
 it('waits for nobody: while the feed is pulled, it is refused', async () => {
@@ -119,10 +119,11 @@ it('refuses malformed requests, and changes nothing', async () => {
   expect(await statuses(['/rekey?feed=nowhere', '/rekey?feed=%00', '/rekey?feed=acme&feed=acme'])).toEqual([
     404, 400, 400,
   ]);
-  expect(await statuses(['/rekey?feed=acme&show=x', '/rekey?feed=acme&from=-1', '/rekey?feed=acme&from=1e9'])).toEqual([
-    400, 400, 400,
-  ]);
-  expect(await statuses(['/rekey?feed=acme&from=999999999', '/rekey?feed=acme&show=missing'])).toEqual([200, 200]);
+  const past = Buffer.from(JSON.stringify({ rank: 9, length: 9, named: 'x' })).toString('base64url');
+  expect(
+    await statuses(['/rekey?feed=acme&show=x', '/rekey?feed=acme&cursor=x', '/rekey?feed=acme&cursor=eyJmcm9tIjoxfQ']),
+  ).toEqual([400, 400, 400]);
+  expect(await statuses([`/rekey?feed=acme&cursor=${past}`, '/rekey?feed=acme&show=missing'])).toEqual([200, 200]);
   const post = async (fields: Readonly<Record<string, string | readonly string[]>>) =>
     (await anna.post('/rekey', { feed: 'acme', ...fields })).status;
   expect(await post({})).toBe(400);

@@ -1,4 +1,4 @@
-// `jobmirror mappings`: lists, exports, imports and adopts the mappings of postings to site jobs.
+// `jobmirror mappings`: lists, finds, exports, imports and adopts the mappings of postings to site jobs.
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { reason } from '../../config/settings-file.ts';
@@ -18,6 +18,7 @@ import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
 import { adoptCommand } from './mappings-adopt.ts';
+import { findCommand } from './mappings-find.ts';
 
 interface MappingOptions {
   readonly config?: string;
@@ -28,7 +29,7 @@ const SHOWN_MAPPINGS = 100;
 
 export function mappingsCommand(): Command {
   const mappings = new Command('mappings');
-  for (const part of [listCommand(), exportCommand(), importCommand(), adoptCommand()]) {
+  for (const part of [listCommand(), findCommand(), exportCommand(), importCommand(), adoptCommand()]) {
     mappings.addCommand(
       part
         .option('--config <file>', 'configuration file (default: jobmirror.yaml)')

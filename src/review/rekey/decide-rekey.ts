@@ -1,12 +1,12 @@
 // Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
 import type { PostingKey } from '../../posting/identifiers.ts';
+import { compareRekey } from '../../store/change/rekey/compare-rekey.ts';
 import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
-import { readRekey, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import { isRekeySuspected, readPairVersion, withRekey } from '../../store/change/rekey/read-rekey.ts';
 import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
-import { pairVersion, surveyPairs } from './suspected-pairs.ts';
 
 export type RekeyDecision =
   /** @param mark of the certain pairs that were shown */
@@ -47,7 +47,10 @@ export async function decideRekey(
     return refused(`feed ${feed} is being pulled or changed right now; try again when that has ended`);
   const subject = { db, feed, actor, policy, signal: lock.lost, checkLock: () => lock.lost.throwIfAborted() };
   try {
-    return await decide(subject, decision, most);
+    const end = await decide(subject, decision, most);
+    // Whoever decided sees what is left at once.
+    await compareRekey(db, feed);
+    return end;
   } finally {
     await lock.release();
   }
@@ -60,8 +63,8 @@ const STALE = 'the postings have changed since they were shown; look at them aga
 /** The caller holds the feed's pull lock. */
 async function decide(subject: RekeySubject, decision: RekeyDecision, most: number): Promise<RekeyEnd> {
   const { db, feed, actor } = subject;
-  const { note } = await readRekey(db, feed);
-  if (note === undefined) return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
+  if (!(await isRekeySuspected(db, feed)))
+    return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
   switch (decision.kind) {
     case 'sure': {
       const end = await bindShown(subject, decision.mark, most);
@@ -74,8 +77,8 @@ async function decide(subject: RekeySubject, decision: RekeyDecision, most: numb
       return message === undefined ? { kind: 'bound', bound: 1, refused: [], left: 0 } : refused(message);
     }
     case 'not_rekey': {
-      const { marks } = await withPairs(db, feed, (read) => surveyPairs(read));
-      if (marks.all !== decision.mark) return refused(STALE);
+      const shown = await withRekey(db, feed, async (_, { current, marks }) => current && marks.all === decision.mark);
+      if (shown !== true) return refused(STALE);
       const denied = await denyRekey(db, feed, actor);
       return denied === undefined ? refused(STALE) : { kind: 'denied', ...denied };
     }
@@ -84,16 +87,9 @@ async function decide(subject: RekeySubject, decision: RekeyDecision, most: numb
   }
 }
 
-const isAsShown = ({ db, feed }: RekeySubject, { key, oldKey }: RekeyPair, version: string): Promise<boolean> =>
-  withPairs(
+const isAsShown = async ({ db, feed }: RekeySubject, pair: RekeyPair, version: string): Promise<boolean> =>
+  (await withRekey(
     db,
     feed,
-    async (read) => {
-      for await (const lines of read()) {
-        const found = lines.find((line) => line.key === key && line.oldKey === oldKey);
-        if (found !== undefined) return pairVersion(found) === version;
-      }
-      return false;
-    },
-    { key, oldKey },
-  );
+    async (session, { current }) => current && (await readPairVersion(session, feed, pair)) === version,
+  )) === true;

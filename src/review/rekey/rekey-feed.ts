@@ -2,11 +2,11 @@
 // names. Sends nothing.
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { type RekeyLine, withPairs } from '../../store/change/rekey/read-rekey.ts';
+import { streamLines, withRekey } from '../../store/change/rekey/read-rekey.ts';
+import type { RekeyLine } from '../../store/change/rekey/rekey-line.ts';
 import { rekeyPostings } from '../../store/change/rekey/rekey-postings.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { crossStep } from '../../telemetry/steps.ts';
-import { surveyPairs } from './suspected-pairs.ts';
 
 export interface RekeySubject {
   readonly db: Database;
@@ -50,8 +50,8 @@ export async function rekeyFeed(
   const counts = { bound: 0, ended: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
   const session = await subject.db.session();
   try {
-    await withPairs(subject.db, subject.feed, async (read) => {
-      for await (const lines of read()) {
+    await withRekey(subject.db, subject.feed, async (snapshot) => {
+      for await (const lines of streamLines(snapshot, subject.feed)) {
         subject.signal.throwIfAborted();
         const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
         for (const line of told) {
@@ -84,15 +84,13 @@ export interface BoundPairs {
 export async function bindShown(subject: RekeySubject, mark: string, most: number): Promise<BoundPairs | undefined> {
   const session = await subject.db.session();
   try {
-    return await withPairs(subject.db, subject.feed, async (read) => {
-      const { marks, counts } = await surveyPairs(read);
-      if (marks.sure !== mark || counts.sure === 0) return undefined;
+    return await withRekey(subject.db, subject.feed, async (snapshot, { current, marks, counts }) => {
+      if (!current || marks.sure !== mark || counts.sure === 0) return undefined;
       const told: RekeyedLine[] = [];
-      for await (const lines of read()) {
+      for await (const lines of streamLines(snapshot, subject.feed, 'sure')) {
         subject.signal.throwIfAborted();
         if (told.length >= most) break;
-        const sure = lines.filter(({ verdict }) => verdict === 'sure').slice(0, most - told.length);
-        told.push(...(await bindSure(session, subject, sure)));
+        told.push(...(await bindSure(session, subject, lines.slice(0, most - told.length))));
       }
       const refused = told.filter(({ bound }) => !bound);
       return { bound: told.length - refused.length, refused, left: counts.sure - told.length };

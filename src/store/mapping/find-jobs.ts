@@ -71,6 +71,28 @@ export async function jobsTitled(
   );
 }
 
+export interface FoundJobs {
+  /** Of exactly this key, or with a job of this ID. */
+  readonly named: readonly JobOfPosting[];
+  /** The others with such a title. */
+  readonly titled: readonly JobOfPosting[];
+  /** More postings have such a title. */
+  readonly more: boolean;
+}
+
+/** @param limit of titles */
+export async function findJobs(
+  db: Database,
+  text: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<FoundJobs> {
+  const named = await jobsNamed(db, text, feed);
+  const isNamed = (job: JobOfPosting) => named.some((each) => each.feed === job.feed && each.key === job.key);
+  const titled = (await jobsTitled(db, text, feed, limit + named.length + 1)).filter((job) => !isNamed(job));
+  return { named, titled: titled.slice(0, limit), more: titled.length > limit };
+}
+
 /** Postings that have a job, or whose job has ended, by feed and key. */
 export const jobsAfter = (
   db: Queryable,

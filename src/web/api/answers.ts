@@ -81,6 +81,10 @@ export const rekeyAnswer = z
     feed: name,
     suspected: z.boolean().describe('`false`: the keys do not seem to have changed, and there is nothing to decide.'),
     message: z.string().optional(),
+    current: z
+      .boolean()
+      .optional()
+      .describe('`false`: the postings have changed since they were compared, and the database is read-only or busy.'),
     sure: count.optional(),
     unsure: count.optional(),
     new: count.optional().describe('New postings without a pair.'),

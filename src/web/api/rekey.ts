@@ -8,11 +8,10 @@ import { rekeyAnswer, rekeyedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { requireFeed } from './known.ts';
 import { operation } from './operation.ts';
-import { oldAndNewKey, pairKindSchema } from './rekey-values.ts';
+import { linePlaceSchema, oldAndNewKey, pairKindSchema } from './rekey-values.ts';
 import { cursorSchema, keyText, limitSchema, nameText, text } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
-const placeSchema = z.strictObject({ from: z.int().min(0).max(1e9) });
 const SHOWN = 50;
 
 export const showRekey = operation({
@@ -26,20 +25,21 @@ export const showRekey = operation({
   response: rekeyAnswer,
   async run({ params, query }, { app }) {
     const feed = await requireFeed(app, params.feed);
-    const { from } = decodeCursor(query.cursor, placeSchema) ?? { from: 0 };
-    const page = { show: query.show ?? 'sure', from, limit: query.limit ?? SHOWN } as const;
+    const after = decodeCursor(query.cursor, linePlaceSchema);
+    const page = { show: query.show ?? 'sure', after, limit: query.limit ?? SHOWN } as const;
     const pairs = await suspectedPairs(app.db, feed, page);
     if (pairs === undefined) return { body: { feed, suspected: false, items: [], next_cursor: null } };
-    const { note, counts, marks, items, next } = pairs;
+    const { note, current, counts, marks, items, next } = pairs;
     return {
       body: {
         feed,
         suspected: true,
         message: tell(note, app.writeAction),
+        current,
         ...counts,
         marks,
         items: items.map(pairJson),
-        next_cursor: encodeCursor(next === undefined ? undefined : { from: next }),
+        next_cursor: encodeCursor(next),
       },
     };
   },

@@ -62,7 +62,7 @@ export const pageAddress = {
     `/pulls/${id}${query({ ...shown })}`,
   held: (feed?: string, cursor?: string) => `/held${query({ feed, cursor })}`,
   /** Changed keys: which new posting is which missing one. @param shown which kind of them, and from which on */
-  rekey: (feed?: string, shown: { readonly show?: string; readonly from?: number | undefined } = {}) =>
+  rekey: (feed?: string, shown: { readonly show?: string; readonly cursor?: string | undefined } = {}) =>
     `/rekey${query({ feed, ...shown })}`,
   /** Jobs that the site already has: which one belongs to which posting. @param shown which kind of postings, and after which one */
   adopt: (feed?: string, shown: { readonly show?: string; readonly after?: number | undefined } = {}) =>
@@ -70,6 +70,8 @@ export const pageAddress = {
   /** @param resolved the entry that was just resolved */
   doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
     `/doubts${query({ feed, cursor, resolved })}`,
+  /** Jobs that a search of the site found for a feed. */
+  found: (feed?: string) => `/doubts/found${query({ feed })}`,
   doubt: (id: number) => `/doubts/${id}`,
   /** Reads candidates from the site. @param job an ID that the visitor typed */
   doubtCandidates: (id: number, job?: string) => `/doubts/${id}${query({ ask: 'site', job })}`,

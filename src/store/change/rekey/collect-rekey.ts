@@ -9,6 +9,9 @@ import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { releaseHolds } from '../protect-unreadable.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from './digests.ts';
 
+/** SQL: tells which comparison of postings is of those of this pull. */
+const NEXT_SET = `nextval('revision_number')`;
+
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null
   and not c.gone and c.id > coalesce((select rekey_denied from feed_state where feed = $1), 0)`;
@@ -105,8 +108,9 @@ export async function suspectRekey(
     [feed, proven],
   );
   await session.query(
-    `insert into feed_state (feed, site, rekey_since, rekey_note) values ($1, $2, now(), $3)
-     on conflict (feed) do update set rekey_since = coalesce(feed_state.rekey_since, now()), rekey_note = excluded.rekey_note`,
+    `insert into feed_state (feed, site, rekey_since, rekey_note, rekey_set) values ($1, $2, now(), $3, ${NEXT_SET})
+     on conflict (feed) do update set rekey_since = coalesce(feed_state.rekey_since, now()), rekey_note = excluded.rekey_note,
+       rekey_set = excluded.rekey_set`,
     [feed, site, toJsonb(note)],
   );
   await session.query(
@@ -116,13 +120,19 @@ export async function suspectRekey(
   );
 }
 
+/** The pull found no other pairs, but may have changed postings: all of them are compared again. */
+export async function compareAgain({ session, subject: { feed } }: PullTransaction): Promise<void> {
+  await session.query(`update feed_state set rekey_set = ${NEXT_SET} where feed = $1`, [feed]);
+}
+
 /** The feed's creates no longer wait. */
 export async function endRekey(session: Pick<Session, 'query'>, feed: FeedName): Promise<void> {
   await session.query(
-    `with ended as (update feed_state set rekey_since = null, rekey_note = null where feed = $1 and rekey_since is not null)
-     delete from rekey_posting where feed = $1`,
+    'update feed_state set rekey_since = null, rekey_note = null where feed = $1 and rekey_since is not null',
     [feed],
   );
+  for (const table of ['rekey_posting', 'rekey_line', 'rekey_total', 'rekey_survey', 'rekey_touched'])
+    await session.query(`delete from ${table} where feed = $1`, [feed]);
 }
 
 /**

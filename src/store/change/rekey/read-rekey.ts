@@ -1,11 +1,12 @@
 // Reads what is known of a feed whose keys seem to have changed: why, and which new posting may be which missing one.
-import pg from 'pg';
+import { hash } from 'node:crypto';
 import type { Message } from '../../../plan/message.ts';
-import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { inBatches } from '../../postgres/cursor.ts';
-import type { Database, Queryable, Row } from '../../postgres/database.ts';
-import { HAS_ENDED } from '../../pull/posting-expiry.ts';
+import type { Database, Queryable, Row, Session } from '../../postgres/database.ts';
+import { inSnapshot } from '../../postgres/snapshot.ts';
+import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
+import { PAIR_KINDS, type PairKind, type RekeyLine } from './rekey-line.ts';
 import type { RekeyPair } from './rekey-postings.ts';
 
 export interface RekeyState {
@@ -25,144 +26,158 @@ export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeySta
   return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0 };
 }
 
-/** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
-export interface RekeyLine {
-  /** Of the new posting. */
-  readonly key: PostingKey | undefined;
-  /** Of the missing posting. */
-  readonly oldKey: PostingKey | undefined;
-  /** Of the missing posting; `undefined`: its job has ended. */
-  readonly siteJobId: SiteJobId | undefined;
-  readonly title: string | undefined;
-  readonly verdict: RekeyVerdict;
+/** Whether a change of keys is suspected. */
+export async function isRekeySuspected(db: Queryable, feed: FeedName): Promise<boolean> {
+  return (await db.query('select from feed_state where feed = $1 and rekey_since is not null', [feed])).length > 0;
+}
+
+/** All lines of a feed, as they are at one moment. */
+export interface ComparedRekey {
+  readonly note: Message;
+  /**
+   * Whether the lines show the postings as they are at this moment. If not, the server is read-only, or postings change faster than
+   * they are compared.
+   */
+  readonly current: boolean;
+  readonly counts: Readonly<Record<PairKind, number>>;
+  readonly marks: RekeyMarks;
+}
+
+/** Other texts if there are other lines. */
+export interface RekeyMarks {
+  /** Of the certain pairs. */
+  readonly sure: string;
+  /** Of all postings, with and without a pair. */
+  readonly all: string;
+}
+
+const MOST_TRIES = 3;
+
+/**
+ * Compares the postings, if they have changed since they were compared, and hands over a session that sees them as of that moment.
+ * @param use is not called if no change of keys is suspected
+ */
+export async function withRekey<Result>(
+  db: Database,
+  feed: FeedName,
+  use: (session: Session, compared: ComparedRekey) => Promise<Result>,
+): Promise<Result | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    await compareRekey(db, feed);
+    const end = await inSnapshot(db, async (session) => {
+      const compared = await readCompared(session, feed);
+      if (compared === undefined) return { result: undefined };
+      return compared.current || tries === MOST_TRIES ? { result: await use(session, compared) } : undefined;
+    });
+    if (end !== undefined) return end.result;
+  }
+}
+
+async function readCompared(session: Session, feed: FeedName): Promise<ComparedRekey | undefined> {
+  const [state] = await session.query<{ note: Message; current: boolean }>(
+    `select rekey_note as note, ${IS_COMPARED} as current from feed_state f where feed = $1 and rekey_since is not null`,
+    [feed],
+  );
+  if (state === undefined) return undefined;
+  const totals = await session.query<{ show: PairKind; n: number; mark: string }>(
+    'select show, n, mark::text from rekey_total where feed = $1',
+    [feed],
+  );
+  const texts = PAIR_KINDS.map((kind) => {
+    const { n = 0, mark = '0' } = totals.find(({ show }) => show === kind) ?? {};
+    return { kind, n, text: `${n} ${mark}` };
+  });
+  const markOf = (kinds: typeof texts) =>
+    hash('sha256', kinds.map(({ text }) => text).join('\n'), 'hex').slice(0, MARK_LENGTH);
+  return {
+    ...state,
+    counts: Object.fromEntries(texts.map(({ kind, n }) => [kind, n])) as Record<PairKind, number>,
+    marks: { sure: markOf(texts.filter(({ kind }) => kind === 'sure')), all: markOf(texts) },
+  };
+}
+
+const MARK_LENGTH = 20;
+
+/** Where a line is among those of its kind. It stays there as long as its posting is of that kind. */
+export interface LinePlace {
+  readonly rank: number;
+  readonly length: number;
+  readonly named: string;
+}
+
+export interface StoredLine extends RekeyLine {
+  /** Another one after each change of the line. */
+  readonly version: string;
+  readonly place: LinePlace;
+}
+
+interface LineRow extends Row {
+  readonly show: PairKind;
+  readonly rank: number;
+  readonly length: number;
+  readonly named: string;
+  readonly key: PostingKey | null;
+  readonly oldKey: PostingKey | null;
+  readonly siteJobId: SiteJobId | null;
+  readonly title: string | null;
   readonly reasons: readonly string[];
-  /** Another text if the content of one of the two postings is another one. */
   readonly contents: string;
+  readonly version: string;
+}
+
+const SELECT = `select show, rank, named_length as length, named, key, old_key as "oldKey", site_job_id as "siteJobId", title, reasons,
+  contents, version from rekey_line where feed = $1`;
+
+const storedLine = ({ show, rank, length, named, key, oldKey, siteJobId, title, ...line }: LineRow): StoredLine => ({
+  key: key ?? undefined,
+  oldKey: oldKey ?? undefined,
+  siteJobId: siteJobId ?? undefined,
+  title: title ?? undefined,
+  verdict: show === 'sure' || show === 'unsure' ? show : 'unmatched',
+  reasons: line.reasons,
+  contents: line.contents,
+  version: line.version,
+  place: { rank, length, named },
+});
+
+/** Those of one kind, by certainty and then by the keys of the new postings. @param after only those that follow this place */
+export async function readLines(
+  session: Queryable,
+  feed: FeedName,
+  show: PairKind,
+  limit: number,
+  after: LinePlace = { rank: 0, length: 0, named: '' },
+): Promise<StoredLine[]> {
+  const rows = await session.query<LineRow>(
+    `${SELECT} and show = $2 and (rank, named_length, named) > ($3::smallint, $4::integer, $5::text)
+     order by rank, named_length, named limit $6`,
+    [feed, show, after.rank, after.length, after.named, limit],
+  );
+  return rows.map(storedLine);
 }
 
 const BATCH = 500;
 
-/** Reads the pairs as they were at one moment, as often as it is called and whatever is bound meanwhile. */
-export type ReadPairs = () => AsyncGenerator<RekeyLine[]>;
-
 /**
- * Each reading yields the pairs, the most certain first, then the postings without a pair; by the keys of the new postings.
- * @param only the pair of these postings is right, if there is one; of the others, not all are read
+ * All lines, or those of one kind: the pairs, the most certain first, then the postings without a pair; by the keys of the new postings.
  */
-export async function withPairs<Result>(
-  db: Database,
+export async function* streamLines(session: Session, feed: FeedName, show?: PairKind): AsyncGenerator<StoredLine[]> {
+  const only = show === undefined ? SELECT : `${SELECT} and show = $2`;
+  const values = show === undefined ? [feed] : [feed, show];
+  const select = `${only} order by rank, named_length, named`;
+  for await (const rows of inBatches<LineRow>(session, 'rekey_lines', select, BATCH, values))
+    yield rows.map(storedLine);
+}
+
+/** `undefined`: the two postings are no pair. */
+export async function readPairVersion(
+  session: Queryable,
   feed: FeedName,
-  use: (read: ReadPairs) => Promise<Result>,
-  only?: RekeyPair,
-): Promise<Result> {
-  const session = await db.session();
-  try {
-    await session.query('begin isolation level repeatable read read only');
-    const result = await use(async function* () {
-      for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', selectPairs(feed, only), BATCH))
-        yield rows.map(lineOf);
-    });
-    await session.query('commit');
-    return result;
-  } finally {
-    await session.end();
-  }
-}
-
-interface PairRow extends Row {
-  readonly oldKey: PostingKey | null;
-  readonly key: PostingKey | null;
-  readonly siteJobId: SiteJobId | null;
-  readonly title: string | null;
-  readonly how: 'equal' | 'alike' | 'single';
-  readonly missing: number;
-  readonly added: number;
-  readonly proven: boolean;
-  readonly edited: boolean;
-  readonly differing: readonly string[] | null;
-  readonly contents: string;
-}
-
-const HAS_NO_JOB = 'its job has ended, so it gets none';
-
-function lineOf({ key, oldKey, siteJobId, title, how, differing, contents, ...evidence }: PairRow): RekeyLine {
-  const named = {
-    key: key ?? undefined,
-    oldKey: oldKey ?? undefined,
-    siteJobId: siteJobId ?? undefined,
-    title: title ?? undefined,
-    contents,
-  };
-  if (how !== 'single') {
-    const { verdict, reasons } = judgeRekey({ ...evidence, equal: how === 'equal', differing: differing ?? [] });
-    return { ...named, verdict, reasons: siteJobId === null ? [...reasons, HAS_NO_JOB] : reasons };
-  }
-  const other = key === null ? 'no new posting' : 'no missing posting';
-  return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };
-}
-
-/** Both sides as they are now: what was mapped, sent or deleted meanwhile is left out. */
-const selectSides = (feed: string, source: string): string => `
-  select r.is_new, r.key, r.content, r.likeness, r.proven, m.site_job_id,
-    exists (select from override o where o.feed = r.feed and o.key = r.key) as edited
-  from ${source} r left join mapping m on m.feed = r.feed and m.key = r.key
-    left join change c on c.feed = r.feed and c.key = r.key
-  where r.feed = ${feed} and case when r.is_new then m.key is null and c.operation = 'create' and c.desired = 'present'
-    else m.key is not null or exists (select from posting_expiry e where e.feed = r.feed and e.key = r.key and ${HAS_ENDED}) end`;
-
-/**
- * Numbers the postings of each group in the order of their keys; numbers in keys count by their size. Postings with the same number are
- * a pair. No join, as the planner expects few rows of any of these and would compare all with all.
- */
-const numbered = (source: string, group: 'content' | 'likeness'): string =>
-  `select side.*, place is not null and place <= least(added, missing) as paired from (
-     select is_new, key, content, likeness, proven, site_job_id, edited,
-       case when ${group} is not null
-         then row_number() over (partition by is_new, ${group} order by length(key), key collate "C") end as place,
-       count(*) filter (where is_new) over same as added, count(*) filter (where not is_new) over same as missing,
-       bool_or(edited and not is_new) over same as any_edited
-     from ${source} window same as (partition by ${group})) side`;
-
-const pairsOf = (source: string, group: 'content' | 'likeness'): string =>
-  `select max(key) filter (where not is_new) as old_key, max(key) filter (where is_new) as new_key,
-     max(site_job_id) as site_job_id, max(missing) as missing, max(added) as added,
-     bool_or(proven) filter (where not is_new) as proven, bool_or(any_edited) as any_edited
-   from ${source} where paired group by ${group}, place`;
-
-/** What decides about the pair of these postings: all that share a content or a likeness with either, and what shares their contents. */
-function aroundPair(feed: string, { key, oldKey }: RekeyPair): string {
-  const named = `(select * from rekey_posting where feed = ${feed} and is_new and key = ${pg.escapeLiteral(key)}
-    union all select * from rekey_posting where feed = ${feed} and not is_new and key = ${pg.escapeLiteral(oldKey)})`;
-  const sharing = (group: 'content' | 'likeness', source: string) =>
-    `(select p.* from (select distinct ${group} from ${source} s) g join rekey_posting p on p.feed = ${feed} and p.${group} = g.${group})`;
-  const alike = sharing('likeness', named);
-  return `(select * from ${named} n union select * from ${alike} a
-    union select * from ${sharing('content', `(select content from ${named} n union select content from ${alike} a)`)} c)`;
-}
-
-const differingNames = `(select array_agg(name order by name) from (
-    select key as name from jsonb_each_text(d.fields::jsonb) a full join jsonb_each_text(c.fields::jsonb) b using (key)
-    where a.value is distinct from b.value) differing)`;
-
-function selectPairs(name: FeedName, pair: RekeyPair | undefined): string {
-  const feed = pg.escapeLiteral(name);
-  const source = pair === undefined ? 'rekey_posting' : aroundPair(feed, pair);
-  const documents = (line: string) => `left join document d on d.feed = ${feed} and d.key = ${line}.old_key
-    left join mapping m on m.feed = ${feed} and m.key = ${line}.old_key
-    left join change c on c.feed = ${feed} and c.key = ${line}.new_key`;
-  return `
-    with side as materialized (${selectSides(feed, source)}),
-      by_content as materialized (${numbered('side', 'content')}),
-      by_likeness as materialized (${numbered('(select * from by_content where not paired) unpaired', 'likeness')}),
-      line as (
-        select 1 as rank, 'equal' as how, equal.* from (${pairsOf('by_content', 'content')}) equal
-        union all select 2, 'alike', alike.* from (${pairsOf('by_likeness', 'likeness')}) alike
-        union all select 3, 'single', case when is_new then null else key end, case when is_new then key end, site_job_id,
-          0, 0, proven, edited from by_likeness where not paired)
-    select line.old_key as "oldKey", line.new_key as key, line.site_job_id as "siteJobId", how, missing, added, proven,
-      any_edited as edited, coalesce(c.fields->>'title', d.fields->>'title') as title,
-      case when how = 'alike' and d.key is not null then ${differingNames} end as differing,
-      concat_ws('/', encode(m.content_hash, 'hex'), encode(c.content_hash, 'hex')) as contents
-    from line ${documents('line')}
-    order by rank, length(coalesce(line.new_key, line.old_key)), coalesce(line.new_key, line.old_key) collate "C"`;
+  { key, oldKey }: RekeyPair,
+): Promise<string | undefined> {
+  const [row] = await session.query<{ version: string }>(
+    'select version from rekey_line where feed = $1 and key = $2 and old_key = $3',
+    [feed, key, oldKey],
+  );
+  return row?.version;
 }

@@ -39,6 +39,7 @@ export async function rekeyPostings(
       pairs.map(({ oldKey }) => oldKey),
       pairs.map(({ key }) => key),
     ]);
+    await session.query('analyze rekeyed');
     // Locked in the order that all code uses: no attempt begins, and none ends, until the new keys are committed.
     await session.query(
       `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
@@ -180,8 +181,8 @@ async function moveJobs(session: Queryable, feed: FeedName, actor: string, mayUp
     ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
   ]);
   await session.query(
-    `delete from rekey_posting r using rekeyed w
-     where r.feed = $1 and r.key = case when r.is_new then w.key else w.old_key end`,
+    `delete from rekey_posting r using (select true as is_new, key from rekeyed union all select false, old_key from rekeyed) w
+     where r.feed = $1 and r.is_new = w.is_new and r.key = w.key`,
     [feed],
   );
   // The next pull must read the feed, changed or not.
@@ -245,10 +246,11 @@ const withEdits = (fields: Fields, edits: readonly EditRow[]): Fields => ({
 
 /** With no missing posting left, the new ones are new; with no new one left, nothing waits. */
 async function endIfNothingLeft(session: Queryable, feed: FeedName): Promise<void> {
-  const [left] = await session.query<{ missing: boolean; added: boolean }>(
-    `select coalesce(bool_or(not is_new), false) as missing, coalesce(bool_or(is_new), false) as added
-     from rekey_posting where feed = $1`,
+  const [left] = await session.query<{ both: boolean }>(
+    // Unlike `exists`, the first key is always read from the index.
+    `select (select min(key) from rekey_posting where feed = $1 and is_new) is not null
+       and (select min(key) from rekey_posting where feed = $1 and not is_new) is not null as both`,
     [feed],
   );
-  if (left?.missing !== true || left.added !== true) await endRekey(session, feed);
+  if (left?.both !== true) await endRekey(session, feed);
 }

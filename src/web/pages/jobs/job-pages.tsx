@@ -1,7 +1,7 @@
 // The page that finds the job of a posting by key, ID or title.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { jobsAfter, jobsFrom, jobsNamed, jobsTitled } from '../../../store/mapping/find-jobs.ts';
+import { findJobs, jobsAfter, jobsFrom } from '../../../store/mapping/find-jobs.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
 import { keyText } from '../../api/scalars.ts';
@@ -26,13 +26,7 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
         throw malformed('q', "can't be a key or an ID: it is too long");
       const cursor = query('cursor');
       const after = decodeCursor(cursor, placeSchema);
-      const named = q === undefined || after !== undefined ? undefined : await jobsNamed(db, q, feed);
-      const titled =
-        named === undefined || q === undefined
-          ? undefined
-          : (await jobsTitled(db, q, feed, SHOWN + 1)).filter(
-              (job) => !named.some((each) => each.feed === job.feed && each.key === job.key),
-            );
+      const found = q === undefined || after !== undefined ? undefined : await findJobs(db, q, feed, SHOWN);
       const rows =
         q !== undefined && after === undefined
           ? feed === undefined
@@ -45,9 +39,7 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
       const props = {
         feed,
         q,
-        named,
-        titled,
-        shown: SHOWN,
+        found,
         listed,
         next,
         isFirst: cursor === undefined,

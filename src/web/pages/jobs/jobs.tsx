@@ -1,6 +1,6 @@
 // Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
-import type { JobOfPosting } from '../../../store/mapping/find-jobs.ts';
+import type { FoundJobs, JobOfPosting } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayPull, type Visit } from '../layout.tsx';
 import { SyncNow } from '../posting/sync-now.tsx';
@@ -11,19 +11,16 @@ export interface JobsProps {
   /** `undefined`: of all feeds. */
   readonly feed: FeedName | undefined;
   readonly q: string | undefined;
-  /** What the key or ID names exactly; `undefined`: none was given. */
-  readonly named: readonly JobOfPosting[] | undefined;
-  /** With a title that has these words, and perhaps one more than are shown; `undefined`: nothing was given. */
-  readonly titled: readonly JobOfPosting[] | undefined;
-  /** How many of these are shown at most. */
-  readonly shown: number;
+  /** `undefined`: nothing was given. */
+  readonly found: FoundJobs | undefined;
   readonly listed: readonly JobOfPosting[];
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Jobs = (props: JobsProps) => {
-  const { visit, feeds, feed, q, named, titled = [], shown, listed, isFirst, next } = props;
+  const { visit, feeds, feed, q, found, listed, isFirst, next } = props;
+  const { named, titled = [], more = false } = found ?? {};
   const { prefix } = visit;
   return (
     <Layout title="Jobs" visit={visit} section="jobs">
@@ -68,9 +65,15 @@ export const Jobs = (props: JobsProps) => {
       {titled.length > 0 && (
         <>
           <h2 id="titled">Titles with these words</h2>
-          <List visit={visit} jobs={titled.slice(0, shown)} heading="titled" />
-          {titled.length > shown && <p class="hint">{`Only ${shown} are shown: type more words.`}</p>}
+          <List visit={visit} jobs={titled} heading="titled" />
+          {more && <p class="hint">{`Only ${titled.length} are shown: type more words.`}</p>}
         </>
+      )}
+      {found !== undefined && (
+        <p class="hint">
+          A posting that waits to be created is found by its key only: to find it by its title, each pull would have to
+          write an index of the titles of all new postings.
+        </p>
       )}
       {(named === undefined || feed !== undefined) && (
         <>

@@ -1,10 +1,11 @@
 // The pages of changed keys: which feeds wait, and which new posting of one may be which missing one, with the decisions.
 import { Hono } from 'hono';
 import { decideRekey, type RekeyDecision } from '../../../review/rekey/decide-rekey.ts';
-import { PAIR_KINDS, suspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
+import { suspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
+import { decodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
-import { oldAndNewKey, pairKindSchema, startSchema } from '../../api/rekey-values.ts';
+import { linePlaceSchema, oldAndNewKey, pairKindSchema } from '../../api/rekey-values.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { expectValue } from '../expect-value.ts';
@@ -24,17 +25,10 @@ export function rekeyPages({ app, control }: PageContext): Hono<WebEnv> {
       const name = query('feed');
       if (name === undefined) return <RekeyedFeeds visit={visit} feeds={await rekeyedFeeds(db)} />;
       const feed = await requireFeed(app, name);
-      const asked = query('show');
-      const from = expectValue('from', startSchema, query('from'));
-      const show = expectValue('show', pairKindSchema, asked) ?? 'sure';
-      let pairs = await suspectedPairs(db, feed, { show, from, limit: SHOWN });
-      // With no certain pair, the first page shows what there is.
-      const first = pairs && PAIR_KINDS.find((kind) => pairs?.counts[kind] !== 0);
-      if (asked === undefined && pairs?.counts.sure === 0 && first !== undefined) {
-        pairs = await suspectedPairs(db, feed, { show: first, from, limit: SHOWN });
-        return <RekeyPage visit={visit} feed={feed} pairs={pairs} show={first} from={from} />;
-      }
-      return <RekeyPage visit={visit} feed={feed} pairs={pairs} show={show} from={from} />;
+      const show = expectValue('show', pairKindSchema, query('show'));
+      const after = decodeCursor(query('cursor'), linePlaceSchema);
+      const pairs = await suspectedPairs(db, feed, { show, after, limit: SHOWN });
+      return <RekeyPage visit={visit} feed={feed} pairs={pairs} />;
     }),
   );
   pages.post(
@@ -45,12 +39,12 @@ export function rekeyPages({ app, control }: PageContext): Hono<WebEnv> {
       const refusals = end.kind === 'bound' ? end.refused.map(({ message }) => message ?? '') : [];
       if (end.kind !== 'refused') control.wake();
       if (end.kind !== 'refused' && refusals.length === 0) return goTo(pageAddress.rekey(feed));
-      const pairs = await suspectedPairs(db, feed, { show: 'sure', from: 0, limit: SHOWN });
+      const pairs = await suspectedPairs(db, feed, { show: undefined, after: undefined, limit: SHOWN });
       const alert =
         end.kind === 'refused'
           ? `${end.message}. Nothing was changed.`
           : `${end.kind === 'bound' ? end.bound : 0} kept; the others were refused: ${refusals.slice(0, 5).join('; ')}.`;
-      return c.html(<RekeyPage visit={visit} feed={feed} pairs={pairs} show="sure" from={0} alert={alert} />, 409);
+      return c.html(<RekeyPage visit={visit} feed={feed} pairs={pairs} alert={alert} />, 409);
     }),
   );
   return pages;

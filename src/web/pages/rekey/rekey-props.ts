@@ -1,6 +1,6 @@
 // What the parts of the page of changed keys are told.
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { PairKind, SuspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
+import type { SuspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import type { Visit } from '../layout.tsx';
 
 export interface RekeyProps {
@@ -8,8 +8,6 @@ export interface RekeyProps {
   readonly feed: FeedName;
   /** `undefined`: no change of keys is suspected. */
   readonly pairs: SuspectedPairs | undefined;
-  readonly show: PairKind;
-  readonly from: number;
   /** Why a decision was refused. */
   readonly alert?: string;
 }

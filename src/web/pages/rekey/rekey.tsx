@@ -2,8 +2,10 @@
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import { PAIR_KINDS, type ShownPair } from '../../../review/rekey/suspected-pairs.ts';
+import type { ShownPair } from '../../../review/rekey/suspected-pairs.ts';
+import { PAIR_KINDS } from '../../../store/change/rekey/rekey-line.ts';
 import type { RekeyedFeed } from '../../../store/change/rekey/rekey-sides.ts';
+import { encodeCursor } from '../../api/cursor.ts';
 import { pageAddress } from '../addresses.ts';
 import { ShownDifference } from '../difference.tsx';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
@@ -66,11 +68,18 @@ const TABS = {
 } as const;
 
 const Suspected = (props: SuspectedProps) => {
-  const { visit, feed, pairs, show } = props;
+  const { visit, feed, pairs } = props;
+  const { show } = pairs;
   const { prefix } = visit;
   return (
     <>
       <p class="notice">{`${textOf(pairs.note)}.`}</p>
+      {!pairs.current && (
+        <p class="notice">
+          These postings have changed since they were compared, and could not be compared again: the database is
+          read-only or busy. A decision about them is refused until they are compared.
+        </p>
+      )}
       <p>
         If a new posting is a missing one under another key, it keeps that one's job, and what differs is sent as an
         update. Otherwise the new posting gets a job of its own, and the job of the missing one is deleted.
@@ -102,7 +111,8 @@ const Suspected = (props: SuspectedProps) => {
 };
 
 const Lines = (props: SuspectedProps) => {
-  const { visit, feed, pairs, show } = props;
+  const { visit, feed, pairs } = props;
+  const { show } = pairs;
   const hasPairs = show === 'sure' || show === 'unsure';
   return (
     <section class="scroll" tabindex={0} aria-labelledby="pairs">
@@ -181,12 +191,12 @@ const OnePair = ({ visit, feed, pair }: { visit: Visit; feed: FeedName; pair: Sh
   </form>
 );
 
-const Pages = ({ visit, feed, show, from, pairs: { items, next } }: SuspectedProps) =>
-  from === 0 && next === undefined ? null : (
+const Pages = ({ visit, feed, pairs: { show, items, isFirst, next } }: SuspectedProps) =>
+  isFirst && next === undefined ? null : (
     <nav aria-label="Pages of postings" class="row">
-      {from > 0 && <a href={visit.prefix + pageAddress.rekey(feed, { show })}>First page</a>}
+      {!isFirst && <a href={visit.prefix + pageAddress.rekey(feed, { show })}>First page</a>}
       {next !== undefined && (
-        <a href={visit.prefix + pageAddress.rekey(feed, { show, from: next })} rel="next">
+        <a href={visit.prefix + pageAddress.rekey(feed, { show, cursor: encodeCursor(next) ?? undefined })} rel="next">
           Next page
         </a>
       )}
