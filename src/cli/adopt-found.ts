@@ -2,12 +2,17 @@
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural } from '../plan/plural.ts';
-import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import { resolveEntry } from '../review/resolve-entry.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import {
+  type AdoptedFound,
+  adoptFoundJobs,
+  type FoundJobs,
+  type LeftEntry,
+  readFoundJobs,
+} from '../review/adopt-found.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
-import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
@@ -23,14 +28,6 @@ export interface AdoptFoundOptions {
   readonly send: boolean;
 }
 
-/** An entry that a person must decide, with the reason. */
-interface LeftEntry {
-  readonly entry: number;
-  readonly key: PostingKey;
-  readonly siteJobId: SiteJobId;
-  readonly message: string;
-}
-
 const MOST_NAMED = 20;
 
 export async function adoptFound(
@@ -43,11 +40,7 @@ export async function adoptFound(
   const { referenceField } = site.options;
   if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
   await refuseMove(app, site, options.config);
-  const found = await foundEntries(app.db, feed, referenceField);
-  const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
-  const ambiguous = found.flatMap(({ ambiguous: message, ...one }) =>
-    message === undefined ? [] : [{ ...one, message }],
-  );
+  const { sure, left: ambiguous } = await readFoundJobs(app.db, feed, referenceField);
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
   const { adopted, refused } = await adopt(app, site, sure, options, signal);
   const left = [...ambiguous, ...refused];
@@ -88,38 +81,28 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was adopted.');
 }
 
-/** Checks each job on the site, within its rate limit, and adopts it as if it had been named alone. */
 async function adopt(
   { db }: App,
   { options: site, requestsPerSecond }: SiteConfig,
-  sure: readonly FoundEntry[],
+  sure: FoundJobs['sure'],
   options: AdoptFoundOptions,
   signal: AbortSignal,
-): Promise<{ readonly adopted: readonly FoundEntry[]; readonly refused: readonly LeftEntry[] }> {
+): Promise<AdoptedFound> {
   const client = await openSiteClient(site);
-  const rateLimiter = rateLimiterFor(requestsPerSecond);
   const progress = startProgressLine();
-  const actor = actorName(options.as);
-  const adopted: FoundEntry[] = [];
-  const refused: LeftEntry[] = [];
   try {
-    for (const { ambiguous: _, ...one } of sure) {
-      await rateLimiter.take(signal);
-      signal.throwIfAborted();
-      const verdict = { kind: 'exists', siteJobId: one.siteJobId, anyway: false, exactly: true } as const;
-      const report = await resolveEntry(db, one.entry, verdict, {
-        actor,
-        site: { client, referenceField: site.referenceField },
-      });
-      if (report.kind === 'recorded') adopted.push({ ...one, ambiguous: undefined });
-      else refused.push({ ...one, message: report.message });
-      progress.show(`${adopted.length + refused.length} of ${plural(sure.length, 'job')} checked`);
-    }
+    const checked = { client, rateLimiter: rateLimiterFor(requestsPerSecond), referenceField: site.referenceField };
+    const end = await adoptFoundJobs(db, sure, checked, {
+      actor: actorName(options.as),
+      signal,
+      onProgress: (done) => progress.show(`${done} of ${plural(sure.length, 'job')} checked`),
+    });
+    signal.throwIfAborted();
+    return end;
   } finally {
     progress.clear();
     await client.close();
   }
-  return { adopted, refused };
 }
 
 function describe(adopted: number, left: number): string {

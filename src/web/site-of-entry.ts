@@ -1,6 +1,7 @@
 // Opens the site of a review entry, to check a job there before a person's decision is recorded.
 import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { tell } from '../plan/message.ts';
 import type { CandidateSite } from '../review/compare-candidates.ts';
@@ -22,7 +23,14 @@ export async function openSiteOfEntry(
 ): Promise<(CandidateSite & { readonly client: SiteClient }) | undefined> {
   const change = await findChange(db, id);
   const site = change === undefined ? undefined : config.sites.get(change.site);
-  if (site === undefined) return undefined;
+  return site && openCheckedSite({ db, writeAction }, site);
+}
+
+/** The same for a site of the configuration. */
+export async function openCheckedSite(
+  { db, writeAction }: Pick<App, 'db' | 'writeAction'>,
+  site: SiteConfig,
+): Promise<CandidateSite & { readonly client: SiteClient }> {
   const { name, options, requestsPerSecond } = site;
   const move = await findMove(db, name, addressOf(options.baseUrl));
   if (move !== undefined) throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), writeAction) });

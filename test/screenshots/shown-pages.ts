@@ -35,6 +35,7 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   adopt: pageAddress.adopt(shown.feed),
   'adopt-unsure': pageAddress.adopt(shown.feed, { show: 'unsure' }),
   doubts: pageAddress.doubts(),
+  'doubts-found': pageAddress.found(shown.feed),
   doubt: pageAddress.doubt(shown.doubt),
   jobs: pageAddress.jobs(),
   sites: pageAddress.sites(),

@@ -144,6 +144,19 @@ it.each<[string, (lines: readonly StoredLine[]) => Promise<unknown>]>([
   expect(await read()).toEqual(after);
 });
 
+it('another posting that a pull finds has all of them compared', async () => {
+  const { lines } = await read();
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state)
+     values ('acme', 'b99', 'board', 'present', 'create', '{"title":"b99"}', 'r99', 'c99', 'ready')`,
+  );
+  await db.query(`insert into rekey_posting values ('acme', true, 'b99', '1', '1', true)`);
+  const after = await read();
+  expect(after.lines.flatMap(({ key }) => key ?? []).sort()).toEqual(
+    [...lines.flatMap(({ key }) => key ?? []), 'b99'].sort(),
+  );
+});
+
 it('a change that is committed only after the comparison is noticed', async () => {
   const { lines } = await read();
   await db.transaction(async (tx) => {

@@ -36,6 +36,7 @@ beforeAll(async () => {
     ['/held', { feed: 'acme' }],
     [`/doubts/${doubt}`, { verdict: 'missing', version: 'x' }],
     ['/sites/board/resume', {}],
+    ['/doubts/found', { feed: 'acme', mark: 'x' }],
     ['/rekey', { feed: 'acme', decision: 'sure', mark: 'x' }],
     ['/rekey', { feed: 'acme', decision: 'pair', key: 'p1', was: 'p9' }],
     ['/rekey', { feed: 'acme', decision: 'not-rekey', confirmed: 'true', mark: 'x' }],

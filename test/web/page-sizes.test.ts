@@ -13,6 +13,8 @@ const MAPPINGS = Number(process.env.PAGE_MAPPINGS ?? 0);
 const GROUPS = 200;
 const MOST_BYTES = 200_000;
 const REQUESTS = 25;
+/** Everything but a text that a person can choose at once, and half of the entries have. */
+const ALL_FILTERS = 'feed=acme&site=board&kind=rejected&older_than=12h&newer_than=30d';
 
 let stage: Stage;
 let served: Served;
@@ -93,9 +95,22 @@ it('each has at most 200 kB', async () => {
     '/jobs?q=nurse',
     '/review?q=nurse',
     '/review?older_than=1h',
+    // Half of the entries.
+    '/review?older_than=12h',
+    '/review?newer_than=12h',
+    '/review?older_than=1h&newer_than=1d',
+    '/review?site=board',
+    `/review?${ALL_FILTERS}`,
+    `/review?${ALL_FILTERS}&q=nurse`,
     '/review/entries',
     '/review/entries?feed=acme',
     '/review/entries?q=nurse',
+    '/review/entries?q=nurse%20777',
+    '/review/entries?older_than=12h',
+    '/review/entries?site=board',
+    `/review/entries?${ALL_FILTERS}`,
+    `/review/entries?${ALL_FILTERS}&q=nurse`,
+    `/review/confirm?action=discard&${ALL_FILTERS}&q=nurse`,
     cursor,
     `/review/entries?group=${id}`,
     `/review/confirm?action=discard&group=${id}`,
@@ -112,6 +127,8 @@ it('each has at most 200 kB', async () => {
     '/sites/board',
     '/activity',
     '/doubts',
+    '/doubts/found?feed=acme',
+    '/api/v1/feeds/acme/found',
     '/held?feed=acme',
     '/rekey?feed=acme',
     '/adopt?feed=acme',
@@ -123,6 +140,7 @@ it('each has at most 200 kB', async () => {
     '/api/v1/feeds/acme/postings/posting-with-a-rather-long-key-7',
     '/api/v1/review',
     '/api/v1/review?q=nurse',
+    `/api/v1/review?${ALL_FILTERS}&q=nurse`,
     `/api/v1/review?group=${id}`,
     '/api/v1/review/groups',
     '/api/v1/review/groups?q=nurse',
@@ -226,4 +244,32 @@ it('counts and decides about at most 10,000 entries of a text', async () => {
   expect(await stored()).toEqual(before);
   // Words that fewer entries have are counted in full.
   expect((await anna.get('/review?q=nurse%20777')).text).not.toContain('More than');
+});
+
+it('lists the few of many entries that match, the oldest first', async () => {
+  const keysOf = async (filter: string, limit: number, pages: number): Promise<number[]> => {
+    const found: number[] = [];
+    let path = `review?${filter}&limit=${limit}`;
+    for (let page = 0; page < pages; page += 1) {
+      const { status, body } = await served.api('GET', path);
+      expect([path, status]).toEqual([path, 200]);
+      found.push(
+        ...body.items.map(({ key }: { key: string }) => Number(key.replace('posting-with-a-rather-long-key-', ''))),
+      );
+      if (body.next_cursor === null) break;
+      path = `review?${filter}&limit=${limit}&cursor=${body.next_cursor}`;
+    }
+    return found;
+  };
+  const oldest = (n: number) => Array.from({ length: n }, (_, at) => ENTRIES - at);
+  const [ten, last] = [[7779, 7778, 7777, 7776, 7775, 7774, 7773, 7772, 7771, 7770], 777];
+  for (const filter of ['q=nurse%20777', 'q=777&site=board&kind=rejected', 'q=777&feed=acme&older_than=1min']) {
+    const found = await keysOf(filter, ENTRIES / 5_000, 9);
+    // With more entries, more numbers begin with these figures.
+    expect([filter, found.filter((n) => n < 10_000)]).toEqual([filter, [...ten, last]]);
+    expect(found).toEqual([...found].sort((one, other) => other - one));
+  }
+  expect(await keysOf('site=board', 30, 2)).toEqual(oldest(60));
+  expect(await keysOf('site=board&kind=rejected&older_than=1min', 30, 2)).toEqual(oldest(60));
+  expect(await keysOf('q=nurse', 30, 2)).toEqual(oldest(60));
 });

@@ -64,9 +64,9 @@ const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: 
   db.transaction(async (tx) => {
     const [row] = await tx.query<{ rare: string | null; common: string | null; most: boolean }>(
       `with sample as materialized (${first(SAMPLE)}),
+       searched as materialized (select word, word_query(word) as query from unnest(words_of($1)) word),
        frequent as materialized (
-         select word, (select 2 * count(*) filter (where words @@ word_query(word)) > count(*) from sample) as most
-         from unnest(words_of($1)) word)
+         select word, (select 2 * count(*) filter (where words @@ query) > count(*) from sample) as most from searched)
        select string_agg(word, ' ') filter (where not most) as rare, string_agg(word, ' ') filter (where most) as common,
          coalesce(2 * (select n from mapping_total where feed = $2) > (select sum(n) from mapping_total), false) as most
        from frequent`,

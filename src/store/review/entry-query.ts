@@ -37,6 +37,13 @@ export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.ki
 export const MATCHES_AGE = `($7::float8 is null or e.since <= now() - make_interval(secs => $7 / 1000))
   and ($8::float8 is null or e.since > now() - make_interval(secs => $8 / 1000))`;
 
+/**
+ * The same with times that are computed once, so that ages are compared before words where all entries are read. The server cannot tell
+ * how many entries these select, so it needs the other form as well.
+ */
+const HAS_AGE = `($7::float8 is null or e.since <= (select now() - make_interval(secs => $7 / 1000)))
+  and ($8::float8 is null or e.since > (select now() - make_interval(secs => $8 / 1000)))`;
+
 /** The rows that {@link MATCHES_AGE} leaves out, in two parts, each of which an index finds. */
 export const [IS_NEWER, IS_OLDER] = [
   `$7::float8 is not null and e.since > now() - make_interval(secs => $7 / 1000)`,
@@ -44,7 +51,7 @@ export const [IS_NEWER, IS_OLDER] = [
 ];
 
 /** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
-export const MATCHES = `${MATCHES_COUNTED} and ${MATCHES_AGE}
+export const MATCHES = `${MATCHES_COUNTED} and ${MATCHES_AGE} and ${HAS_AGE}
   and (${AT_TEXT} is null or e.words @@ word_query(${AT_TEXT}))
   and (${AT_IDS} is null or e.id = any(${AT_IDS}))`;
 

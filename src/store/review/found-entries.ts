@@ -58,7 +58,7 @@ export async function countFound(
 ): Promise<readonly { readonly feed: FeedName; readonly n: number }[]> {
   return db.query(
     `select feed, count(*) as n from change
-     where state = 'in_doubt' and found_job_id is not null and ($1::text is null or feed = $1) group by feed order by feed`,
+     where site = any(array(select site from feed_state)) and state = 'in_doubt' and found_job_id is not null and ($1::text is null or feed = $1) group by feed order by feed`,
     [feed ?? null],
   );
 }

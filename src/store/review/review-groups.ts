@@ -122,15 +122,15 @@ const valuesIn = (parts: string, condition: string, sign = ''): string =>
 
 /**
  * The same of entries selected by their age. Of those and the others the ones are counted that are fewer, if all came evenly; all
- * together are counted already. Adding up by part reads an index in its order.
+ * together are counted already. Adding up by part reads an index in its order. The first casts decide the types of the parameters.
  */
 const BY_AGE = `with ${PARTS},
   span as materialized (
     select min(f.since) as first, max(l.since) as last
     from part p cross join lateral ${anyEndOf('asc')} f cross join lateral ${anyEndOf('desc')} l),
   most as materialized (
-    select 2 * (least(last, coalesce(now() - make_interval(secs => $7 / 1000), last))
-      - greatest(first, coalesce(now() - make_interval(secs => $8 / 1000), first))) > last - first as match from span),
+    select 2 * (least(last, coalesce(now() - make_interval(secs => $7::float8 / 1000), last))
+      - greatest(first, coalesce(now() - make_interval(secs => $8::float8 / 1000), first))) > last - first as match from span),
   share as materialized (
     select p.part, p.group_id, p.kind, p.feed, p.site, s.n from part p cross join most cross join lateral (
       select case when most.match then p.n - ${countOf(IS_NEWER)} - ${countOf(IS_OLDER)} else ${countOf(MATCHES_AGE)} end as n offset 0) s

@@ -1,8 +1,17 @@
 // Reads one page of review entries after another, each beginning where the former ended.
-import type { Queryable } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
-import { type EntryQuery, MATCHES, QUERY_VALUES, valuesOf } from './entry-query.ts';
+import {
+  type EntryQuery,
+  isByAge,
+  MATCHES,
+  MATCHES_AGE,
+  NO_TEXT_OR_IDS,
+  QUERY_VALUES,
+  valuesOf,
+} from './entry-query.ts';
 import { type ReviewEntry, readEntries } from './review-entries.ts';
+import { PARTS } from './review-totals.ts';
 
 /** The place of an entry in the list: by kind, then by age, then by number. */
 export interface EntryPlace {
@@ -18,9 +27,9 @@ export interface EntryPage {
   readonly next: EntryPlace | undefined;
 }
 
-/** Kind by kind, so that each statement reads the beginning of one index range. Entries that are resolved meanwhile are left out. */
+/** Kind by kind, so that most statements read the beginning of one index range. Entries that are resolved meanwhile are left out. */
 export async function reviewPage(
-  db: Queryable,
+  db: Database,
   query: EntryQuery,
   limit: number,
   after?: EntryPlace,
@@ -39,25 +48,54 @@ export async function reviewPage(
   return { entries: await readEntries(db, ids, filter), next: places.length > limit ? shown.at(-1) : undefined };
 }
 
+/** Reading so many entries in the order of the list takes a few milliseconds. */
+const MOST_READ = 10_000;
+const [AT_KIND, AT_LIMIT, AT_SINCE, AT_ID] = [
+  `$${QUERY_VALUES + 1}`,
+  `$${QUERY_VALUES + 2}`,
+  `$${QUERY_VALUES + 3}::float8`,
+  `$${QUERY_VALUES + 4}::bigint`,
+];
+const selectPlaces = (from: string): string =>
+  `select e.id, ${AT_KIND}::text as kind, (extract(epoch from e.since) * 1000000)::bigint as since
+   from ${from} order by e.since, e.id limit ${AT_LIMIT}`;
+
 /** @param query names one kind */
 async function placesOf(
-  db: Queryable,
+  db: Database,
   query: EntryQuery,
   after: EntryPlace | undefined,
   limit: number,
 ): Promise<EntryPlace[]> {
-  const values = [...valuesOf(query), query.kinds?.[0], limit];
+  const values = [...valuesOf(query), query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
+  const read = (of: Queryable, sql: string) => of.query<EntryPlace & Record<string, unknown>>(sql, values);
+  const follows = `(e.since, e.id) > (timestamptz 'epoch' + ${AT_SINCE} * interval '1 microsecond', ${AT_ID})`;
+  const from = after === undefined ? '' : `and ${follows}`;
   // Equalities, unlike the general condition, let the database read an index in order.
-  const feed = query.feed === undefined ? '' : 'and e.feed = $4';
-  const from =
-    after === undefined
-      ? ''
-      : `and (e.since, e.id) > (
-          timestamptz 'epoch' + $${QUERY_VALUES + 3}::float8 * interval '1 microsecond', $${QUERY_VALUES + 4}::bigint)`;
-  return db.query<EntryPlace & Record<string, unknown>>(
-    `select e.id, e.kind, (extract(epoch from e.since) * 1000000)::bigint as since
-     from review_entry e where e.kind = $${QUERY_VALUES + 1} ${feed} and ${MATCHES} ${from}
-     order by e.since, e.id limit $${QUERY_VALUES + 2}`,
-    after === undefined ? values : [...values, after.since, after.id],
-  );
+  const ordered = `e.kind = ${AT_KIND} ${query.feed === undefined ? '' : 'and e.feed = $4'} ${from}`;
+  if (query.site !== undefined && isByAge(query)) return read(db, ofParts(from));
+  if (query.text === undefined) return read(db, selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
+
+  const first = `select e.* from review_entry e where ${ordered} and e.discarded = $1 and ${MATCHES_AGE} order by e.since, e.id`;
+  const found = await read(db, selectPlaces(`(${first} limit ${MOST_READ}) e where ${MATCHES}`));
+  // The condition is only for the types of its parameters.
+  const [more] =
+    found.length === limit
+      ? []
+      : await read(db, selectPlaces(`(${first} offset ${MOST_READ} limit 1) e where true or (${MATCHES})`));
+  return more === undefined ? found : db.transaction((tx) => byWords(tx, (sql) => read(tx, sql), ordered));
+}
+
+/** Entries of a site, which no index has in the order of the list: the first ones of everything that entries are counted by. */
+const ofParts = (from: string): string =>
+  `with ${PARTS} ${selectPlaces(`part p cross join lateral (
+    select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS} ${from}
+    order by e.since, e.id limit ${AT_LIMIT}) e`)}`;
+
+/** The index of words has no order, so all that match are read. */
+async function byWords<Read>(tx: Queryable, read: (sql: string) => Promise<Read>, ordered: string): Promise<Read> {
+  // The server expects to find enough of words that are frequent, but never together, at the beginning of the list.
+  await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true)`);
+  return read(`with found as materialized (select e.id, e.since from review_entry e where ${ordered} and ${MATCHES})
+    ${selectPlaces('found e')}`);
 }

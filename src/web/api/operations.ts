@@ -2,6 +2,7 @@
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
+import { adoptFound, showFound } from './found.ts';
 import {
   actOnReview,
   continueReviewAction,
@@ -26,6 +27,8 @@ export const OPERATIONS: readonly Operation[] = [
   decideAboutRekey,
   showAdoption,
   startAdoption,
+  showFound,
+  adoptFound,
   showPull,
   listPostings,
   showPosting,

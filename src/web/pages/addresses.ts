@@ -70,6 +70,8 @@ export const pageAddress = {
   /** @param resolved the entry that was just resolved */
   doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>
     `/doubts${query({ feed, cursor, resolved })}`,
+  /** Jobs that a search of the site found for a feed. */
+  found: (feed?: string) => `/doubts/found${query({ feed })}`,
   doubt: (id: number) => `/doubts/${id}`,
   /** Reads candidates from the site. @param job an ID that the visitor typed */
   doubtCandidates: (id: number, job?: string) => `/doubts/${id}${query({ ask: 'site', job })}`,

@@ -7,6 +7,7 @@ import { activityPages } from './activity/activity-pages.tsx';
 import { adoptPages } from './adopt/adopt-pages.tsx';
 import { assetRoutes } from './assets.ts';
 import { doubtPages } from './doubts/doubt-pages.tsx';
+import { foundPages } from './doubts/found-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
 import { heldPages } from './held/held-pages.tsx';
 import { jobPages } from './jobs/job-pages.tsx';
@@ -23,6 +24,8 @@ import { sitePages } from './sites/site-pages.tsx';
 const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,
   heldPages,
+  // Before addresses that have a number in the same place.
+  foundPages,
   doubtPages,
   rekeyPages,
   adoptPages,

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 23d247e3b9c5f8b87512153904e80e325c20aa9dccb18c36950c5d10c851d1ab
+// The types of the API's client. SHA-256 of the document: c88c3cdd434dbeee20e61a967716f33a84dd215418ae09e18465614f95277c12
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -110,6 +110,30 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["startAdoption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/found": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Jobs that a search of the site found for postings of a feed, and which of them are certain
+         * @description Needs the scope `read`.
+         */
+        get: operations["showFound"];
+        put?: never;
+        /**
+         * Adopt those of these jobs whose posting is certain, once each was checked on the site
+         * @description Needs the scope `review`.
+         */
+        post: operations["adoptFound"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1535,6 +1559,246 @@ export interface operations {
                     "application/json": {
                         feed: string;
                         run: number;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showFound: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        /** @description Jobs whose posting is certain: each shows exactly its reference, and no other has it. */
+                        sure: number;
+                        left: number;
+                        /** @description Of the certain ones. */
+                        mark: string;
+                        items: ({
+                            entry: number;
+                            key: string;
+                            job_id: string;
+                            /** @description Why a person decides about it by itself; `null`: its posting is certain. */
+                            message: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoptFound: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                feed: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The `mark` that was shown: with any others, nothing is done. */
+                    mark: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: string;
+                        adopted: number;
+                        /** @description The site shows something else by now: decide about each by itself. */
+                        refused: ({
+                            entry: number;
+                            key: string;
+                            job_id: string;
+                            /** @description Why a person decides about it by itself; `null`: its posting is certain. */
+                            message: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description Not reached in the time of one request: ask again, with their new mark. */
+                        to_do: number;
                     } & {
                         [key: string]: unknown;
                     };

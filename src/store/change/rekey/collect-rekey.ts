@@ -9,9 +9,6 @@ import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { releaseHolds } from '../protect-unreadable.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from './digests.ts';
 
-/** SQL: tells which comparison of postings is of those of this pull. */
-const NEXT_SET = `nextval('revision_number')`;
-
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null
   and not c.gone and c.id > coalesce((select rekey_denied from feed_state where feed = $1), 0)`;
@@ -101,17 +98,17 @@ export async function suspectRekey(
   note: Message,
   proven: boolean,
 ): Promise<void> {
+  await session.query(
+    `insert into feed_state (feed, site, rekey_since, rekey_note) values ($1, $2, now(), $3)
+     on conflict (feed) do update set rekey_since = coalesce(feed_state.rekey_since, now()), rekey_note = excluded.rekey_note`,
+    [feed, site, toJsonb(note)],
+  );
   await session.query('delete from rekey_posting where feed = $1', [feed]);
+  // A trigger renews the rekey_set of the feed: these postings were not compared yet.
   await session.query(
     `insert into rekey_posting (feed, is_new, key, content, likeness, proven)
      select $1, is_new, key, content, likeness, $2 from rekey_found`,
     [feed, proven],
-  );
-  await session.query(
-    `insert into feed_state (feed, site, rekey_since, rekey_note, rekey_set) values ($1, $2, now(), $3, ${NEXT_SET})
-     on conflict (feed) do update set rekey_since = coalesce(feed_state.rekey_since, now()), rekey_note = excluded.rekey_note,
-       rekey_set = excluded.rekey_set`,
-    [feed, site, toJsonb(note)],
   );
   await session.query(
     `update change c set revision = nextval('revision_number')
@@ -122,7 +119,7 @@ export async function suspectRekey(
 
 /** The pull found no other pairs, but may have changed postings: all of them are compared again. */
 export async function compareAgain({ session, subject: { feed } }: PullTransaction): Promise<void> {
-  await session.query(`update feed_state set rekey_set = ${NEXT_SET} where feed = $1`, [feed]);
+  await session.query(`update feed_state set rekey_set = nextval('revision_number') where feed = $1`, [feed]);
 }
 
 /** The feed's creates no longer wait. */

@@ -9,6 +9,7 @@ import { readJobId } from '../../../site/http/job-address.ts';
 import { findChange } from '../../../store/backlog/open-change.ts';
 import { candidatesOf } from '../../../store/change/doubt.ts';
 import { doubtOf } from '../../../store/change/resolve-doubt.ts';
+import { countFound } from '../../../store/review/found-entries.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
@@ -42,7 +43,8 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
       const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, placeSchema));
       const next = encodeCursor(page.next) ?? undefined;
       const resolved = await resolvedEntry(app, query('resolved'));
-      const props = { visit, feed, entries: page.entries, next, isFirst: cursor === undefined, resolved };
+      const found = cursor === undefined ? await countFound(db, feed) : [];
+      const props = { visit, feed, entries: page.entries, next, isFirst: cursor === undefined, resolved, found };
       return <Doubts {...props} />;
     }),
   );

@@ -1,5 +1,6 @@
 // The list of creates in doubt.
 import { textOf } from '../../../plan/message.ts';
+import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
 import { pageAddress } from '../addresses.ts';
@@ -14,9 +15,11 @@ export interface DoubtsProps {
   readonly isFirst: boolean;
   readonly next: string | undefined;
   readonly resolved: number | undefined;
+  /** How many jobs a search of the site found, by feed. */
+  readonly found: readonly { readonly feed: FeedName; readonly n: number }[];
 }
 
-export const Doubts = ({ visit, feed, entries, isFirst, next, resolved }: DoubtsProps) => {
+export const Doubts = ({ visit, feed, entries, isFirst, next, resolved, found }: DoubtsProps) => {
   const { prefix } = visit;
   return (
     <Layout title={feed === undefined ? 'Doubts' : `Doubts of feed ${feed}`} visit={visit} section="review">
@@ -26,6 +29,12 @@ export const Doubts = ({ visit, feed, entries, isFirst, next, resolved }: Doubts
         </p>
       )}
       {resolved !== undefined && <p class="notice good" role="status">{`Entry ${resolved} is resolved.`}</p>}
+      {found.map((each) => (
+        <p class="notice">
+          {`${plural(each.n, 'job was', 'jobs were')} found on the site for feed ${each.feed}. `}
+          <a href={prefix + pageAddress.found(each.feed)}>Adopt those that are certain</a>
+        </p>
+      ))}
       {entries.length === 0 && isFirst ? (
         <p class="notice good">No create is in doubt.</p>
       ) : (

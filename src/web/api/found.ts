@@ -1,0 +1,100 @@
+// The API's operations on the jobs that a search of the site found for a feed.
+import { z } from 'zod';
+import type { LeftEntry } from '../../review/adopt-found.ts';
+import { adoptFoundFor, foundJobsOf } from '../adopt-found.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { requireFeed } from './known.ts';
+import { operation } from './operation.ts';
+import { cursorSchema, limitSchema, NOTHING, nameText, text } from './scalars.ts';
+
+const ofFeed = z.strictObject({ feed: nameText });
+const placeSchema = z.strictObject({ after: z.int().min(0).max(1e15) });
+const SHOWN = 50;
+const count = z.int().min(0);
+
+const foundJob = z.looseObject({
+  entry: z.int(),
+  key: z.string(),
+  job_id: z.string(),
+  message: z.string().nullable().describe('Why a person decides about it by itself; `null`: its posting is certain.'),
+});
+
+const foundAnswer = z
+  .looseObject({
+    feed: z.string(),
+    sure: count.describe('Jobs whose posting is certain: each shows exactly its reference, and no other has it.'),
+    left: count,
+    mark: z.string().describe('Of the certain ones.'),
+    items: z.array(foundJob),
+    next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
+  })
+  .meta({ title: 'FoundJobs' });
+
+const adoptedAnswer = z
+  .looseObject({
+    feed: z.string(),
+    adopted: count,
+    refused: z.array(foundJob).describe('The site shows something else by now: decide about each by itself.'),
+    to_do: count.describe('Not reached in the time of one request: ask again, with their new mark.'),
+  })
+  .meta({ title: 'AdoptedFound' });
+
+export const showFound = operation({
+  id: 'showFound',
+  method: 'get',
+  path: '/feeds/{feed}/found',
+  summary: 'Jobs that a search of the site found for postings of a feed, and which of them are certain',
+  scope: 'read',
+  params: ofFeed,
+  query: z.strictObject({ cursor: cursorSchema, limit: limitSchema }),
+  response: foundAnswer,
+  async run({ params, query }, { app }) {
+    const feed = await requireFeed(app, params.feed);
+    const { after } = decodeCursor(query.cursor, placeSchema) ?? { after: 0 };
+    const limit = query.limit ?? SHOWN;
+    const { sure, left, mark } = await foundJobsOf(app, feed);
+    const all = [...sure.map((job) => ({ ...job, message: undefined })), ...left].sort((a, b) => a.entry - b.entry);
+    const following = all.filter(({ entry }) => entry > after);
+    const items = following.slice(0, limit);
+    const next = following.length > limit ? { after: items.at(-1)?.entry } : undefined;
+    return {
+      body: {
+        feed,
+        sure: sure.length,
+        left: left.length,
+        mark,
+        items: items.map(foundJson),
+        next_cursor: encodeCursor(next),
+      },
+    };
+  },
+});
+
+export const adoptFound = operation({
+  id: 'adoptFound',
+  method: 'post',
+  path: '/feeds/{feed}/found',
+  summary: 'Adopt those of these jobs whose posting is certain, once each was checked on the site',
+  scope: 'review',
+  params: ofFeed,
+  query: NOTHING,
+  body: z.strictObject({ mark: text(100).describe('The `mark` that was shown: with any others, nothing is done.') }),
+  response: adoptedAnswer,
+  async run({ params, body }, { app, control, actor }) {
+    const feed = await requireFeed(app, params.feed);
+    const { adopted, refused, todo } = await adoptFoundFor({ app, control, actor }, feed, body.mark);
+    return { body: { feed, adopted: adopted.length, refused: refused.map(foundJson), to_do: todo } };
+  },
+});
+
+const foundJson = ({
+  entry,
+  key,
+  siteJobId,
+  message,
+}: Omit<LeftEntry, 'message'> & { message: string | undefined }) => ({
+  entry,
+  key,
+  job_id: siteJobId,
+  message: message ?? null,
+});

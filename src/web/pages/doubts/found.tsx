@@ -1,0 +1,94 @@
+// The jobs that a search of the site found for a feed: adopts those whose posting is certain, and shows the others.
+import { plural } from '../../../plan/plural.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { FoundJobs, LeftEntry } from '../../../review/adopt-found.ts';
+import { pageAddress } from '../addresses.ts';
+import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+
+export interface FoundProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly found: FoundJobs;
+  /** How many were adopted just now; `undefined`: none was to be. */
+  readonly adopted?: number | undefined;
+  /** Jobs that were certain, and that the site shows otherwise by now. */
+  readonly refused?: readonly LeftEntry[];
+}
+
+const SHOWN = 50;
+
+export const Found = ({ visit, feed, found, adopted, refused = [] }: FoundProps) => {
+  const { prefix } = visit;
+  const { sure, left } = found;
+  return (
+    <Layout title={`Found jobs of feed ${feed}`} visit={visit} section="review">
+      <p class="row">
+        <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
+        <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
+      </p>
+      {adopted !== undefined && <p class="notice good" role="status">{`${plural(adopted, 'job')} adopted.`}</p>}
+      {refused.length > 0 && (
+        <section role="alert" class="notice bad">
+          <p>{`${plural(refused.length, 'job was', 'jobs were')} not adopted: decide about each by itself.`}</p>
+          <Jobs visit={visit} jobs={refused} label="Not adopted" />
+        </section>
+      )}
+      {sure.length === 0 ? (
+        <p>No found job is certain.</p>
+      ) : (
+        <form method="post" action={prefix + pageAddress.found()} class="panel" aria-label="All certain jobs">
+          <Csrf visit={visit} />
+          <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="mark" value={found.mark} />
+          <p>
+            {`${plural(sure.length, 'job')} on the site ${sure.length === 1 ? 'shows' : 'show'} exactly the reference of one posting each, and no other posting or job has it. `}
+            Their other fields are set to the values in the feed.
+          </p>
+          <p class="hint">
+            Each is checked on the site first, within its rate. What is not checked within about 20 seconds is left for
+            the next time.
+          </p>
+          {mayReview(visit) && (
+            <p>
+              <button type="submit" class="main">
+                {sure.length === 1 ? 'Adopt the certain job' : `Adopt all ${sure.length} certain jobs`}
+              </button>
+            </p>
+          )}
+        </form>
+      )}
+      {left.length > 0 && (
+        <>
+          <h2 id="left">{`${plural(left.length, 'found job')} to decide one by one`}</h2>
+          <Jobs visit={visit} jobs={left} label="To decide one by one" />
+          {left.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
+        </>
+      )}
+    </Layout>
+  );
+};
+
+const Jobs = ({ visit, jobs, label }: { visit: Visit; jobs: readonly LeftEntry[]; label: string }) => (
+  <section class="scroll" tabindex={0} aria-label={label}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Posting</th>
+          <th scope="col">Job</th>
+          <th scope="col">Why</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.slice(0, SHOWN).map(({ entry, key, siteJobId, message }) => (
+          <tr>
+            <th scope="row">
+              <a href={visit.prefix + pageAddress.doubt(entry)}>{key}</a>
+            </th>
+            <td>{siteJobId}</td>
+            <td>{message}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
