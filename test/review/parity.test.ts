@@ -164,7 +164,7 @@ async function stateOf({ app: { db } }: Stage): Promise<unknown> {
     bulks: await db.query('select action, state, total, done, remaining, skipped from bulk_action order by id'),
     left: await db.query('select bulk, skipped from bulk_entry where skipped is not null order by 1, 2'),
     audit: await db.query(
-      `select a.action, a.feed, a.key, a.detail - 'entry' as detail from audit a order by a.action, a.key, a.detail->>'bulk'`,
+      `select a.action, a.feed, a.key, a.detail - 'entry' as detail from audit a order by a.action, a.key, a.detail->>'bulk', a.id`,
     ),
   };
 }

@@ -58,7 +58,13 @@ describe('createTestDatabase', () => {
         set statement_timeout = '5s'; set session_replication_role = replica`);
       return processOf(client);
     });
-    expect(await runSql(one.url, `select from pg_stat_activity where application_name = 'jobmirror'`)).toEqual([]);
+    expect(
+      await runSql(
+        one.url,
+        `select from pg_stat_activity
+      where datname = current_database() and application_name = 'jobmirror'`,
+      ),
+    ).toEqual([]);
     const two = await again(one);
     await onConnection(two, async (client) => {
       expect(await processOf(client)).toBe(former);

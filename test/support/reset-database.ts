@@ -5,6 +5,8 @@ import pg from 'pg';
 export interface Reset {
   /** Prepares `pg_temp.reset()` on a connection, which empties tables and restores rows and sequences. */
   readonly prepare: string;
+  /** Tables that have rows in the template. */
+  readonly restored: readonly string[];
   /** What `FINGERPRINT` returns for an unchanged copy. */
   readonly fingerprint: string;
 }
@@ -33,13 +35,19 @@ const FINGERPRINT = `
     (select concat_ws(' ', stamp, xmin) from data_stamp)) as fingerprint`;
 
 /** Rows of these never change, or their changes show in the fingerprint. */
-const CONSTANT = ['public.migration', 'public.data_stamp', 'queue.migration', 'sandbox.migration'];
+const CONSTANT = ['migration', 'data_stamp', 'queue.migration', 'sandbox.migration'];
 
 /** A test has filled it with so many bytes that emptying it would take long, and leave it slower. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
+/** Empty tables that have pages. */
+const USED = `
+  select oid::regclass::text as name from pg_class
+  where relkind = 'r' and relpersistence = 'p' and oid >= ${OWN} and pg_relation_size(oid) > 0
+    and oid::regclass::text <> all($1)`;
+
 const TABLES = `
-  select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
+  select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = relnamespace
   where relkind = 'r' and nspname !~ '^pg_' and nspname <> 'information_schema' order by 1`;
 
 /** Returns undefined if the user may not switch off triggers: then copies can't be reset. */
@@ -51,14 +59,16 @@ export async function describeReset(templateUrl: string): Promise<Reset | undefi
     if (!who[0].rolsuper) return undefined;
     const { rows: tables } = await client.query<{ name: string }>(TABLES);
     const names = tables.map(({ name }) => name).filter((name) => !CONSTANT.includes(name));
+    const restored = [...CONSTANT];
     const statements = names.map((name) => `delete from ${name}`);
     for (const name of names) {
       const { rows } = await client.query(`select coalesce(jsonb_agg(t), '[]')::text as content from ${name} t`);
       const content = client.escapeLiteral(rows[0].content);
-      if (rows[0].content !== '[]')
-        statements.push(
-          `insert into ${name} overriding system value select * from jsonb_populate_recordset(null::${name}, ${content})`,
-        );
+      if (rows[0].content === '[]') continue;
+      restored.push(name);
+      statements.push(
+        `insert into ${name} overriding system value select * from jsonb_populate_recordset(null::${name}, ${content})`,
+      );
     }
     const { rows: sequences } = await client.query(
       `select format('%I.%I', schemaname, sequencename) as name from pg_sequences`,
@@ -72,7 +82,7 @@ export async function describeReset(templateUrl: string): Promise<Reset | undefi
     // A function of the session keeps the plans of its statements. Triggers are not executed.
     const prepare = `create function pg_temp.reset() returns void language plpgsql set session_replication_role = replica
       as $reset$ begin ${statements.join(';\n')}; end $reset$`;
-    return { prepare, fingerprint: rows[0].fingerprint };
+    return { prepare, restored, fingerprint: rows[0].fingerprint };
   } finally {
     await client.end();
   }
@@ -108,6 +118,11 @@ export async function resetDatabase(
   });
   if (!rows[0].usable) return undefined;
   await client.query('select pg_temp.reset()');
+  const { rows: used } = await client.query<{ name: string }>({ name: 'used', text: USED, values: [reset.restored] });
+  // Rows come out as they went in: without room between old rows, the next ones are not put there.
+  if (used.length > 0) await client.query(`vacuum (truncate) ${used.map(({ name }) => name).join(', ')}`);
+  const { rows: full } = await client.query({ name: 'used', text: USED, values: [reset.restored] });
+  if (full.length > 0) return undefined;
   const { rows: alive } = await client.query<{ pid: number }>(others);
   return alive.map(({ pid }) => pid);
 }
