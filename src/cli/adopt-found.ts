@@ -6,7 +6,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import {
   type AdoptedFound,
   adoptFoundJobs,
-  type FoundJobs,
+  type FoundJobsOfFeed,
   type LeftEntry,
   readFoundJobs,
 } from '../review/adopt-found.ts';
@@ -30,7 +30,7 @@ export interface AdoptFoundOptions {
 
 const MOST_NAMED = 20;
 
-export async function adoptFound(
+export async function adoptFoundOf(
   app: App,
   feed: FeedName,
   options: AdoptFoundOptions,
@@ -84,7 +84,7 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
 async function adopt(
   { db }: App,
   { options: site, requestsPerSecond }: SiteConfig,
-  sure: FoundJobs['sure'],
+  sure: FoundJobsOfFeed['sure'],
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<AdoptedFound> {

@@ -15,7 +15,7 @@ export interface LeftEntry {
   readonly message: string;
 }
 
-export interface FoundJobs {
+export interface FoundJobsOfFeed {
   /** Their posting is certain. */
   readonly sure: readonly FoundEntry[];
   readonly left: readonly LeftEntry[];
@@ -23,7 +23,7 @@ export interface FoundJobs {
   readonly mark: string;
 }
 
-export async function readFoundJobs(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundJobs> {
+export async function readFoundJobs(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundJobsOfFeed> {
   const found = await foundEntries(db, feed, referenceField);
   const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
   const left = found.flatMap(({ ambiguous: message, ...one }) => (message === undefined ? [] : [{ ...one, message }]));

@@ -1,7 +1,7 @@
 // Shows which jobs a search of the site found for a feed, and adopts the certain ones, for somebody on a page or through the API.
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { type AdoptedFound, adoptFoundJobs, type FoundJobs, readFoundJobs } from '../review/adopt-found.ts';
+import { type AdoptedFound, adoptFoundJobs, type FoundJobsOfFeed, readFoundJobs } from '../review/adopt-found.ts';
 import type { App } from '../runtime/app.ts';
 import { ProblemError } from './problem.ts';
 import { openCheckedSite } from './site-of-entry.ts';
@@ -11,7 +11,7 @@ import type { PullAsker } from './start-pull.ts';
 const MOST_MS = 20_000;
 
 /** @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart */
-export function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobs> {
+export function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
   return readFoundJobs(app.db, feed, referenceFieldOf(siteOf(app, feed)));
 }
 

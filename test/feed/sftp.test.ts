@@ -165,7 +165,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
 });
 
 describe('a server of the test', () => {
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519');
+  const hostKey = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
   const fingerprintOf = async () => {
     const { hash } = await import('node:crypto');
     const key = ssh2.utils.parseKey(hostKey.private);

@@ -10,7 +10,7 @@ import { readJobId, readJobUrl } from '../../site/http/job-address.ts';
 import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
-import { adoptFound } from '../adopt-found.ts';
+import { adoptFoundOf } from '../adopt-found.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowing } from '../narrow-entries.ts';
@@ -93,7 +93,7 @@ function adoptAllFound(names: readonly string[], options: ResolveOptions): Promi
   if (name === '' || others.length > 0 || isNarrowed(options)) throw new UserError('--found is for one feed: name it');
   if (/^\d+$/.test(name)) throw new UserError('with --found, name a feed: it is for all jobs that were found for it');
   return withApp(options, async (app, signal) =>
-    adoptFound(app, await knownFeed(app.db, app.config, name), options, signal),
+    adoptFoundOf(app, await knownFeed(app.db, app.config, name), options, signal),
   );
 }
 

@@ -6,7 +6,7 @@ import { formatTime } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../command-line.ts';
 import { say } from '../write-action.ts';
 
-export interface GroupPlace {
+export interface GroupContext {
   /** All of its entries are discarded. */
   readonly isDiscarded: boolean;
   /** How many entries are. */
@@ -17,7 +17,7 @@ export interface GroupPlace {
 
 export function describeGroup(
   group: ListedGroup,
-  { isDiscarded, discarded, mark }: GroupPlace,
+  { isDiscarded, discarded, mark }: GroupContext,
   write: WriteCommand,
 ): string[] {
   const {

@@ -71,7 +71,7 @@ export async function jobsTitled(
   );
 }
 
-export interface FoundJobs {
+export interface JobSearchResult {
   /** Of exactly this key, or with a job of this ID. */
   readonly named: readonly JobOfPosting[];
   /** The others with such a title. */
@@ -86,7 +86,7 @@ export async function findJobs(
   text: string,
   feed: FeedName | undefined,
   limit: number,
-): Promise<FoundJobs> {
+): Promise<JobSearchResult> {
   const named = await jobsNamed(db, text, feed);
   const isNamed = (job: JobOfPosting) => named.some((each) => each.feed === job.feed && each.key === job.key);
   const titled = (await jobsTitled(db, text, feed, limit + named.length + 1)).filter((job) => !isNamed(job));

@@ -6,7 +6,7 @@ import { inBatches } from '../../postgres/cursor.ts';
 import type { Database, Session } from '../../postgres/database.ts';
 import { IS_WRITABLE } from '../../postgres/is-writable.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
-import { kindOfLine, lineOf, versionOf } from './rekey-line.ts';
+import { kindOfLine, rekeyLineOf, rekeyVersionOf } from './rekey-line.ts';
 import { type PairRow, selectPairs } from './select-pairs.ts';
 
 /** SQL: whether all lines of the feed `f` are as its postings are. */
@@ -131,7 +131,7 @@ const BATCH = 1_000;
 async function insertLines(session: Session, feed: FeedName, select: string): Promise<void> {
   for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', select, BATCH)) {
     const lines = rows.map((row) => {
-      const line = lineOf(row);
+      const line = rekeyLineOf(row);
       const { key, oldKey, siteJobId, title, reasons, contents } = line;
       return {
         show: kindOfLine(line),
@@ -142,7 +142,7 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
         title,
         reasons,
         contents,
-        version: versionOf(line),
+        version: rekeyVersionOf(line),
       };
     });
     await session.query(

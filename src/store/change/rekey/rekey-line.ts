@@ -28,7 +28,16 @@ export const kindOfLine = ({ verdict, key }: Pick<RekeyLine, 'verdict' | 'key'>)
 
 const HAS_NO_JOB = 'its job has ended, so it gets none';
 
-export function lineOf({ key, oldKey, siteJobId, title, rank, differing, contents, ...evidence }: PairRow): RekeyLine {
+export function rekeyLineOf({
+  key,
+  oldKey,
+  siteJobId,
+  title,
+  rank,
+  differing,
+  contents,
+  ...evidence
+}: PairRow): RekeyLine {
   const named = {
     key: key ?? undefined,
     oldKey: oldKey ?? undefined,
@@ -47,7 +56,7 @@ export function lineOf({ key, oldKey, siteJobId, title, rank, differing, content
 const VERSION_LENGTH = 20;
 
 /** Another text after each change of the line. */
-export const versionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, contents }: RekeyLine): string =>
+export const rekeyVersionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, contents }: RekeyLine): string =>
   hash('sha256', JSON.stringify([key, oldKey, siteJobId, title, verdict, reasons, contents]), 'hex').slice(
     0,
     VERSION_LENGTH,

@@ -6,7 +6,7 @@ import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';
-import { Found } from './found.tsx';
+import { FoundPage } from './found.tsx';
 
 export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
@@ -14,7 +14,7 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
     '/doubts/found',
     showPage(async ({ visit, query }) => {
       const feed = await requireFeed(app, expectFeed(query('feed')));
-      return <Found visit={visit} feed={feed} found={await foundJobsOf(app, feed)} />;
+      return <FoundPage visit={visit} feed={feed} found={await foundJobsOf(app, feed)} />;
     }),
   );
   pages.post(
@@ -25,7 +25,7 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
       if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
       const { adopted, refused } = await adoptFoundFor({ app, control, actor }, feed, mark);
       const props = { visit, feed, found: await foundJobsOf(app, feed), adopted: adopted.length, refused };
-      return c.html(<Found {...props} />, refused.length > 0 ? 409 : 200);
+      return c.html(<FoundPage {...props} />, refused.length > 0 ? 409 : 200);
     }),
   );
   return pages;

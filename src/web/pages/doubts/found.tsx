@@ -1,14 +1,14 @@
 // The jobs that a search of the site found for a feed: adopts those whose posting is certain, and shows the others.
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { FoundJobs, LeftEntry } from '../../../review/adopt-found.ts';
+import type { FoundJobsOfFeed, LeftEntry } from '../../../review/adopt-found.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 
 export interface FoundProps {
   readonly visit: Visit;
   readonly feed: FeedName;
-  readonly found: FoundJobs;
+  readonly found: FoundJobsOfFeed;
   /** How many were adopted just now; `undefined`: none was to be. */
   readonly adopted?: number | undefined;
   /** Jobs that were certain, and that the site shows otherwise by now. */
@@ -17,7 +17,7 @@ export interface FoundProps {
 
 const SHOWN = 50;
 
-export const Found = ({ visit, feed, found, adopted, refused = [] }: FoundProps) => {
+export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundProps) => {
   const { prefix } = visit;
   const { sure, left } = found;
   return (

@@ -1,6 +1,6 @@
 // Finds postings by key, job ID or words of their title, and lists the postings that have a job, or whose job has ended.
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
-import type { FoundJobs, JobOfPosting } from '../../../store/mapping/find-jobs.ts';
+import type { JobOfPosting, JobSearchResult } from '../../../store/mapping/find-jobs.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayPull, type Visit } from '../layout.tsx';
 import { SyncNow } from '../posting/sync-now.tsx';
@@ -12,7 +12,7 @@ export interface JobsProps {
   readonly feed: FeedName | undefined;
   readonly q: string | undefined;
   /** `undefined`: nothing was given. */
-  readonly found: FoundJobs | undefined;
+  readonly found: JobSearchResult | undefined;
   readonly listed: readonly JobOfPosting[];
   readonly isFirst: boolean;
   readonly next: string | undefined;
