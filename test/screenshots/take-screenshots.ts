@@ -87,6 +87,7 @@ async function fillStage(): Promise<Shown> {
        next_probe = excluded.next_probe`,
   );
   await suspectKeys(db);
+  await findJob(db);
   await proposeJobs(db);
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
@@ -119,6 +120,23 @@ async function suspectKeys(db: App['db']): Promise<void> {
          select false as is_new, c.key from change c join mapping m using (feed, key) where c.desired = 'absent'
          union all select true, key from change where operation = 'create' and desired = 'present') sides) numbered
      where n <= 4`,
+  );
+  // The new ones say what the missing ones did, apart from references and addresses, and some have another description.
+  await db.query(
+    `update change c set fields = (d.fields::jsonb
+       || jsonb_build_object('number', c.key, 'contact-web-address', 'https://jobs.example.com/' || c.key)
+       || case when n.content is null then '{"description": "<p>Rewritten</p>"}'::jsonb else '{}'::jsonb end)::json
+     from rekey_posting n join rekey_posting m on m.feed = n.feed and not m.is_new and m.likeness = n.likeness
+     join document d on d.feed = m.feed and d.key = m.key
+     where n.is_new and c.feed = n.feed and c.key = n.key`,
+  );
+}
+
+/** A search of the site found a job for the create in doubt. */
+async function findJob(db: App['db']): Promise<void> {
+  await db.query(`update change set found_job_id = '8812' where feed = 'acme' and key = 'R-1200'`);
+  await db.query(
+    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', '8812', 'r-1200', 'R-1200', 'number')`,
   );
 }
 

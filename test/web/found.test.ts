@@ -85,6 +85,8 @@ it('on the page: from the doubts to the certain ones, and what is left', async (
   expect(doubts.text).toContain('href="/doubts/found?feed=acme"');
   const page = await anna.get('/doubts/found?feed=acme');
   expect(page.text).toContain('Adopt all 3 certain jobs');
+  const certain = page.text.split('aria-label="Certain jobs"')[1]?.split('</table>')[0] ?? '';
+  expect([...certain.matchAll(/>(p\d)<\/a>/g)].map(([, key]) => key)).toEqual(['p1', 'p2', 'p3']);
   expect(page.text).toContain('2 jobs on the site show this reference');
   const done = await anna.press(page, 'Adopt all 3 certain jobs');
   expect(done.status).toBe(200);

@@ -2,6 +2,7 @@
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { FoundJobsOfFeed, LeftEntry } from '../../../review/adopt-found.ts';
+import type { FoundEntry } from '../../../store/review/found-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 
@@ -41,8 +42,9 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
           <input type="hidden" name="feed" value={feed} />
           <input type="hidden" name="mark" value={found.mark} />
           <p>
-            {`${plural(sure.length, 'job')} on the site ${sure.length === 1 ? 'shows' : 'show'} exactly the reference of one posting each, and no other posting or job has it. `}
-            Their other fields are set to the values in the feed.
+            {sure.length === 1
+              ? '1 job on the site shows exactly the reference of a posting, and no other posting or job has it. Its other fields are set to the values in the feed.'
+              : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
           </p>
           <p class="hint">
             Each is checked on the site first, within its rate. What is not checked within about 20 seconds is left for
@@ -57,6 +59,12 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
           )}
         </form>
       )}
+      {sure.length > 0 && (
+        <>
+          <Jobs visit={visit} jobs={sure} label="Certain jobs" />
+          {sure.length > SHOWN && <p class="hint">{`${SHOWN} of them are shown.`}</p>}
+        </>
+      )}
       {left.length > 0 && (
         <>
           <h2 id="left">{`${plural(left.length, 'found job')} to decide one by one`}</h2>
@@ -68,27 +76,37 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
   );
 };
 
-const Jobs = ({ visit, jobs, label }: { visit: Visit; jobs: readonly LeftEntry[]; label: string }) => (
-  <section class="scroll" tabindex={0} aria-label={label}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Posting</th>
-          <th scope="col">Job</th>
-          <th scope="col">Why</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.slice(0, SHOWN).map(({ entry, key, siteJobId, message }) => (
+interface JobsProps {
+  readonly visit: Visit;
+  readonly jobs: readonly (FoundEntry | LeftEntry)[];
+  readonly label: string;
+}
+
+const Jobs = ({ visit, jobs, label }: JobsProps) => {
+  const rows = jobs.slice(0, SHOWN);
+  const explained = rows.some((job) => 'message' in job);
+  return (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <thead>
           <tr>
-            <th scope="row">
-              <a href={visit.prefix + pageAddress.doubt(entry)}>{key}</a>
-            </th>
-            <td>{siteJobId}</td>
-            <td>{message}</td>
+            <th scope="col">Posting</th>
+            <th scope="col">Job</th>
+            {explained && <th scope="col">Why</th>}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </section>
-);
+        </thead>
+        <tbody>
+          {rows.map((job) => (
+            <tr>
+              <th scope="row">
+                <a href={visit.prefix + pageAddress.doubt(job.entry)}>{job.key}</a>
+              </th>
+              <td>{job.siteJobId}</td>
+              {'message' in job && <td>{job.message}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
