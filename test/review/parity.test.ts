@@ -288,6 +288,9 @@ it('jobs are found by key, ID and title on the page and in a terminal', async ()
     ]);
     const anna = await visitorOf(served, 'anna');
     const find = (...args: readonly string[]) => runProgram(stage.mirror, 'mappings', 'find', ...args);
+    for (const text of ['', '  ']) {
+      expect(await find(text)).toMatchObject({ status: 1, errors: expect.stringContaining('the text is empty') });
+    }
     for (const [text, keys] of [
       ['p1', ['p1', 'p4']],
       ['job-p2', ['p2']],
@@ -312,7 +315,7 @@ it('jobs are found by key, ID and title on the page and in a terminal', async ()
         state: null,
       },
     ]);
-    expect((await find('nurse', '--limit', '2')).out).toContain('… and more');
+    expect((await find('nurse', '--limit', '2')).out).toContain('There are more');
     expect((await find('nobody')).out).toContain('found by its key only');
     expect((await find('p1', 'nowhere')).status).toBe(1);
   } finally {

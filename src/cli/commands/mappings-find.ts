@@ -1,5 +1,6 @@
 // `jobmirror mappings find`: finds postings and their jobs by key, job ID or words of a title, as the page /jobs does.
 import { Command } from 'commander';
+import { UserError } from '../../runtime/exit-status.ts';
 import { findJobs, type JobOfPosting } from '../../store/mapping/find-jobs.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { knownFeed } from '../feed-name.ts';
@@ -24,6 +25,7 @@ export function findCommand(): Command {
     .option('--json', 'print one JSON object per posting')
     .action((text: string, name: string | undefined, options: FindOptions) =>
       withApp(options, async ({ db, config }) => {
+        if (text.trim() === '') throw new UserError('the text is empty: name a key, a job ID or words of a title');
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
         const { named, titled, more } = await findJobs(db, text.trim(), feed, options.limit ?? SHOWN);
         const found = [...named, ...titled];
@@ -31,9 +33,9 @@ export function findCommand(): Command {
           for (const job of found) await printJson(jobJson(job));
           return;
         }
-        if (found.length === 0) return printLine(`Nothing is found. ${WAITING}`);
+        if (found.length === 0) return printLine(`Nothing was found. ${WAITING}`);
         await printLines(formatTable(COLUMNS, found.map(rowOf)));
-        if (more) await printLine('… and more: type more words (--limit)');
+        if (more) await printLine('There are more: add words, or raise --limit.');
       }),
     );
 }
