@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { COMPILED, compile, importCompiled } from './test/support/compiled.ts';
 import { runsEverything } from './test/support/extent.ts';
 import { leftOut } from './test/support/only-in-all.ts';
 
@@ -28,7 +29,12 @@ const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 const LEFT_OUT = runsEverything ? [] : leftOut(process.argv.slice(2));
 
+/** The coverage is that of the sources, and only sources can be replaced by mocks. */
+const compiled = process.argv.includes('--coverage') ? [] : [importCompiled];
+compile();
+
 const shared = {
+  server: { deps: { external: [COMPILED] } },
   setupFiles: ['test/support/property-seed.ts'],
   // Nothing depends on the time that it takes, on a machine that does much else: these end only what hangs.
   testTimeout: 180_000,
@@ -50,12 +56,15 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: compiled,
   test: {
+    server: { deps: { external: [COMPILED] } },
     globalSetup: ['test/support/global-setup.ts'],
     teardownTimeout: 20_000,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
+        plugins: compiled,
         test: {
           ...shared,
           name: 'unit',
@@ -68,6 +77,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: compiled,
         test: {
           ...shared,
           name: 'integration',
