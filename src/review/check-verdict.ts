@@ -35,7 +35,7 @@ export interface CheckOptions {
 }
 
 /** Nothing was changed. */
-export interface Refusal {
+export interface VerdictRefused {
   readonly kind: 'refused';
   readonly message: string;
   /** The entry is no longer the version that the person saw. */
@@ -56,7 +56,7 @@ export type CheckedVerdict =
       /** What could not be checked. */
       readonly warning: string | undefined;
     }
-  | Refusal;
+  | VerdictRefused;
 
 /** How far the clocks of site and database may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000;
@@ -196,7 +196,7 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
   return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
 }
 
-async function refuseOther(db: Database, entry: number): Promise<Refusal> {
+async function refuseOther(db: Database, entry: number): Promise<VerdictRefused> {
   const [found] = await findEntries(db, [entry]);
   if (found === undefined) return refused(`there is no open review entry ${entry}`);
   return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);

@@ -6,7 +6,7 @@ import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtResolved, resolveDoubt } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { noteRewrites } from '../store/site/value-rewrites.ts';
-import { type CheckOptions, checkVerdict, type PersonsVerdict, type Refusal } from './check-verdict.ts';
+import { type CheckOptions, checkVerdict, type PersonsVerdict, type VerdictRefused } from './check-verdict.ts';
 
 export type ResolveReport =
   | {
@@ -16,7 +16,7 @@ export type ResolveReport =
       /** What could not be checked. */
       readonly warning: string | undefined;
     }
-  | Refusal;
+  | VerdictRefused;
 
 export interface ResolveOptions extends CheckOptions {
   readonly actor: string;

@@ -1,6 +1,6 @@
 // Carries out an action on many review entries, which may ask sites about their jobs.
 import type { SiteName } from '../posting/identifiers.ts';
-import { adoptFound } from '../review/bulk/adopt-found.ts';
+import { adoptFoundJobs } from '../review/bulk/adopt-found.ts';
 import { type BulkOptions, type BulkRun, runBulk } from '../review/bulk/run-bulk.ts';
 import { tryLockBulk } from '../store/locks/bulk-lock.ts';
 import { findBulk } from '../store/review/bulk-actions.ts';
@@ -25,7 +25,7 @@ export async function carryOutBulk(
   if (lock === undefined) return 'taken';
   const sites = openFoundSites(app, options.signal, connectionOf);
   try {
-    return await adoptFound(db, id, sites, options);
+    return await adoptFoundJobs(db, id, sites, options);
   } finally {
     await sites.close();
     await lock.release();

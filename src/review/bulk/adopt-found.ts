@@ -58,7 +58,7 @@ const OVER: ChunkEnd = { kind: 'over' };
  * Carries out the action until it is done, a person stops it, `signal` is aborted, or the site can't be asked: then the action says
  * what it waits for, and goes on when it is carried out again.
  */
-export async function adoptFound(
+export async function adoptFoundJobs(
   db: Database,
   id: number,
   sites: FoundSites,
