@@ -43,7 +43,7 @@ export interface VerdictRefused {
   /** A person may insist: `anyway`. */
   readonly mayInsist?: true;
   /** The site gave no clear answer, so it may be possible later. */
-  readonly unanswered?: unknown;
+  readonly noClearAnswer?: unknown;
 }
 
 export type CheckedVerdict =
@@ -85,7 +85,7 @@ export async function checkVerdict(
   if (verdict.kind === 'exists' && verdict.exactly === true) {
     if (siteAnswer.kind === 'unchecked') {
       const { cause, message } = siteAnswer;
-      return { ...refused(cause instanceof Error ? cause.message : message), unanswered: cause };
+      return { ...refused(cause instanceof Error ? cause.message : message), noClearAnswer: cause };
     }
     const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
     if (doubtful !== undefined) return refused(doubtful);

@@ -16,7 +16,7 @@ async function progress(installation: Installation): Promise<unknown> {
   const [{ n }] = (await db.query(`select count(*)::int as n from audit where action = 'settle'`)) as [{ n: number }];
   const [{ mapped }] = (await db.query('select count(*)::int as mapped from mapping')) as [{ mapped: number }];
   await installation.stopEngine();
-  return { ...bulk, settled: n, mapped };
+  return { ...bulk, decided: n, mapped };
 }
 
 it('killed before and after an adoption: what was done is counted once, and the rest is continued', {
@@ -30,14 +30,14 @@ it('killed before and after an adoption: what was done is counted once, and the 
   const adopt = ['review', 'settle', 'acme', '--found', '--yes', '--no-send'];
   const first = await installation.spawn(adopt, { FAULT_AT: 'found-checked', FAULT_NTH: '2' }).ended;
   expect({ ...first }).toMatchObject({ signal: 'SIGKILL' });
-  expect(await progress(installation)).toEqual({ state: 'open', total: 4, done: 1, skipped: 0, settled: 1, mapped: 1 });
+  expect(await progress(installation)).toEqual({ state: 'open', total: 4, done: 1, skipped: 0, decided: 1, mapped: 1 });
   const go = ['review', 'continue', '1'];
   const second = await installation.spawn([...go, '--no-send'], { FAULT_AT: 'found-adopted' }).ended;
   expect({ ...second }).toMatchObject({ signal: 'SIGKILL' });
-  expect(await progress(installation)).toEqual({ state: 'open', total: 4, done: 2, skipped: 0, settled: 2, mapped: 2 });
+  expect(await progress(installation)).toEqual({ state: 'open', total: 4, done: 2, skipped: 0, decided: 2, mapped: 2 });
   const last = await installation.spawn(go).ended;
   expect({ ...last }).toMatchObject({ status: 0 });
-  expect(await progress(installation)).toEqual({ state: 'done', total: 4, done: 4, skipped: 0, settled: 4, mapped: 4 });
+  expect(await progress(installation)).toEqual({ state: 'done', total: 4, done: 4, skipped: 0, decided: 4, mapped: 4 });
   await heal(installation);
   await checkLaws(installation, list);
 });

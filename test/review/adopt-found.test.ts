@@ -39,7 +39,7 @@ async function start(): Promise<number> {
 }
 async function run(id: number, signal = new AbortController().signal, onProgress = () => {}) {
   const end = await carryOutBulk(app, id, { signal, onProgress });
-  if (end === undefined || end === 'taken') throw new Error(`it was not carried out: ${end}`);
+  if (end === undefined || end === 'taken') throw new Error(`it did not run: ${end}`);
   return end;
 }
 /** The site answers about the second one only after the stop. */

@@ -56,7 +56,7 @@ const OVER: ChunkEnd = { kind: 'over' };
 
 /**
  * Carries out the action until it is done, a person stops it, `signal` is aborted, or the site can't be asked: then the action says
- * what it waits for, and goes on when it is carried out again.
+ * what it waits for, and goes on the next time.
  */
 export async function adoptFoundJobs(
   db: Database,
@@ -100,11 +100,11 @@ async function adoptChunk(
       certain === undefined
         ? { kind: 'refused', message: left.get(entry) ?? NOT_FOUND_NOW }
         : await check(db, certain, site);
-    if (checked.kind === 'refused' && checked.unanswered !== undefined) {
-      const { message: waitsFor, unanswered } = checked;
-      const isOwn = !signal.aborted && (await isOwnTrouble(db, site, certain?.siteJobId, unanswered));
+    if (checked.kind === 'refused' && checked.noClearAnswer !== undefined) {
+      const { message: waitsFor, noClearAnswer } = checked;
+      const isOwn = !signal.aborted && (await isOwnTrouble(db, site, certain?.siteJobId, noClearAnswer));
       if (signal.aborted) return OVER;
-      const waitMs = unanswered instanceof NotShownError ? unanswered.retryAfterMs : undefined;
+      const waitMs = noClearAnswer instanceof NotShownError ? noClearAnswer.retryAfterMs : undefined;
       if (!isOwn) return { kind: 'waits', waitsFor, waitMs };
     }
     crossStep('found-checked');

@@ -18,7 +18,7 @@ function lockerOf(db: Database): BulkLocker {
   return locker;
 }
 
-/** `undefined`: it is being carried out. Ends a stale holder, so that one of the next tries succeeds. */
+/** `undefined`: another process has it. Ends a stale holder, so that one of the next tries succeeds. */
 export async function tryLockBulk(db: Database, id: number): Promise<HeldLock | undefined> {
   const { connect, taken } = lockerOf(db);
   if (taken.has(id)) return undefined;
