@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { countOf } from '../support/extent.ts';
 import { isComplete, read } from './collect.ts';
 import { type RawServer, respond, serveRaw } from './raw-server.ts';
 import { type ZippedFile, zipOf } from './zip-writer.ts';
@@ -88,7 +89,7 @@ describe('an archive', () => {
 
   it('that is cut anywhere is not complete', async () => {
     const whole = zipOf([a, b]);
-    for (let length = 4; length < whole.length; length++) {
+    for (let length = 4; length < whole.length; length += countOf(undefined, 1, 3)) {
       const { reading, records } = await readZip(whole.subarray(0, length));
       expect([length, isComplete(reading), records]).toEqual([length, false, []]);
     }
