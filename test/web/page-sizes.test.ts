@@ -1,5 +1,6 @@
 // The pages of review with many entries stay small. To measure their times as well, with the number of entries and mappings:
 // `PAGE_ENTRIES=100000 PAGE_MAPPINGS=1000000 npx vitest run test/web/page-sizes.test.ts`
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { openStage, type Stage } from '../review/stage.ts';
@@ -13,6 +14,8 @@ const MAPPINGS = Number(process.env.PAGE_MAPPINGS ?? 0);
 const GROUPS = 200;
 const MOST_BYTES = 200_000;
 const REQUESTS = 25;
+/** Entries of another feed and site, of as many groups. */
+const RARE = 30;
 /** Everything but a text that a person can choose at once, and half of the entries have. */
 const ALL_FILTERS = 'feed=acme&site=board&kind=rejected&older_than=12h&newer_than=30d';
 
@@ -23,18 +26,20 @@ beforeAll(async () => {
   stage = await openStage();
   const { db } = stage.app;
   await stage.pull(postings(1));
-  // Each group has words of its own, as numbers are left out of what makes a group.
+  // Each group has words of its own, as numbers are left out of what makes a group. The entries of the rare site are the newest ones.
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, invalid, reason, since)
-     select 'acme', 'posting-with-a-rather-long-key-' || n, 'board', 'present', 'create',
+     select case when n < 0 then 'rare' else 'acme' end, 'posting-with-a-rather-long-key-' || n,
+       case when n < 0 then 'hidden' else 'board' end, 'present', 'create',
        json_build_object('title', repeat('Nurse ', 15) || n, 'location-state', 'V' || n % 20),
        'rejected', true, jsonb_build_object('kind', 'rejected', 'message', m.said, 'problems', jsonb_build_array(
          jsonb_build_object('field', 'title', 'value', 'V' || n % 20, 'message', m.said))),
        now() - make_interval(secs => n)
-     from generate_series(1, $1::int) n,
-       lateral (select translate(lpad((n % $2::int)::text, 3, '0'), '0123456789', 'abcdefghij') || repeat(' is refused', 20)
-         as said) m`,
-    [ENTRIES, GROUPS],
+     from generate_series(-$3::int, $1::int) n,
+       lateral (select translate(lpad((abs(n) % $2::int)::text, 3, '0'), '0123456789', 'abcdefghij') || repeat(' is refused', 20)
+         as said) m
+     where n <> 0`,
+    [ENTRIES, GROUPS, RARE],
   );
   if (MAPPINGS > 0) {
     await db.query(
@@ -45,6 +50,12 @@ beforeAll(async () => {
     );
   }
   await db.query('vacuum analyze');
+  const { configPath } = stage.mirror;
+  const config = await readFile(configPath, 'utf8');
+  await writeFile(
+    configPath,
+    config.replace('feeds:', `  hidden: { base_url: "http://127.0.0.1:9", token: "\${BOARD_TOKEN}" }\nfeeds:`),
+  );
   served = await serve(stage.mirror, { requestsPerMinute: 1_000_000 });
   anna = await visitorOf(served, 'anna');
 });
@@ -70,7 +81,7 @@ it('shows each group on one page, and refuses pages that are none', async () => 
 
 it('each has at most 200 kB', async () => {
   const [group] = await listGroups(stage.app.db, {}, { groups: 1, values: 1 });
-  expect(group?.count).toBe(ENTRIES / GROUPS);
+  expect(group?.count).toBe(ENTRIES / GROUPS + 1);
   const id = group?.id ?? '';
   const bulk = await served.api('POST', 'review/actions', {
     action: 'discard',
@@ -100,6 +111,8 @@ it('each has at most 200 kB', async () => {
     '/review?newer_than=12h',
     '/review?older_than=1h&newer_than=1d',
     '/review?site=board',
+    '/review?q=nurse&site=board',
+    '/review?q=nurse&site=hidden',
     `/review?${ALL_FILTERS}`,
     `/review?${ALL_FILTERS}&q=nurse`,
     '/review/entries',
@@ -108,6 +121,9 @@ it('each has at most 200 kB', async () => {
     '/review/entries?q=nurse%20777',
     '/review/entries?older_than=12h',
     '/review/entries?site=board',
+    '/review/entries?site=hidden',
+    '/review/entries?q=nurse&site=hidden',
+    '/review/confirm?action=discard&q=nurse&site=hidden',
     `/review/entries?${ALL_FILTERS}`,
     `/review/entries?${ALL_FILTERS}&q=nurse`,
     `/review/confirm?action=discard&${ALL_FILTERS}&q=nurse`,
@@ -144,6 +160,7 @@ it('each has at most 200 kB', async () => {
     `/api/v1/review?group=${id}`,
     '/api/v1/review/groups',
     '/api/v1/review/groups?q=nurse',
+    '/api/v1/review/groups?q=nurse&site=hidden',
     '/api/v1/review/selection?action=discard',
     `/api/v1/review/selection?action=discard&group=${id}`,
     '/api/v1/review/actions',
@@ -268,6 +285,17 @@ it('lists the few of many entries that match, the oldest first', async () => {
     // With more entries, more numbers begin with these figures.
     expect([filter, found.filter((n) => n < 10_000)]).toEqual([filter, [...ten, last]]);
     expect(found).toEqual([...found].sort((one, other) => other - one));
+  }
+  const rare = Array.from({ length: RARE }, (_, at) => -at - 1);
+  for (const filter of ['site=hidden', 'q=nurse&site=hidden', 'q=nurse&site=hidden&kind=rejected']) {
+    expect([filter, await keysOf(filter, 10, 9)]).toEqual([filter, rare]);
+    const groups = await served.api('GET', `review/groups?limit=200&${filter}`);
+    expect([filter, groups.body.items.map(({ count }: { count: number }) => count)]).toEqual([
+      filter,
+      Array(RARE).fill(1),
+    ]);
+    const selection = await served.api('GET', `review/selection?action=discard&${filter}`);
+    expect([filter, selection.body.count]).toEqual([filter, RARE]);
   }
   expect(await keysOf('site=board', 30, 2)).toEqual(oldest(60));
   expect(await keysOf('site=board&kind=rejected&older_than=1min', 30, 2)).toEqual(oldest(60));

@@ -11,7 +11,7 @@ import {
   valuesOf,
 } from './entry-query.ts';
 import { type ReviewEntry, readEntries } from './review-entries.ts';
-import { PARTS } from './review-totals.ts';
+import { inParts, PARTS } from './review-totals.ts';
 
 /** The place of an entry in the list: by kind, then by age, then by number. */
 export interface EntryPlace {
@@ -49,16 +49,17 @@ export async function reviewPage(
 }
 
 /** Reading so many entries in the order of the list takes a few milliseconds. */
-const MOST_READ = 10_000;
+const MOST_READ = 2_000;
 const [AT_KIND, AT_LIMIT, AT_SINCE, AT_ID] = [
   `$${QUERY_VALUES + 1}`,
   `$${QUERY_VALUES + 2}`,
   `$${QUERY_VALUES + 3}::float8`,
   `$${QUERY_VALUES + 4}::bigint`,
 ];
+/** Times of all that match would take longer to convert than to sort. */
 const selectPlaces = (from: string): string =>
   `select e.id, ${AT_KIND}::text as kind, (extract(epoch from e.since) * 1000000)::bigint as since
-   from ${from} order by e.since, e.id limit ${AT_LIMIT}`;
+   from (select e.id, e.since from ${from} order by e.since, e.id limit ${AT_LIMIT}) e order by e.since, e.id`;
 
 /** @param query names one kind */
 async function placesOf(
@@ -67,14 +68,16 @@ async function placesOf(
   after: EntryPlace | undefined,
   limit: number,
 ): Promise<EntryPlace[]> {
-  const values = [...valuesOf(query), query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
-  const read = (of: Queryable, sql: string) => of.query<EntryPlace & Record<string, unknown>>(sql, values);
+  const place = [query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
+  const read = (of: Queryable, sql: string, by = query) =>
+    of.query<EntryPlace & Record<string, unknown>>(sql, [...valuesOf(by), ...place]);
   const follows = `(e.since, e.id) > (timestamptz 'epoch' + ${AT_SINCE} * interval '1 microsecond', ${AT_ID})`;
   const from = after === undefined ? '' : `and ${follows}`;
   // Equalities, unlike the general condition, let the database read an index in order.
   const ordered = `e.kind = ${AT_KIND} ${query.feed === undefined ? '' : 'and e.feed = $4'} ${from}`;
-  if (query.site !== undefined && isByAge(query)) return read(db, ofParts(from));
-  if (query.text === undefined) return read(db, selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
+  const isOfSite = query.site !== undefined && isByAge(query);
+  if (query.text === undefined && !isOfSite)
+    return read(db, selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
 
   const first = `select e.* from review_entry e where ${ordered} and e.discarded = $1 and ${MATCHES_AGE} order by e.since, e.id`;
   const found = await read(db, selectPlaces(`(${first} limit ${MOST_READ}) e where ${MATCHES}`));
@@ -83,7 +86,10 @@ async function placesOf(
     found.length === limit
       ? []
       : await read(db, selectPlaces(`(${first} offset ${MOST_READ} limit 1) e where true or (${MATCHES})`));
-  return more === undefined ? found : db.transaction((tx) => byWords(tx, (sql) => read(tx, sql), ordered));
+  if (more === undefined) return found;
+  if (isOfSite) return read(db, ofParts(from));
+  const within = await inParts(db, query);
+  return db.transaction((tx) => byWords(tx, (sql) => read(tx, sql, within), ordered));
 }
 
 /** Entries of a site, which no index has in the order of the list: the first ones of everything that entries are counted by. */
@@ -96,6 +102,5 @@ const ofParts = (from: string): string =>
 async function byWords<Read>(tx: Queryable, read: (sql: string) => Promise<Read>, ordered: string): Promise<Read> {
   // The server expects to find enough of words that are frequent, but never together, at the beginning of the list.
   await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true)`);
-  return read(`with found as materialized (select e.id, e.since from review_entry e where ${ordered} and ${MATCHES})
-    ${selectPlaces('found e')}`);
+  return read(selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
 }

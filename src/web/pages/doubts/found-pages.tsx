@@ -1,9 +1,10 @@
 // The page of the jobs that a search of the site found for a feed.
 import { Hono } from 'hono';
-import { adoptFoundFor, foundJobsOf } from '../../adopt-found.ts';
+import { foundJobsOf, startAdoptingFor } from '../../adopt-found.ts';
 import { requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';
 import { FoundPage } from './found.tsx';
@@ -19,13 +20,14 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/doubts/found',
-    actOnForm('review', async ({ c, visit, form, actor }) => {
+    actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
       const feed = await requireFeed(app, expectFeed(form.one('feed')));
       const mark = form.one('mark');
       if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
-      const { adopted, refused } = await adoptFoundFor({ app, control, actor }, feed, mark);
-      const props = { visit, feed, found: await foundJobsOf(app, feed), adopted: adopted.length, refused };
-      return c.html(<FoundPage {...props} />, refused.length > 0 ? 409 : 200);
+      const start = await startAdoptingFor({ app, control, actor }, feed, mark);
+      if (start.kind === 'started') return goTo(pageAddress.bulkAction(start.bulk.id));
+      const props = { visit, feed, found: await foundJobsOf(app, feed), refused: start.message };
+      return c.html(<FoundPage {...props} />, 409);
     }),
   );
   return pages;

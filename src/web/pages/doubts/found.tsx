@@ -5,20 +5,19 @@ import type { FoundJobsOfFeed, LeftEntry } from '../../../review/adopt-found.ts'
 import type { FoundEntry } from '../../../store/review/found-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { sentence } from '../sentence.ts';
 
 export interface FoundProps {
   readonly visit: Visit;
   readonly feed: FeedName;
   readonly found: FoundJobsOfFeed;
-  /** How many were adopted just now; `undefined`: none was to be. */
-  readonly adopted?: number | undefined;
-  /** Jobs that were certain, and that the site shows otherwise by now. */
-  readonly refused?: readonly LeftEntry[];
+  /** Why nothing was adopted. */
+  readonly refused?: string;
 }
 
 const SHOWN = 50;
 
-export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundProps) => {
+export const FoundPage = ({ visit, feed, found, refused }: FoundProps) => {
   const { prefix } = visit;
   const { sure, left } = found;
   return (
@@ -27,12 +26,10 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
         <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
         <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
       </p>
-      {adopted !== undefined && <p class="notice good" role="status">{`${plural(adopted, 'job')} adopted.`}</p>}
-      {refused.length > 0 && (
-        <section role="alert" class="notice bad">
-          <p>{`${plural(refused.length, 'job was', 'jobs were')} not adopted: decide about each by itself.`}</p>
-          <Jobs visit={visit} jobs={refused} label="Not adopted" />
-        </section>
+      {refused !== undefined && (
+        <p role="alert" class="notice bad">
+          {sentence(refused)}
+        </p>
       )}
       {sure.length === 0 ? (
         <p>No found job is certain.</p>
@@ -47,8 +44,7 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
               : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
           </p>
           <p class="hint">
-            Each is checked on the site first, within its rate. What is not checked within about 20 seconds is left for
-            the next time.
+            Each is checked on the site first, within its rate. You see how far that is, and can stop and continue it.
           </p>
           {mayReview(visit) && (
             <p>
