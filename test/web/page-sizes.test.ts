@@ -309,6 +309,15 @@ it('lists the few of many entries that match, the oldest first', async () => {
   expect(await keysOf('site=board', 30, 2)).toEqual(oldest(60));
   expect(await keysOf('site=board&kind=rejected&older_than=1min', 30, 2)).toEqual(oldest(60));
   expect(await keysOf('q=nurse', 30, 2)).toEqual(oldest(60));
+  // A word of many entries, but of none of the oldest ones. Writing their changes again would take long.
+  const young = ENTRIES - 3_000;
+  await stage.app.db.query(
+    `update review_entry set words = words || '''frequent'''::tsvector where substring(key from '[0-9]+$')::int <= $1`,
+    [young],
+  );
+  for (const filter of ['q=frequent', 'q=frequent&site=board']) {
+    expect([filter, await keysOf(filter, 30, 2)]).toEqual([filter, Array.from({ length: 60 }, (_, at) => young - at)]);
+  }
 });
 
 it('of found jobs, whose references are compared with those of all postings of the site', async () => {
