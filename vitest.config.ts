@@ -43,8 +43,19 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** What says how TSX is compiled, besides this file, the text of a module and the packages. */
+const COMPILER_OPTIONS = readFileSync('tsconfig.json', 'utf8');
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'jobmirror:module-cache',
+      configureVitest: (context) => context.experimental_defineCacheKeyGenerator(() => COMPILER_OPTIONS),
+    },
+  ],
   test: {
+    // Compiled modules are kept in `node_modules`, each under the hash of all that it is made of.
+    experimental: { fsModuleCache: true },
     globalSetup: ['test/support/global-setup.ts'],
     teardownTimeout: 20_000,
     sequence: { sequencer: SlowFirst },
