@@ -10,11 +10,13 @@ export interface AskedSite {
   readonly client: SiteClient;
   readonly rateLimiter: RateLimiter;
   readonly signal: AbortSignal;
+  /** If the site asks to wait for longer than this, that failure is the last. */
+  readonly longestWaitMs?: number;
 }
 
 /** `undefined`: the site says that the job does not exist. @throws the last failure if the site gave no clear answer. */
 export async function askForJob(
-  { site, client, rateLimiter, signal }: AskedSite,
+  { site, client, rateLimiter, signal, longestWaitMs = Number.POSITIVE_INFINITY }: AskedSite,
   id: SiteJobId,
 ): Promise<SiteJob | undefined> {
   const show = async (): Promise<SiteJob | undefined> => {
@@ -29,11 +31,11 @@ export async function askForJob(
   };
   return retry(show, site.retry, {
     signal,
-    worthAgain: isTransient,
+    worthAgain: (error) => isTransient(error) && (error.retryAfterMs ?? 0) <= longestWaitMs,
     delayMs: (attempt, error) =>
       (error instanceof NotShownError ? error.retryAfterMs : undefined) ?? backoffMs(site.retry, attempt),
   });
 }
 
-const isTransient = (error: unknown): boolean =>
+const isTransient = (error: unknown): error is NotShownError =>
   error instanceof NotShownError && (error.status === 0 || error.status === 429 || error.status >= 500);

@@ -81,7 +81,12 @@ export async function updateSiteHealth(
 }
 
 /** Pauses only this token: processes with another token continue, and none of them ends this pause. */
-async function pauseForToken({ db, site, tokenDigest, log }: SiteContext): Promise<void> {
+export async function pauseForToken({
+  db,
+  site,
+  tokenDigest,
+  log,
+}: Pick<SiteContext, 'db' | 'site' | 'tokenDigest' | 'log'>): Promise<void> {
   const cause = 'the site does not accept the token (401): the token or the password was changed';
   if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PACE)) {
     log.error({ site, cause }, 'site paused for this token');

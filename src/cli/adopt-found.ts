@@ -1,23 +1,17 @@
 // Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
 import type { SiteConfig } from '../config/config.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import {
-  type AdoptedFound,
-  adoptFoundJobs,
-  type FoundJobsOfFeed,
-  type LeftEntry,
-  readFoundJobs,
-} from '../review/adopt-found.ts';
+import { type FoundJobsOfFeed, type LeftEntry, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
+import type { BulkRun } from '../review/bulk/run-bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
-import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { leftAlone } from '../store/review/bulk-actions.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
-import { startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
 import { refuseMove } from './refuse-move.ts';
+import { runShowing } from './run-bulk-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
 
 export interface AdoptFoundOptions {
@@ -40,20 +34,27 @@ export async function adoptFoundOf(
   const { referenceField } = site.options;
   if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
   await refuseMove(app, site, options.config);
-  const { sure, left: ambiguous } = await readFoundJobs(app.db, feed, referenceField);
+  const found = await readFoundJobs(app.db, feed, referenceField);
+  const { sure, left: ambiguous } = found;
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
-  const { adopted, refused } = await adopt(app, site, sure, options, signal);
-  const left = [...ambiguous, ...refused];
-  const acted = adopted.map(({ entry }) => ({ id: entry, feed }));
-  const message = describe(adopted.length, left.length);
-  const act = { action: 'settle', entries: [], feeds: [{ feed, done: adopted.length, message }], acted };
+  const run = sure.length === 0 ? undefined : await adopt(app, feed, referenceField, found.mark, options, signal);
+  const isDone = run === undefined || run.bulk.state === 'done';
+  if (!isDone && signal.aborted) {
+    process.exitCode = ExitStatus.failed;
+    return;
+  }
+  const acted = run?.acted ?? [];
+  const left = [...ambiguous, ...(run === undefined ? [] : await refusedOf(app, run, found))];
+  const message = describe(acted.length, left.length);
+  const act = { action: 'settle', entries: [], feeds: [{ feed, done: acted.length, message }], acted };
   const status = await sendAndTell(app, act, {
     json: options.json === true,
     send: options.send,
     write: commandWriter(options.config),
   });
   await reportLeft(feed, left, options);
-  process.exitCode = worst([status, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
+  const progress = isDone ? ExitStatus.done : ExitStatus.failed;
+  process.exitCode = worst([status, progress, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
 }
 
 function siteOf({ config }: App, feed: FeedName): SiteConfig {
@@ -81,28 +82,27 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was adopted.');
 }
 
+/** Adopts exactly those that the person has seen. */
 async function adopt(
-  { db }: App,
-  { options: site, requestsPerSecond }: SiteConfig,
-  sure: FoundJobsOfFeed['sure'],
+  app: App,
+  feed: FeedName,
+  referenceField: string,
+  mark: string,
   options: AdoptFoundOptions,
   signal: AbortSignal,
-): Promise<AdoptedFound> {
-  const client = await openSiteClient(site);
-  const progress = startProgressLine();
-  try {
-    const checked = { client, rateLimiter: rateLimiterFor(requestsPerSecond), referenceField: site.referenceField };
-    const end = await adoptFoundJobs(db, sure, checked, {
-      actor: actorName(options.as),
-      signal,
-      onProgress: (done) => progress.show(`${done} of ${plural(sure.length, 'job')} checked`),
-    });
-    signal.throwIfAborted();
-    return end;
-  } finally {
-    progress.clear();
-    await client.close();
-  }
+): Promise<BulkRun> {
+  const start = await startAdoptingFound(app.db, { feed, referenceField, mark, actor: actorName(options.as) });
+  if (start.kind === 'refused') throw new UserError(start.message);
+  return runShowing(app, start.bulk.id, { write: commandWriter(options.config), signal });
+}
+
+/** The certain ones that were left alone, in their order. */
+async function refusedOf({ db }: App, { bulk }: BulkRun, { sure }: FoundJobsOfFeed): Promise<LeftEntry[]> {
+  const reasons = new Map((await leftAlone(db, bulk.id, sure.length)).map(({ entry, why }) => [entry, why]));
+  return sure.flatMap(({ entry, key, siteJobId }) => {
+    const message = reasons.get(entry);
+    return message === undefined ? [] : [{ entry, key, siteJobId, message }];
+  });
 }
 
 function describe(adopted: number, left: number): string {

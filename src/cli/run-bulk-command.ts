@@ -1,14 +1,16 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
+import { pause } from '../flow/pause.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { DONE } from '../review/act-on-entries.ts';
-import { runBulk } from '../review/bulk/run-bulk.ts';
+import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
 import { bulkJson } from '../review/read-model/bulk.ts';
 import type { App } from '../runtime/app.ts';
+import { carryOutBulk } from '../runtime/carry-out-bulk.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
-import { type BulkKind, type BulkRow, skippedOfBulk } from '../store/review/bulk-actions.ts';
+import { type BulkKind, type BulkRow, findBulk, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import type { WriteCommand } from './command-line.ts';
@@ -42,20 +44,8 @@ export async function startBulkCommand(
 /** Carries out an action that was started. */
 export async function runBulkCommand(app: App, id: number, options: BulkCommandOptions): Promise<ExitStatus> {
   const { json, send, write, signal } = options;
-  const progress = startProgressLine();
-  const run = await runBulk(app.db, app.config, id, {
-    signal,
-    onProgress: ({ done, skipped, total }, waitsFor) => {
-      const wait = waitsFor === undefined ? '' : `, waiting for a pull of feed ${waitsFor} to end`;
-      progress.show(`${done + skipped} of ${plural(total, 'entry', 'entries')}${wait}`);
-    },
-  }).finally(() => progress.clear());
-  if (run === undefined) throw new UserError(`there is no bulk action ${id}`);
-  const { bulk, acted } = run;
-  if (bulk.state !== 'done') {
-    printNotice(`${describeProgress(bulk)}. To continue: ${write(['review', 'continue', String(id)])}`);
-    if (signal.aborted) return ExitStatus.failed;
-  }
+  const { bulk, acted } = await runShowing(app, id, options);
+  if (bulk.state !== 'done' && signal.aborted) return ExitStatus.failed;
   const feeds = countFeeds(acted).map(([feed, done]) => ({
     feed,
     done,
@@ -78,17 +68,54 @@ export async function runBulkCommand(app: App, id: number, options: BulkCommandO
   return worst([status, bulk.remaining + bulk.skipped > 0 ? ExitStatus.review : ExitStatus.done]);
 }
 
-const describeProgress = ({ id, action, done, skipped, total }: BulkRow): string =>
-  `bulk action ${id} (${action}) is not done: ${done + skipped} of ${plural(total, 'entry', 'entries')}`;
+/** Carries it out and shows the progress; says how to continue it if it is not done. @throws {UserError} if there is no such action */
+export async function runShowing(
+  app: App,
+  id: number,
+  { write, signal }: Pick<BulkCommandOptions, 'write' | 'signal'>,
+): Promise<BulkRun> {
+  const progress = startProgressLine();
+  const onProgress: BulkOptions['onProgress'] = ({ done, skipped, total }, waitsFor) => {
+    const wait = waitsFor === undefined ? '' : `, waiting for a pull of feed ${waitsFor} to end`;
+    progress.show(`${done + skipped} of ${plural(total, 'entry', 'entries')}${wait}`);
+  };
+  const run = await carryOutAlone(app, id, { signal, onProgress }).finally(() => progress.clear());
+  if (run === undefined) throw new UserError(`there is no bulk action ${id}`);
+  if (run.bulk.state !== 'done') {
+    printNotice(`${describeProgress(run.bulk)}. To continue: ${write(['review', 'continue', String(id)])}`);
+  }
+  return run;
+}
+
+const ASK_AGAIN_MS = 500;
+
+/** While another process carries it out, shows how far that is. */
+async function carryOutAlone(app: App, id: number, options: BulkOptions): Promise<BulkRun | undefined> {
+  for (;;) {
+    const run = await carryOutBulk(app, id, options);
+    if (run !== 'taken') return run;
+    const bulk = await findBulk(app.db, id);
+    if (bulk === undefined) return undefined;
+    if (bulk.state !== 'open' || options.signal.aborted) return { bulk, acted: [] };
+    options.onProgress?.(bulk, undefined);
+    await pause(ASK_AGAIN_MS, options.signal).catch(() => undefined);
+  }
+}
+
+function describeProgress({ id, action, done, skipped, total, waitsFor }: BulkRow): string {
+  const why = waitsFor === null ? '' : `; ${waitsFor}`;
+  return `bulk action ${id} (${action}) is not done: ${done + skipped} of ${plural(total, 'entry', 'entries')}${why}`;
+}
 
 const DONE_OR_EDITED: Readonly<Record<BulkKind, string>> = {
   ...DONE,
   edit: 'edited',
   missing: 'to be sent again',
   check: 'to be looked for in the list of the site again',
+  adopt: 'adopted',
 };
 
-const SENDS: ReadonlySet<BulkKind> = new Set(['edit', 'retry', 'approve', 'missing', 'check']);
+const SENDS: ReadonlySet<BulkKind> = new Set(['edit', 'retry', 'approve', 'missing', 'check', 'adopt']);
 
 function countFeeds(acted: readonly ActedEntry[]): [FeedName, number][] {
   const counts = new Map<FeedName, number>();

@@ -31,7 +31,11 @@ export async function serveWeb(app: App): Promise<WebServer> {
     begin(engine, setups, signal) {
       queueCounts = engine.queueCounts;
       const pulls = pullNow(app, engine, setups, signal);
-      const bulk = startBulkRunner(app, () => engine.wake());
+      const bulk = startBulkRunner(
+        app,
+        () => engine.wake(),
+        (site) => engine.siteContexts.get(site),
+      );
       const adoptions = adoptNow(app, engine);
       control.begin({
         pull: (feed) => pulls.pull(feed),

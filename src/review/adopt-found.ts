@@ -1,11 +1,11 @@
-// Adopts the site jobs that a search found for a feed, where their posting is certain: each is checked on the site, and adopted as if
-// it had been named alone.
+// The site jobs that a search found for a feed: which of them certainly belong to a posting, and the action that adopts those.
 import { createHash } from 'node:crypto';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
+import { inSnapshot } from '../store/postgres/snapshot.ts';
 import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
-import type { CandidateSite } from './compare-candidates.ts';
-import { resolveEntry } from './resolve-entry.ts';
+import { readSeen } from '../store/review/selected-counts.ts';
+import { type BulkStart, startBulk } from './bulk/start-bulk.ts';
 
 /** An entry that a person must decide, with the reason. */
 export interface LeftEntry {
@@ -34,38 +34,32 @@ export async function readFoundJobs(db: Queryable, feed: FeedName, referenceFiel
 
 const MARK_LENGTH = 20;
 
-export interface AdoptedFound {
-  readonly adopted: readonly FoundEntry[];
-  /** The site shows something else than the search did. */
-  readonly refused: readonly LeftEntry[];
-  /** Not reached before `signal` was aborted. */
-  readonly todo: number;
+export interface AdoptFoundRequest {
+  readonly feed: FeedName;
+  readonly referenceField: string;
+  /** Of the certain jobs that the person saw: with any others, nothing is done. */
+  readonly mark: string;
+  readonly actor: string;
+  /** No command waits for it. */
+  readonly unattended?: boolean;
 }
 
-/** Keeps to the site's rate. What was adopted stays so when it is stopped. */
-export async function adoptFoundJobs(
+/** Stores the action that adopts the certain jobs. A job that is no longer certain once it is reached is left alone. */
+export async function startAdoptingFound(
   db: Database,
-  sure: readonly FoundEntry[],
-  { client, rateLimiter, referenceField }: CandidateSite,
-  {
-    actor,
-    signal,
-    onProgress,
-  }: { readonly actor: string; readonly signal: AbortSignal; readonly onProgress?: (checked: number) => void },
-): Promise<AdoptedFound> {
-  const adopted: FoundEntry[] = [];
-  const refused: LeftEntry[] = [];
-  for (const one of sure) {
-    await rateLimiter.take(signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-    if (signal.aborted) break;
-    const { entry, key, siteJobId } = one;
-    const verdict = { kind: 'exists', siteJobId, anyway: false, exactly: true } as const;
-    const report = await resolveEntry(db, entry, verdict, { actor, site: { client, referenceField } });
-    if (report.kind === 'recorded') adopted.push(one);
-    else refused.push({ entry, key, siteJobId, message: report.message });
-    onProgress?.(adopted.length + refused.length);
-  }
-  return { adopted, refused, todo: sure.length - adopted.length - refused.length };
+  { feed, referenceField, mark, actor, unattended = false }: AdoptFoundRequest,
+): Promise<BulkStart> {
+  // At one moment, so that the revisions are those of the entries with these jobs.
+  const shown = await inSnapshot(db, async (session) => {
+    const found = await readFoundJobs(session, feed, referenceField);
+    const ids = found.sure.map(({ entry }) => entry);
+    return { ...found, ids, seen: await readSeen(session, ids) };
+  });
+  if (shown.mark !== mark) return refused('other jobs are certain than those that were shown; look at them again');
+  if (shown.ids.length === 0) return refused('no found job is certain');
+  const query = { feed, kinds: ['in_doubt'], ids: shown.ids } as const;
+  const detail = { query, ...(unattended ? { unattended } : {}) };
+  return startBulk(db, { action: 'adopt', actor, seen: shown.seen, expected: shown.ids.length, detail });
 }
+
+const refused = (why: string): BulkStart => ({ kind: 'refused', message: `${why}. Nothing was adopted.` });

@@ -3,11 +3,13 @@
 import type { Config } from '../config/config.ts';
 import { endsWithin } from '../flow/ends-within.ts';
 import { startRounds } from '../flow/rounds.ts';
-import { runBulk } from '../review/bulk/run-bulk.ts';
+import type { SiteName } from '../posting/identifiers.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';
 import { type BulkKind, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
+import type { SiteConnection } from './adopting/open-adopting.ts';
 import type { App } from './app.ts';
+import { carryOutBulk } from './carry-out-bulk.ts';
 
 export interface BulkRunner {
   /** Carries out this action now. */
@@ -17,7 +19,7 @@ export interface BulkRunner {
 }
 
 /** These need the settings of their feeds and sites: without them they would leave the entries alone for good. */
-const BY_SETTINGS: ReadonlySet<BulkKind> = new Set(['edit', 'missing', 'check']);
+const BY_SETTINGS: ReadonlySet<BulkKind> = new Set(['edit', 'missing', 'check', 'adopt']);
 
 const isForUs = (config: Config, { action, feeds }: UnattendedBulk): boolean =>
   !BY_SETTINGS.has(action) || feeds.every((feed) => typeof editableFeed(config, feed) !== 'string');
@@ -27,15 +29,32 @@ const LEFT_MS = 15_000;
 /** How often to look for new entries of groups with rules, and for actions that were left. */
 const EVERY_MS = 5_000;
 
-/** @param wake changes became ready to be sent */
-export function startBulkRunner({ db, config, log }: App, wake: () => void): BulkRunner {
+/**
+ * @param wake changes became ready to be sent
+ * @param connectionOf how the process already sends to a site
+ */
+export function startBulkRunner(
+  app: App,
+  wake: () => void,
+  connectionOf?: (site: SiteName) => SiteConnection | undefined,
+): BulkRunner {
+  const { db, config, log } = app;
   const stopping = new AbortController();
   const running = new Map<number, Promise<void>>();
+  const waiting = new Map<number, string>();
+  const noteWait = (id: number, waitsFor: string | null): void => {
+    if (waitsFor !== null && waiting.get(id) !== waitsFor)
+      log.warn({ bulk: id, waitsFor }, 'action on many entries waits, will be continued');
+    if (waitsFor === null) waiting.delete(id);
+    else waiting.set(id, waitsFor);
+  };
   const begin = (id: number): void => {
     if (stopping.signal.aborted || running.has(id)) return;
-    const run = runBulk(db, config, id, { signal: stopping.signal, onProgress: wake })
+    const run = carryOutBulk(app, id, { signal: stopping.signal, onProgress: wake }, connectionOf)
       .then((end) => {
-        if (end?.bulk.state !== 'done') return;
+        if (end === undefined || end === 'taken') return;
+        noteWait(id, end.bulk.waitsFor);
+        if (end.bulk.state !== 'done') return;
         const { action, actor, done, skipped } = end.bulk;
         log.info({ bulk: id, action, actor, done, leftAlone: skipped }, 'action on many entries done');
       })

@@ -23,6 +23,8 @@ export type Step =
   | 'proposals-stored'
   | 'jobs-adopted'
   | 'matching-done'
+  | 'found-checked'
+  | 'found-adopted'
   | 'job-replaced'
   | 'postings-rekeyed'
   | 'jobs-verified'

@@ -1,14 +1,12 @@
-// Shows which jobs a search of the site found for a feed, and adopts the certain ones, for somebody on a page or through the API.
+// Shows which jobs a search of the site found for a feed, and has the certain ones adopted, for somebody on a page or through the API.
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { type AdoptedFound, adoptFoundJobs, type FoundJobsOfFeed, readFoundJobs } from '../review/adopt-found.ts';
+import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
+import type { BulkStart } from '../review/bulk/start-bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { ProblemError } from './problem.ts';
-import { openCheckedSite } from './site-of-entry.ts';
+import { expectNotMoved } from './site-of-entry.ts';
 import type { PullAsker } from './start-pull.ts';
-
-/** So that a request ends soon; the rest is adopted by the next one. */
-const MOST_MS = 20_000;
 
 /** @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart */
 export function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
@@ -16,40 +14,21 @@ export function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> 
 }
 
 /**
- * Adopts as many of the certain jobs as can be checked in a short time.
- * @param mark of the jobs that were shown
- * @throws {ProblemError} 409 if others are certain now, or as above; nothing was adopted then
+ * Starts the action that adopts the certain jobs.
+ * @param mark of the jobs that were shown: it is refused if others are certain now
+ * @throws {ProblemError} 409 as above, or if the site's jobs were made at another address
  */
-export async function adoptFoundFor(
+export async function startAdoptingFor(
   { app, control, actor }: PullAsker,
   feed: FeedName,
   mark: string,
-  within = AbortSignal.timeout(MOST_MS),
-): Promise<AdoptedFound> {
+): Promise<BulkStart> {
   const site = siteOf(app, feed);
-  const found = await readFoundJobs(app.db, feed, referenceFieldOf(site));
-  if (found.mark !== mark)
-    throw new ProblemError({
-      status: 409,
-      detail: 'other jobs are certain than those that were shown; look at them again. Nothing was adopted',
-    });
-  const opened = await openCheckedSite(app, site);
-  try {
-    const end = await adoptFoundJobs(app.db, beginningAnywhere(found.sure), opened, {
-      actor,
-      signal: within,
-    });
-    if (end.adopted.length > 0) control.wake();
-    return end;
-  } finally {
-    await opened.client.close();
-  }
-}
-
-/** Jobs that are refused each time must not keep others from being reached. */
-function beginningAnywhere<One>(all: readonly One[]): One[] {
-  const at = Math.floor(Math.random() * all.length);
-  return [...all.slice(at), ...all.slice(0, at)];
+  const referenceField = referenceFieldOf(site);
+  await expectNotMoved(app, site);
+  const start = await startAdoptingFound(app.db, { feed, referenceField, mark, actor, unattended: true });
+  if (start.kind === 'started') control.bulk(start.bulk.id);
+  return start;
 }
 
 function siteOf({ config }: App, feed: FeedName): SiteConfig {

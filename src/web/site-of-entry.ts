@@ -18,25 +18,24 @@ import { ProblemError } from './problem.ts';
  * @throws {ProblemError} if its jobs were made at another address: a check there would prove nothing
  */
 export async function openSiteOfEntry(
-  { db, config, writeAction }: App,
+  app: App,
   id: number,
 ): Promise<(CandidateSite & { readonly client: SiteClient }) | undefined> {
+  const { db, config } = app;
   const change = await findChange(db, id);
   const site = change === undefined ? undefined : config.sites.get(change.site);
-  return site && openCheckedSite({ db, writeAction }, site);
-}
-
-/** The same for a site of the configuration. */
-export async function openCheckedSite(
-  { db, writeAction }: Pick<App, 'db' | 'writeAction'>,
-  site: SiteConfig,
-): Promise<CandidateSite & { readonly client: SiteClient }> {
+  if (site === undefined) return undefined;
+  await expectNotMoved(app, site);
   const { name, options, requestsPerSecond } = site;
-  const move = await findMove(db, name, addressOf(options.baseUrl));
-  if (move !== undefined) throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), writeAction) });
   return {
     client: createSiteClient(options),
     rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
     referenceField: options.referenceField,
   };
+}
+
+/** @throws {ProblemError} 409 if the jobs of the site were made at another address */
+export async function expectNotMoved({ db, writeAction }: App, { name, options }: SiteConfig): Promise<void> {
+  const move = await findMove(db, name, addressOf(options.baseUrl));
+  if (move !== undefined) throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), writeAction) });
 }

@@ -26,14 +26,16 @@ function exportsOf({ text }: SourceFile): { readonly name: string; readonly isTy
 
 /** Exports that no other file imports. A type may instead be mentioned in its own file: it describes another export. */
 function unusedExports(shipped: readonly SourceFile[], others: readonly SourceFile[]): string[] {
-  const files = [...shipped, ...others].map((file) => ({ ...file, words: wordsOf(file) }));
+  const wordsIn = new Map([...shipped, ...others].map((file) => [file.path, wordsOf(file)]));
+  const usersOf = new Map<string, Set<string>>();
+  for (const { path, imports } of [...shipped, ...others]) {
+    for (const used of imports) if (used !== path) usersOf.set(used, (usersOf.get(used) ?? new Set()).add(path));
+  }
+  const isUsed = (file: SourceFile, name: string): boolean =>
+    [...(usersOf.get(file.path) ?? [])].some((user) => wordsIn.get(user)?.has(name));
   return shipped.flatMap((file) => {
-    const users = files.filter(({ path, imports }) => path !== file.path && imports.includes(file.path));
-    const own = wordsOf(file);
     return exportsOf(file)
-      .filter(
-        ({ name, isType }) => !(isType && (own.get(name) ?? 0) > 1) && !users.some(({ words }) => words.has(name)),
-      )
+      .filter(({ name, isType }) => !(isType && (wordsIn.get(file.path)?.get(name) ?? 0) > 1) && !isUsed(file, name))
       .map(({ name }) => `${file.path}: ${name}`);
   });
 }

@@ -68,6 +68,32 @@ it('asks first, adopts the certain ones, and lists the rest', async () => {
   expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, in_doubt: 2 });
 });
 
+it('waits for no site in a terminal: what was not reached is continued once the site can be asked', async () => {
+  await openFound();
+  await mirror.sandbox.setFaults([{ name: '401', on: ['show'] }]);
+  const refused = await run('settle', 'acme', '--found', '--yes', '--json');
+  expect(refused.status).toBe(1);
+  expect(refused.errors).toContain('bulk action 1 (adopt) is not done: 0 of 4 entries; The site did not show job');
+  expect(refused.errors).toMatch(/To continue: .*review continue 1/);
+  expect(refused.json()).toEqual([
+    expect.objectContaining({ feed: 'acme', done: 0, message: 'no job adopted; 2 found jobs left: decide one by one' }),
+    ...['p4', 'p5'].map((key) => expect.objectContaining({ key, result: 'left' })),
+  ]);
+  // The token is not sent again.
+  mirror.sandbox.requests.clear();
+  expect((await run('continue', '1')).errors).toContain('does not accept the token');
+  expect(mirror.sandbox.requests.recent()).toEqual([]);
+  expect((await run('actions')).out).toMatch(/1 waits: site board is paused/);
+  await mirror.sandbox.setFaults([]);
+  await runProgram(mirror, 'resume', 'board');
+  const done = await run('continue', '1', '--json');
+  expect(done.json()).toEqual([
+    expect.objectContaining({ action: 'adopt', feed: 'acme', done: 4, message: '4 adopted', now: { done: 4 } }),
+    expect.objectContaining({ bulk: 1, action: 'adopt', state: 'done', done: 4, left_alone: 0, waits_for: null }),
+  ]);
+  expect(done.status).toBe(0);
+});
+
 it('leaves a job whose content has changed since, and one that is gone', async () => {
   await openFound();
   const [first, second] = await mirror.sandbox.inspect.jobs();

@@ -58,6 +58,7 @@ it('a table of values edits what it knows, and says what it left alone', async (
       left_alone: 2,
       to_do: 0,
       reasons: [{ message: 'the table has no line for location-state "Ontario"', count: 2 }],
+      waits_for: null,
       edit: { map: { field: 'location-state', values: { Jalisco: 'Texas', Sonora: 'Arizona' } } },
       reason: null,
       rule: null,

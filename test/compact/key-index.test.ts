@@ -7,15 +7,14 @@ const hashOf = (n: number): Buffer => createHash('sha1').update(String(n)).diges
 it('behaves like a map while its tables are split repeatedly', () => {
   const keys = new KeyIndex();
   const total = 60_000;
+  const hashes = Array.from({ length: total + 1_000 }, (_, n) => hashOf(n));
+  const markOf = (n: number) => keys.markOf(hashes[n] as Buffer);
   for (let n = 0; n < total; n++) {
-    const hash = hashOf(n);
-    expect(keys.markOf(hash)).toBeUndefined();
-    keys.add(hash, n);
-    if (n % 9_973 === 0)
-      for (let m = 0; m <= n; m++) if (keys.markOf(hashOf(m)) !== m) expect.unreachable(`${m} of ${n}`);
+    if (markOf(n) !== undefined) expect.unreachable(`${n} before it was added`);
+    keys.add(hashes[n] as Buffer, n);
+    if (n % 9_973 === 0) for (let m = 0; m <= n; m++) if (markOf(m) !== m) expect.unreachable(`${m} of ${n}`);
   }
-  for (let n = 0; n < total; n++) expect(keys.markOf(hashOf(n))).toBe(n);
-  for (let n = total; n < total + 1_000; n++) expect(keys.markOf(hashOf(n))).toBeUndefined();
+  for (const n of hashes.keys()) if (markOf(n) !== (n < total ? n : undefined)) expect.unreachable(`${n} at the end`);
 });
 
 it('holds more hashes with the same ending than fit in one table', () => {

@@ -2,25 +2,27 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_ORDINAL, RecordIndex, RecordMark } from '../../src/compact/record-index.ts';
+import { expectEqual } from '../support/expect-equal.ts';
 
 const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest().subarray(0, 16);
 const marks = fc.constantFrom(RecordMark.mapped, RecordMark.superseding, RecordMark.open);
 
 describe('RecordIndex', () => {
   it('behaves like a map, whatever the number of entries', () => {
+    const hashes = Array.from({ length: 301 }, (_, n) => hashOf(String(n)));
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), marks)), fc.nat(50), (entries, expected) => {
         const index = new RecordIndex(expected);
         const model = new Map<number, number>();
         for (const [n, mark] of entries) {
-          index.add(hashOf(String(n)), mark);
+          index.add(hashes[n] as Buffer, mark);
           if (!model.has(n)) model.set(n, mark);
         }
         expect(index.size).toBe(model.size);
         for (let n = 0; n <= 300; n++) {
-          const slot = index.find(hashOf(String(n)));
-          expect(slot < 0 ? undefined : index.mark(slot)).toBe(model.get(n));
-          expect(index.find(Buffer.concat([Buffer.of(7), hashOf(String(n)), Buffer.of(7)]), 1)).toBe(slot);
+          const slot = index.find(hashes[n] as Buffer);
+          expectEqual(slot < 0 ? undefined : index.mark(slot), model.get(n));
+          expectEqual(index.find(Buffer.concat([Buffer.of(7), hashes[n] as Buffer, Buffer.of(7)]), 1), slot);
         }
       }),
     );

@@ -1,6 +1,7 @@
 // A feed that is cut at any byte, with any framing and compression, never counts as complete.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { leavesOut } from '../support/extent.ts';
 import { isComplete, read } from './collect.ts';
 import { type Framing, type RawServer, respond, serveRaw } from './raw-server.ts';
 
@@ -15,6 +16,8 @@ const bodies: Record<string, Buffer> = {
   gzip: gzipSync(feed),
   'two gzip members': Buffer.concat([gzipSync(feed.subarray(0, middle)), gzipSync(feed.subarray(middle))]),
 };
+/** `npm test` cuts at these last bytes with each framing, and at each other byte with one of them. */
+const ALWAYS_CUT = 12;
 const framings: readonly Framing[] = ['Content-Length', 'chunked', 'close-delimited'];
 
 let server: RawServer;
@@ -33,7 +36,10 @@ describe.each(framings)('%s', (framing) => {
   it.each(Object.keys(bodies))('%s, cut at every byte', async (name) => {
     const length = bodies[name]?.length ?? 0;
     const taken: number[] = [];
-    const cuts = Array.from({ length }, (_, cut) => cut);
+    const all = Array.from({ length }, (_, cut) => cut);
+    const cuts = all.filter(
+      (cut) => cut >= length - ALWAYS_CUT || !leavesOut(cut, framings.indexOf(framing), framings.length),
+    );
     while (cuts.length > 0) {
       const batch = cuts.splice(0, 32);
       const results = await Promise.all(batch.map((cut) => readCut(framing, name, cut)));

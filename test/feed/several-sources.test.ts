@@ -138,7 +138,7 @@ describe('several sources', () => {
   });
 
   it('are requested within the rate limit, which is no time that the source takes', async () => {
-    const source = several(...[1, 3, 5, 7, 9].map((id) => `${server.origin}/${id}`));
+    const source = several(...[1, 3, 5].map((id) => `${server.origin}/${id}`));
     if (source.kind !== 'several') throw new Error('one source');
     const begin = performance.now();
     // A request each 300 ms, and 200 ms for the first byte of each document.
@@ -146,8 +146,8 @@ describe('several sources', () => {
       ...source,
       limits: { ...source.limits, requestsPerSecond: 1000 / 300 },
     });
-    expect({ ids, problems }).toEqual({ ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], problems: [] });
-    expect(performance.now() - begin).toBeGreaterThanOrEqual(4 * 300 - 10);
+    expect({ ids, problems }).toEqual({ ids: [1, 2, 3, 4, 5, 6], problems: [] });
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(2 * 300 - 10);
   });
 
   it('are described one by one, without secrets', () => {

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { countOf } from '../support/extent.ts';
 import { isComplete, read } from './collect.ts';
 import { type RawServer, respond, serveRaw } from './raw-server.ts';
 import { type ZippedFile, zipOf } from './zip-writer.ts';
@@ -11,9 +12,14 @@ import { type ZippedFile, zipOf } from './zip-writer.ts';
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'jobmirror-zip-test-'));
+  // Other processes may read archives at the same time.
+  vi.stubEnv('TMPDIR', folder);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
-const archives = () => readdirSync(tmpdir()).filter((name) => /^jobmirror-zip-(?!test)/.test(name));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+const archives = () => readdirSync(folder).filter((name) => name !== 'feed.zip');
 const servers: RawServer[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
@@ -29,10 +35,8 @@ const b = { name: 'b.xml', content: feed(4, 2) };
 async function readZip(bytes: Buffer, limits = {}) {
   const location = join(folder, 'feed.zip');
   writeFileSync(location, bytes);
-  const before = archives();
   const result = await read({ location, limits });
-  // Other tests may read archives at the same time.
-  expect(archives().filter((name) => !before.includes(name))).toEqual([]);
+  expect(archives()).toEqual([]);
   return result;
 }
 const shortfallsOf = ({ reading }: Awaited<ReturnType<typeof readZip>>) =>
@@ -88,7 +92,7 @@ describe('an archive', () => {
 
   it('that is cut anywhere is not complete', async () => {
     const whole = zipOf([a, b]);
-    for (let length = 4; length < whole.length; length++) {
+    for (let length = 4; length < whole.length; length += countOf(undefined, 1, 3)) {
       const { reading, records } = await readZip(whole.subarray(0, length));
       expect([length, isComplete(reading), records]).toEqual([length, false, []]);
     }

@@ -38,9 +38,7 @@ describe('slots', () => {
 
   it('are never granted faster than the rate for long, whenever they are requested', async () => {
     const rateLimiter = rateLimiterFor(1000);
-    const came = await takeAll(rateLimiter, 2_500);
-    expect(came.filter((ms) => ms < 1000)).toHaveLength(1099);
-    expect(came.at(-1)).toBe(2400);
+    expect(await takeAll(rateLimiter, 400)).toEqual(Array.from({ length: 400 }, (_, at) => Math.max(0, at - 99)));
   });
 
   it('spent without waiting delay those that follow', async () => {

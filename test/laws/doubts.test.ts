@@ -1,7 +1,8 @@
 // Doubts: resolved by the list or by a person, blocking newer changes, and distinguished even if all postings look alike.
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { type PersonsVerdict, resolveEntry } from '../../src/review/resolve-entry.ts';
+import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
+import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { reviewEntries } from '../../src/store/review/review-entries.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

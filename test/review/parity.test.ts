@@ -7,8 +7,10 @@ import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
+import { foundPages } from '../../src/web/pages/doubts/found-pages.tsx';
 import { reviewPages } from '../../src/web/pages/review/review-pages.tsx';
 import { runProgram } from '../cli/run-program.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Fields, visitorOf } from '../web/form-visitor.ts';
 import { type Answer, type Served, serve } from '../web/served.ts';
@@ -26,6 +28,8 @@ interface Medium {
   approve(group: string, count: number): Promise<void>;
   check(group: string, count: number): Promise<void>;
   missing(group: string, count: number): Promise<void>;
+  /** The jobs that a search of the site found, where their posting is certain. */
+  adopt(): Promise<void>;
   endRule(id: number): Promise<void>;
   stop(bulk: number): Promise<void>;
   resume(bulk: number): Promise<void>;
@@ -75,6 +79,7 @@ async function throughPages(served: Served): Promise<Medium> {
       expect((await anna.press(question, /^Send again/)).status).toBe(400);
       await press(question, /^Send again/, { confirmed: 'true' });
     },
+    adopt: async () => void (await press(await anna.get('/doubts/found?feed=acme'), 'Adopt the certain job')),
     endRule: async (id) => void expect((await anna.post(`/review/rules/${id}/end`, {})).status).toBe(200),
     stop: async (id) => void (await press(await anna.get(`/review/actions/${id}`), /^Stop/)),
     resume: async (id) => void (await press(await anna.get(`/review/actions/${id}`), 'Continue')),
@@ -106,6 +111,10 @@ function throughApi(served: Served): Medium {
     async missing(group, count) {
       const { body } = await served.api('GET', `review/selection?action=missing&group=${group}`);
       await act(group, count, { action: 'missing', mark: body.mark });
+    },
+    async adopt() {
+      const { body } = await served.api('GET', 'feeds/acme/found');
+      await post('feeds/acme/found', { mark: body.mark });
     },
     endRule: (id) => post(`review/rules/${id}/end`),
     stop: (id) => post(`review/actions/${id}/stop`),
@@ -144,6 +153,7 @@ function throughTerminal({ mirror }: Stage): Medium {
       const [shown] = (await runProgram(mirror, 'review', 'show', '--group', group, '--json')).json<{ mark: string }>();
       await run('settle', '--missing', '--group', group, '--mark', shown?.mark ?? '', '--no-send');
     },
+    adopt: () => run('settle', 'acme', '--found', '--yes', '--no-send'),
     endRule: (id) => run('rules', 'end', String(id)),
     stop: (id) => run('stop', String(id)),
     resume: (id) => run('continue', String(id), '--no-send'),
@@ -163,8 +173,9 @@ async function stateOf({ app: { db } }: Stage): Promise<unknown> {
     ),
     bulks: await db.query('select action, state, total, done, remaining, skipped from bulk_action order by id'),
     left: await db.query('select bulk, skipped from bulk_entry where skipped is not null order by 1, 2'),
+    mapped: await db.query('select key, site_job_id from mapping order by feed, key'),
     audit: await db.query(
-      `select a.action, a.feed, a.key, a.detail - 'entry' as detail from audit a order by a.action, a.key, a.detail->>'bulk', a.id`,
+      `select a.action, a.feed, a.key, a.detail - 'entry' - 'url' as detail from audit a order by a.action, a.key, a.detail->>'bulk', a.id`,
     ),
   };
 }
@@ -188,9 +199,11 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
       posting('e', { title: '' }),
       posting('f'),
       posting('g'),
+      posting('h'),
     ]);
     await stage.fail('f', 'failed', 'no answer');
     await stage.fail('g', 'in_doubt', 'no answer');
+    await stage.fail('h', 'in_doubt', 'found');
     await stage.app.db.query(
       `update change set attempt_started = now() - interval '1 hour', reason = reason || '{"note":"cut"}' where key = 'g'`,
     );
@@ -226,6 +239,14 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
     await done('reading the list again');
     await medium.missing(groupOf('in_doubt'), 1);
     await done('sending what was in doubt');
+    const found = await makeJob(stage.mirror, { ...jobOf(posting('h')), title: 'Made earlier' });
+    await stage.app.db.query(`update change set found_job_id = $1 where key = 'h'`, [found]);
+    await stage.app.db.query(
+      `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', $1, 'h', 'h', 'number')`,
+      [found],
+    );
+    await medium.adopt();
+    await done('adopting what was found');
     const begun = await startBulk(stage.app.db, {
       action: 'discard',
       actor: 'ann',
@@ -271,6 +292,7 @@ it('every step through pages, API and terminal ends in the same state', async ()
     ['e', 'discarded', 'Massachusetts'],
     ['f', 'ready', 'Massachusetts'],
     ['g', 'ready', 'Massachusetts'],
+    ['h', 'ready', 'Massachusetts'],
     ...['p10', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9'].map((key) => [key, 'ready', null]),
   ]);
 });
@@ -326,6 +348,7 @@ it('jobs are found by key, ID and title on the page and in a terminal', async ()
 
 /** What does the same as a form: an operation of the API, and commands below `review`. */
 const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: readonly string[] }>> = {
+  '/doubts/found': { api: 'adoptFound', terminal: ['settle'] },
   '/review/entries': { api: 'actOnReview', terminal: ['edit', 'retry', 'reopen', 'settle'] },
   '/review/confirm': { api: 'actOnReview', terminal: ['discard', 'approve', 'settle'] },
   '/review/actions/:id/stop': { api: 'stopReviewAction', terminal: ['stop'] },
@@ -336,7 +359,8 @@ const SAME: Readonly<Record<string, { readonly api: string; readonly terminal: r
 };
 
 it('whatever a form of these pages does, the API and the terminal can do', () => {
-  const routes = reviewPages({ app: { db: {} }, control: {} } as unknown as Parameters<typeof reviewPages>[0]).routes;
+  const context = { app: { db: {} }, control: {} } as unknown as Parameters<typeof reviewPages>[0];
+  const routes = [reviewPages, foundPages].flatMap((pages) => pages(context).routes);
   const forms = routes.filter(({ method }) => method === 'POST').map(({ path }) => path);
   expect(forms.sort()).toEqual(Object.keys(SAME).sort());
   const commands = new Set(reviewCommand().commands.map((command) => command.name()));

@@ -1,7 +1,8 @@
 // A person's decision on a create in doubt: accepted if it can be true, and never so that one job gets two postings.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
-import { type PersonsVerdict, type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
+import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
+import { type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';

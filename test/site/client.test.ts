@@ -277,10 +277,10 @@ describe('probe', () => {
     ['no answer', '300 ms', async () => mute.url],
   ])('describes the cause as for a request: %s', async (_name, words, place) => {
     await using client = openClient(await place(), { timeoutMs: 300 });
-    const { outcome } = await client.send(create, anyTime);
+    const [{ outcome }, probed] = await Promise.all([client.send(create, anyTime), client.probe()]);
     const message = 'message' in outcome ? outcome.message : '';
     expect(message).toContain(words);
-    expect(await client.probe()).toEqual({ kind: 'unreachable', mayResume: false, found: false, message });
+    expect(probed).toEqual({ kind: 'unreachable', mayResume: false, found: false, message });
   });
 
   let tls: RawSite;

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Exchange, SiteClient } from '../../src/site/exchange.ts';
+import type { Exchange, SiteClient, SiteRequest } from '../../src/site/exchange.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
 import {
   anyTime,
@@ -177,14 +177,15 @@ describe('started, but no status came back: unknown, sent once', () => {
     ['silence', (socket) => socket.resume()],
   ];
   it.each(moments)('%s', async (_name, treat) => {
-    for (const request of all) {
+    const fails = async (request: SiteRequest) => {
       await using site = await openRawSite(treat);
       await using client = openClient(site.url, { timeoutMs: 500 });
       const { outcome, response } = await client.send(request, anyTime);
       expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
       expect(response).toBeUndefined();
       expect(site.connections()).toBe(1);
-    }
+    };
+    await Promise.all(all.map(fails));
   });
 
   it('a kept-alive connection that dies when reused: unknown, and never resent automatically', async () => {
@@ -241,11 +242,9 @@ describe('an answer that is cut off after its headers', () => {
   ])('%s: the Location proves the job; an update is unknown', async (_name, answer) => {
     await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
     await using client = openClient(site.url, { timeoutMs: 500 });
-    expect((await client.send(create, anyTime)).outcome).toMatchObject({
-      kind: 'created',
-      siteJob: { siteJobId: '12' },
-    });
-    expect((await client.send(update, anyTime)).outcome.kind).toBe('unknown');
+    const [created, updated] = await Promise.all([client.send(create, anyTime), client.send(update, anyTime)]);
+    expect(created.outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
+    expect(updated.outcome.kind).toBe('unknown');
   });
 });
 

@@ -221,7 +221,8 @@ describe('judge (docs/outcomes.md)', () => {
 
   function decidingRule(kind: SiteRequest['kind'], reply: Reply): number {
     const outcome = judge(kind, reply);
-    const at = outcomeRules.findIndex((rule) => rule.requests.includes(kind) && rule.conclude(gatherFacts(reply)));
+    const facts = gatherFacts(reply);
+    const at = outcomeRules.findIndex((rule) => rule.requests.includes(kind) && rule.conclude(facts));
     expect(outcome.kind).toBe(outcomeRules[at]?.outcome ?? 'unknown');
     return at;
   }

@@ -38,6 +38,8 @@ declare module 'vitest' {
 
 /** Runs before all test files; the returned function runs after them. `TEST_DATABASE_URL` selects an existing server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // With `--project unit`: those tests need no database, and start no process of an installation.
+  if (project.vitest.projects.every(({ name }) => name === 'unit')) return async () => undefined;
   await bundleProgram();
   const server = await openServer();
   const run = `${process.pid}`;

@@ -43,3 +43,11 @@ export async function removeJob(site: Site, id: string): Promise<void> {
   const answer = await request(`${site.sandbox.url}/jobs/${id}.xml`, { method: 'DELETE', headers: headers(site) });
   await answer.body.dump();
 }
+
+export async function changeJob(site: Site, id: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const elements = Object.entries(fields).map(([name, value]) => `<${name}>${escaped(value)}</${name}>`);
+  const body = `<job>${elements.join('')}</job>`;
+  const answer = await request(`${site.sandbox.url}/jobs/${id}.xml`, { method: 'PUT', headers: headers(site), body });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(200);
+}

@@ -1,11 +1,9 @@
 // Jobs that a search of the site found: the page and the API adopt those that are certain, as `review settle FEED --found` does.
-import { request } from 'undici';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { adoptFoundFor } from '../../src/web/adopt-found.ts';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
-import { acme } from '../review/stage.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openFoundJobs } from '../support/found-jobs.ts';
+import { changeJob } from '../support/hand-made-jobs.ts';
+import type { Mirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
 
@@ -13,31 +11,14 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let served: Served;
-/** Five postings whose jobs are on the site; two of them need a decision. */
 beforeEach(async () => {
-  mirror = await openMirror({ searched: true });
-  for (const number of ['p1', 'p2', 'p3', 'p4', 'p4', 'P-5']) await send('POST', '/jobs.xml', number);
-  await mirror.writeFeed(feedXml(postings(5)));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: 5, created: 0 });
-  await mirror.stopEngine();
-  served = await serve(mirror);
+  ({ mirror } = await openFoundJobs());
+  served = await serve(mirror, { sends: true });
 });
 afterEach(async () => {
   await served?.close();
   await mirror?.close();
 });
-
-async function send(method: 'POST' | 'PUT', path: string, number: string): Promise<void> {
-  const answer = await request(`${mirror.sandbox.url}${path}`, {
-    method,
-    headers: {
-      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
-  });
-  await answer.body.dump();
-}
 
 function fits(id: string, answer: Answer) {
   const operation = OPERATIONS.find((each) => each.id === id);
@@ -68,10 +49,21 @@ it('through the API: the certain ones are adopted, for exactly what was shown', 
   expect((await served.api('POST', 'feeds/acme/found', { mark: first.mark }, { as: 'puller' })).status).toBe(403);
   expect((await served.api('GET', 'feeds/nowhere/found')).status).toBe(404);
   expect(await mapped()).toEqual([]);
+  expect(await served.app.db.query('select from bulk_action')).toEqual([]);
   // The site shows another reference since the search.
-  await send('PUT', `/jobs/${first.items[1].job_id}.xml`, 'of-another');
-  const done = fits('adoptFound', await adopt(first.mark));
-  expect(done).toMatchObject({ feed: 'acme', adopted: 2, to_do: 0, refused: [{ key: 'p2' }] });
+  await changeJob(mirror, first.items[1].job_id, { number: 'of-another' });
+  const answer = await adopt(first.mark);
+  const { bulk, ...started } = fits('adoptFound', answer);
+  expect(answer.headers.get('location')).toMatch(new RegExp(`/review/actions/${bulk}$`));
+  expect(started).toMatchObject({ action: 'adopt', actor: 'token reviewer', state: 'open', total: 3, waits_for: null });
+  const progress = async () => fits('showReviewAction', await served.api('GET', `review/actions/${bulk}`));
+  await expect.poll(async () => (await progress()).state).toBe('done');
+  expect(await progress()).toMatchObject({
+    done: 2,
+    left_alone: 1,
+    to_do: 0,
+    reasons: [{ message: expect.stringContaining('seems to be another job'), count: 1 }],
+  });
   expect(await mapped()).toEqual(['p1', 'p3']);
   expect((await adopt(first.mark)).status).toBe(409);
   const actors = await served.app.db.query(`select distinct actor from audit where action = 'settle'`);
@@ -90,10 +82,12 @@ it('on the page: from the doubts to the certain ones, and what is left', async (
   expect(page.text).toContain('2 jobs on the site show this reference');
   const done = await anna.press(page, 'Adopt all 3 certain jobs');
   expect(done.status).toBe(200);
-  expect(done.text).toContain('3 jobs adopted.');
-  expect(done.text).toContain('2 found jobs to decide one by one');
-  expect(await mapped()).toEqual(['p1', 'p2', 'p3']);
-  expect((await anna.post('/doubts/found', { feed: 'acme', mark: 'x' })).status).toBe(409);
+  expect(done.text).toMatch(/Action \d+: adopt/);
+  await expect.poll(mapped).toEqual(['p1', 'p2', 'p3']);
+  const stale = await anna.post('/doubts/found', { feed: 'acme', mark: 'x' });
+  expect(stale.status).toBe(409);
+  expect(stale.text).toContain('Other jobs are certain than those that were shown');
+  expect(stale.text).toContain('2 found jobs to decide one by one');
   expect((await anna.post('/doubts/found', { feed: 'acme' })).status).toBe(400);
   expect((await anna.post('/doubts/found', {})).status).toBe(400);
   const ben = await visitorOf(served, 'ben');
@@ -101,15 +95,24 @@ it('on the page: from the doubts to the certain ones, and what is left', async (
   expect((await ben.post('/doubts/found', { feed: 'acme', mark: 'x' })).status).toBe(403);
 });
 
-it('what the time of a request does not suffice for is left for the next one', async () => {
-  const asker = { app: served.app, control: { wake: () => undefined } as never, actor: 'tester' };
-  const { mark } = await show();
-  expect(await adoptFoundFor(asker, acme, mark, AbortSignal.abort())).toMatchObject({
-    adopted: [],
-    refused: [],
-    todo: 3,
-  });
-  expect(await mapped()).toEqual([]);
-  expect(await adoptFoundFor(asker, acme, mark)).toMatchObject({ refused: [], todo: 0 });
-  expect(await mapped()).toEqual(['p1', 'p2', 'p3']);
+it('what it waits for is shown, and it can be stopped and continued', async () => {
+  await mirror.sandbox.setFaults([{ name: '500', on: ['show'] }]);
+  const { bulk } = fits('adoptFound', await adopt((await show()).mark));
+  const progress = async () => fits('showReviewAction', await served.api('GET', `review/actions/${bulk}`));
+  await expect.poll(async () => (await progress()).waits_for, { timeout: 10_000 }).toContain('it answered 500');
+  expect(await progress()).toMatchObject({ state: 'open', done: 0, left_alone: 0 });
+  const anna = await visitorOf(served, 'anna');
+  const page = await anna.get(`/review/actions/${bulk}`);
+  expect(page.text).toContain('waiting: 0 of 3 entries');
+  expect(page.text).toMatch(/It goes on by itself once it can: The site did not show job \d+: it answered 500/);
+  expect((await anna.get('/review/actions')).text).toContain('<td>waiting</td>');
+  await mirror.sandbox.setFaults([]);
+  const stopped = await anna.press(page, 'Stop after the present batch');
+  expect(stopped.text).toContain('stopped: 0 of 3 entries');
+  expect(stopped.text).not.toContain('answered 500');
+  expect((await anna.get('/doubts/found?feed=acme')).text).toContain(
+    `Adopting some of them was stopped: <a href="/review/actions/${bulk}">action ${bulk}</a>`,
+  );
+  await anna.press(stopped, 'Continue');
+  await expect.poll(mapped).toEqual(['p1', 'p2', 'p3']);
 });

@@ -97,7 +97,11 @@ export async function serve(
   if (sends) {
     const engine = await mirror.engine();
     const pulls = pullNow(app, engine, feedSetups(app.config, []), stopping.signal, 100);
-    bulk = startBulkRunner(app, () => engine.wake());
+    bulk = startBulkRunner(
+      app,
+      () => engine.wake(),
+      (site) => engine.siteContexts.get(site),
+    );
     const running = adoptNow(app, engine);
     adoptions = running;
     control.begin({

@@ -38,6 +38,7 @@ export function reviewActionsCommand(): Command {
         }
         if (actions.length === 0) return printLine('There are no actions on many entries.');
         await printLines(formatTable(COLUMNS, actions.map(rowOf)));
+        for (const { id, waitsFor } of actions) if (waitsFor !== null) await printLine(`${id} waits: ${waitsFor}`);
         const open = actions.find(({ state }) => state !== 'done');
         if (open === undefined) return;
         await printLine(`\nTo continue: ${commandWriter(options.config)(['review', 'continue', String(open.id)])}`);

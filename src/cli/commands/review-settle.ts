@@ -2,7 +2,8 @@
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
-import { type PersonsVerdict, resolveEntry } from '../../review/resolve-entry.ts';
+import type { PersonsVerdict } from '../../review/check-verdict.ts';
+import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';

@@ -1,9 +1,9 @@
 // Which kinds of review entries an action can apply to, so that a list offers only what is possible for some of its entries.
-import type { BulkKind } from '../../store/review/bulk-actions.ts';
+import type { SelectedAction } from '../../store/review/bulk-actions.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 
 /** A create in doubt may have been done: only a person who resolves it decides, so it is never discarded. */
-export const KINDS_OF_ACTION: Readonly<Record<BulkKind, readonly EntryKind[]>> = {
+export const KINDS_OF_ACTION: Readonly<Record<SelectedAction, readonly EntryKind[]>> = {
   edit: ['failed', 'rejected'],
   retry: ['failed', 'rejected'],
   approve: ['held'],

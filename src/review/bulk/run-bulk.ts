@@ -134,6 +134,8 @@ function actAs(tx: Queryable, bulk: BulkRow, ids: readonly number[], { edit, res
     case 'missing':
     case 'check':
       return resolve(tx, bulk, ids, bulk.action);
+    case 'adopt':
+      throw new Error('adopting asks the site about each job: see adopt-found.ts');
     default:
       return act(tx, bulk, bulk.action, ids);
   }

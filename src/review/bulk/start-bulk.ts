@@ -75,7 +75,7 @@ function whyOthers(seen: readonly SeenEntry[], now: readonly SeenEntry[]): strin
 async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest): Promise<number> {
   const { query, edit, reason } = detail;
   const [group, ...others] = query.groups ?? [];
-  if (action === 'approve' || action === 'reopen' || action === 'missing' || action === 'check')
+  if (action === 'approve' || action === 'reopen' || action === 'missing' || action === 'check' || action === 'adopt')
     throw new RefusedError(`a rule can't ${action} entries`);
   const narrower = [query.site, query.text, query.olderThanMs, query.newerThanMs].some((part) => part !== undefined);
   if (group === undefined || others.length > 0 || narrower || query.discarded === true) {

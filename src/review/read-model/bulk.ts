@@ -16,6 +16,7 @@ export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
     left_alone: bulk.skipped,
     to_do: total - done - bulk.skipped,
     reasons: skipped,
+    waits_for: bulk.waitsFor,
     rule: bulk.rule,
     edit: detail.edit ?? null,
     reason: detail.reason ?? null,

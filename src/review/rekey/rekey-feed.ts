@@ -127,12 +127,15 @@ export async function rekeyOne(
   { db, feed, actor, policy, checkLock }: RekeySubject,
   pair: { readonly key: PostingKey; readonly oldKey: PostingKey },
 ): Promise<string | undefined> {
-  const session = await db.session();
+  // Opening a connection would take longer than the decision.
+  const session = await db.lend();
   try {
     checkLock();
     const [refused] = await rekeyPostings(session, { feed, actor, policy }, [pair]);
+    session.giveBack();
     return refused?.message;
-  } finally {
+  } catch (error) {
     await session.end();
+    throw error;
   }
 }

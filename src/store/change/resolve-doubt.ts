@@ -3,7 +3,7 @@ import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { findChange, lockChange } from '../backlog/open-change.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { refuteFound } from '../site/recognise-jobs.ts';
@@ -38,39 +38,49 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
   return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
 }
 
-export async function resolveDoubt(
+export const resolveDoubt = (
   db: Database,
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
   actor: string,
+): Promise<DoubtResolved> => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, { actor }));
+
+/**
+ * The same within a transaction that also records the progress of an action on many entries.
+ * @param by who decided, and what else to keep for the audit
+ */
+export async function resolveDoubtWithin(
+  tx: Transaction,
+  entry: number,
+  attempt: string,
+  verdict: DoubtVerdict,
+  { actor, ...note }: { readonly actor: string; readonly bulk?: number },
 ): Promise<DoubtResolved> {
-  return db.transaction(async (tx) => {
-    const found = await findChange(tx, entry);
-    if (found === undefined) return { kind: 'not_in_doubt' };
-    await lockOutcomesShared(tx, [found.feed]);
-    // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
-    await lockChange(tx, entry);
-    const doubt = await findDoubt(tx, found.feed, found.key);
-    if (doubt?.attempt.token !== attempt) return { kind: 'not_in_doubt' };
-    const { site, feed, key } = doubt.attempt;
-    if (verdict.kind === 'exists') {
-      // Only the site's answer can end another posting's claim; a person alone cannot take a job from a posting.
-      if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
-        await endOtherOwnership(tx, doubt, verdict.siteJobId, verdict.isOthers);
-      }
-      const owner = await ownerOf(tx, site, verdict.siteJobId);
-      if (owner !== undefined) return { kind: 'owned', owner };
-      // A person says whose job it is from now on, not who has made it.
-      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, { ...verdict.content, isProven: false });
-    } else {
-      await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
-      await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);
+  const found = await findChange(tx, entry);
+  if (found === undefined) return { kind: 'not_in_doubt' };
+  await lockOutcomesShared(tx, [found.feed]);
+  // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
+  await lockChange(tx, entry);
+  const doubt = await findDoubt(tx, found.feed, found.key);
+  if (doubt?.attempt.token !== attempt) return { kind: 'not_in_doubt' };
+  const { site, feed, key } = doubt.attempt;
+  if (verdict.kind === 'exists') {
+    // Only the site's answer can end another posting's claim; a person alone cannot take a job from a posting.
+    if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
+      await endOtherOwnership(tx, doubt, verdict.siteJobId, verdict.isOthers);
     }
-    const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
-    await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
-    return { kind: 'recorded' };
-  });
+    const owner = await ownerOf(tx, site, verdict.siteJobId);
+    if (owner !== undefined) return { kind: 'owned', owner };
+    // A person says whose job it is from now on, not who has made it.
+    await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, { ...verdict.content, isProven: false });
+  } else {
+    await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
+    await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);
+  }
+  const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
+  await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said, ...note } });
+  return { kind: 'recorded' };
 }
 
 async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<boolean> {

@@ -10,7 +10,11 @@ import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selec
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 export type DoubtAction = 'missing' | 'check';
 
-export type BulkKind = BulkAction | DoubtAction | 'edit';
+/** What a person can decide about entries that a filter selects. */
+export type SelectedAction = BulkAction | DoubtAction | 'edit';
+
+/** `adopt`: the jobs that a search of the site found for creates in doubt. */
+export type BulkKind = SelectedAction | 'adopt';
 
 /** The values that an edit sets: the same for all entries, or by the value that an entry has. */
 export interface BulkEdit {
@@ -47,10 +51,12 @@ export interface BulkRow {
   /** Of those done: edited, but still rejected. */
   readonly remaining: number;
   readonly skipped: number;
+  /** Why it does not go on now. */
+  readonly waitsFor: string | null;
 }
 
 const SELECT = `select id, action, actor, detail, rule, state, started_at as "startedAt", touched_at as "touchedAt", total, done,
-  remaining, skipped from bulk_action`;
+  remaining, skipped, case when state = 'open' then waits_for end as "waitsFor" from bulk_action`;
 
 /** Stores the action with the entries that it selects now, and counts exactly these. */
 export async function createBulk(
@@ -59,8 +65,8 @@ export async function createBulk(
 ): Promise<{ readonly bulk: BulkRow; readonly selected: readonly SelectedCount[] }> {
   const [made] = await tx.query<{ id: number }>(
     'insert into bulk_action (action, actor, detail, rule) values ($1, $2, $3, $4) returning id',
-    // A rule takes thousands of entries, which the table below names.
-    [action, actor, toJsonb(rule === null ? detail : { ...detail, query: { ...detail.query, ids: undefined } }), rule],
+    // These take thousands of entries, which the table below names.
+    [action, actor, toJsonb(rule === null && action !== 'adopt' ? detail : withoutIds(detail)), rule],
   );
   const selected = await tx.query<SelectedCount & Record<string, unknown>>(
     `with selected as materialized (${selectedBy(detail.query)}),
@@ -74,6 +80,8 @@ export async function createBulk(
   await tx.query('update bulk_action set total = $2 where id = $1', [made?.id, total]);
   return { bulk: (await findBulk(tx, made?.id ?? 0)) as BulkRow, selected };
 }
+
+const withoutIds = (detail: BulkDetail): BulkDetail => ({ ...detail, query: { ...detail.query, ids: undefined } });
 
 export async function findBulk(db: Queryable, id: number): Promise<BulkRow | undefined> {
   return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
@@ -99,9 +107,25 @@ export const openUnattended = (db: Queryable, withoutProgressMs: number): Promis
     `select id, action, array(
          select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null) as feeds
      from bulk_action b where state = 'open' and (detail->'unattended')::boolean
-       and touched_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by touched_at limit 100`,
+       and touched_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) and not_before <= clock_timestamp()
+     order by touched_at limit 100`,
     [withoutProgressMs],
   );
+
+/** The newest action of this kind that has not reached all of its entries of the feed, if there is one. */
+export async function unfinishedBulk(
+  db: Queryable,
+  action: BulkKind,
+  feed: FeedName,
+): Promise<Pick<BulkRow, 'id' | 'state'> | undefined> {
+  const [row] = await db.query<Pick<BulkRow, 'id' | 'state'> & Record<string, unknown>>(
+    `select id, state from bulk_action b where action = $1 and state <> 'done'
+       and exists (select from bulk_entry e where e.bulk = b.id and e.feed = $2 and e.skipped is null)
+     order by id desc limit 1`,
+    [action, feed],
+  );
+  return row;
+}
 
 /** Reads the action and keeps other processes from its next batch until the transaction ends. */
 export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | undefined> {
@@ -110,11 +134,20 @@ export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | und
 
 /** Stops it after its present batch, or lets it go on. Returns `false` if it is done or unknown. */
 export async function setBulkState(db: Queryable, id: number, state: 'open' | 'stopped'): Promise<boolean> {
-  const rows = await db.query(`update bulk_action set state = $2 where id = $1 and state <> 'done' returning id`, [
-    id,
-    state,
-  ]);
+  const rows = await db.query(
+    `update bulk_action set state = $2, waits_for = null, not_before = '-infinity' where id = $1 and state <> 'done' returning id`,
+    [id, state],
+  );
   return rows.length > 0;
+}
+
+/** It can't go on for so long, unless a person lets it. */
+export async function noteBulkWait(db: Queryable, id: number, waitsFor: string, waitMs: number): Promise<void> {
+  await db.query(
+    `update bulk_action set waits_for = $2, not_before = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+     where id = $1 and state = 'open'`,
+    [id, waitsFor, waitMs],
+  );
 }
 
 /** The feed after this one, in turn, that has entries which it has not reached yet. */
@@ -134,6 +167,15 @@ export async function nextOfBulk(tx: Queryable, id: number, feed: FeedName, limi
     [id, feed, limit],
   );
   return rows.map(({ entry }) => entry);
+}
+
+/** Whether it has not reached this entry yet; `false` also if the feed was renamed. */
+export async function isToDo(tx: Queryable, id: number, feed: FeedName, entry: number): Promise<boolean> {
+  const rows = await tx.query(
+    'select from bulk_entry where bulk = $1 and feed = $2 and entry = $3 and skipped is null',
+    [id, feed, entry],
+  );
+  return rows.length > 0;
 }
 
 /** Locks the changes and records, in the order that all code uses, and returns those that are as they were selected. */
@@ -166,6 +208,7 @@ export async function recordBatch(tx: Queryable, id: number, { done, remaining, 
   );
   await tx.query(
     `update bulk_action set done = done + $2, remaining = remaining + $3, skipped = skipped + $4, touched_at = clock_timestamp(),
+       waits_for = null, not_before = '-infinity',
        state = case when exists (select from bulk_entry where bulk = $1 and skipped is null) then state else 'done' end
      where id = $1`,
     [id, done.length, remaining, skipped.length],

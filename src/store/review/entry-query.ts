@@ -18,14 +18,16 @@ export interface EntryQuery {
   readonly discarded?: boolean | undefined;
   /** Only entries with these numbers. */
   readonly ids?: readonly number[] | undefined;
+  /** The parts that the rest selects, if they were read: see `inParts`. */
+  readonly parts?: readonly string[] | undefined;
 }
 
 /** How many values {@link valuesOf} gives. */
-export const QUERY_VALUES = 9;
+export const QUERY_VALUES = 10;
 /** How many of them {@link MATCHES_COUNTED} has. */
 export const COUNTED_VALUES = 5;
-/** The text, the numbers. */
-const [AT_TEXT, AT_IDS] = ['$6::text', '$9::bigint[]'];
+/** The text, the numbers, the parts. */
+const [AT_TEXT, AT_IDS, AT_PARTS] = ['$6::text', '$9::bigint[]', '$10::bigint[]'];
 
 /** The part of the condition that is about what entries are counted by; see `review-totals.ts`. */
 export const MATCHES_COUNTED = `e.discarded = $1 and ($2::text[] is null or e.kind = any($2))
@@ -53,10 +55,10 @@ export const [IS_NEWER, IS_OLDER] = [
 /** The condition on rows `e` of `review_entry`; its parameters are the first ones of the statement. */
 export const MATCHES = `${MATCHES_COUNTED} and ${MATCHES_AGE} and ${HAS_AGE}
   and (${AT_TEXT} is null or e.words @@ word_query(${AT_TEXT}))
-  and (${AT_IDS} is null or e.id = any(${AT_IDS}))`;
+  and (${AT_IDS} is null or e.id = any(${AT_IDS})) and (${AT_PARTS} is null or e.part = any(${AT_PARTS}))`;
 
 /** Lets a statement without {@link MATCHES} have the same parameters. */
-export const NO_TEXT_OR_IDS = `${AT_TEXT} is null and ${AT_IDS} is null`;
+export const NO_TEXT_OR_IDS = `${AT_TEXT} is null and ${AT_IDS} is null and ${AT_PARTS} is null`;
 
 export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.discarded === true,
@@ -68,6 +70,7 @@ export const valuesOf = (query: EntryQuery): readonly unknown[] => [
   query.olderThanMs ?? null,
   query.newerThanMs ?? null,
   query.ids ?? null,
+  query.parts ?? null,
 ];
 
 /** Whether {@link MATCHES_COUNTED} and {@link MATCHES_AGE} are the whole condition. */

@@ -13,7 +13,7 @@ import {
   QUERY_VALUES,
   valuesOf,
 } from './entry-query.ts';
-import { PARTS } from './review-totals.ts';
+import { inParts, PARTS } from './review-totals.ts';
 import { countSelected } from './selected-counts.ts';
 
 export { ENTRY_KINDS, type EntryKind };
@@ -146,7 +146,7 @@ async function countByKind(db: Queryable, query: EntryQuery): Promise<ReadonlyMa
     ? await countSelected(db, query)
     : await db.query<{ kind: EntryKind; n: number }>(
         `select kind, count(*) as n from (select e.kind from review_entry e where ${MATCHES} limit ${MOST_FOUND + 1}) found group by 1`,
-        valuesOf(query),
+        valuesOf(await inParts(db, query)),
       );
   const counts = new Map<EntryKind, number>();
   for (const { kind, n } of rows) counts.set(kind, (counts.get(kind) ?? 0) + n);

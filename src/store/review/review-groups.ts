@@ -20,7 +20,7 @@ import {
   QUERY_VALUES,
   valuesOf,
 } from './entry-query.ts';
-import { PARTS, VALUE_COUNTS } from './review-totals.ts';
+import { inParts, PARTS, VALUE_COUNTS } from './review-totals.ts';
 
 /** How often something occurs in a group. */
 export interface Frequency<Of> {
@@ -228,7 +228,7 @@ export async function reviewGroups(
   const rows = await db.transaction(async (tx) => {
     await tx.query(SETTINGS);
     return tx.query(`${sourceOf(query)}, ${SHARES}, ${WITH_DETAILS}`, [
-      ...valuesOf(query),
+      ...valuesOf(await inParts(tx, query)),
       limits.groups ?? null,
       limits.values,
       limits.skipped ?? 0,

@@ -2,7 +2,8 @@
 
 import type { Queryable } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
-import { MATCHES_COUNTED } from './entry-query.ts';
+import type { EntryKind } from './entry-kind.ts';
+import { COUNTED_VALUES, type EntryQuery, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
 
 /** Rows `e` with the number of entries of a group, feed and site; several rows may be about the same ones. */
 export const ENTRY_COUNTS = `(select discarded, group_id, kind, feed, site, n, mark from review_total
@@ -17,6 +18,22 @@ export const PARTS = `part as materialized (
   select entry_part($1, e.group_id, e.kind, e.feed, e.site) as part, e.group_id, e.kind, e.feed, e.site, sum(e.n)::bigint as n,
     sum(e.mark) as mark
   from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site having sum(e.n) > 0)`;
+
+/** The parts of a selection that have entries, whatever its text, numbers and age. */
+export const readParts = (
+  db: Queryable,
+  query: EntryQuery,
+): Promise<{ readonly part: string; readonly kind: EntryKind }[]> =>
+  db.query(`with ${PARTS} select part::text, kind from part`, valuesOf(query).slice(0, COUNTED_VALUES));
+
+/**
+ * The same query for statements that also search a text. No index has the entries of a site, of which few may have the text; but one has
+ * those of a part, and the server knows how many these are.
+ */
+export async function inParts(db: Queryable, query: EntryQuery): Promise<EntryQuery> {
+  if (query.site === undefined || query.text === undefined) return query;
+  return { ...query, parts: (await readParts(db, query)).map(({ part }) => part) };
+}
 
 /** Reading so many rows takes a few milliseconds. */
 const MOST_UNFOLDED = 2_000;

@@ -13,7 +13,7 @@ import {
   NO_TEXT_OR_IDS,
   valuesOf,
 } from './entry-query.ts';
-import { PARTS } from './review-totals.ts';
+import { inParts, PARTS } from './review-totals.ts';
 
 /** The selected entries of one feed and kind. */
 export interface SelectedCount {
@@ -52,7 +52,7 @@ export async function countSelected(db: Queryable, query: EntryQuery): Promise<S
   }
   return db.query<SelectedCount & Record<string, unknown>>(
     `with selected as materialized (${selectedBy(query)}) ${COUNTED}`,
-    valuesOf(query),
+    valuesOf(await inParts(db, query)),
   );
 }
 

@@ -265,7 +265,7 @@ export const selectionAnswer = z
 export const bulkAnswer = z
   .looseObject({
     bulk: count,
-    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen', 'missing', 'check']),
+    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen', 'missing', 'check', 'adopt']),
     actor: z.string(),
     state: z.enum(['open', 'stopped', 'done']),
     started_at: time,
@@ -277,6 +277,10 @@ export const bulkAnswer = z
     to_do: count,
     reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why entries were left alone.'),
     reason: z.string().nullable(),
+    waits_for: z
+      .string()
+      .nullable()
+      .describe('Why it does not go on now, such as a site that is paused; `null`: it waits for nothing.'),
     rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
   })
   .meta({ title: 'BulkAction' });

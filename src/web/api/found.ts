@@ -1,7 +1,10 @@
 // The API's operations on the jobs that a search of the site found for a feed.
 import { z } from 'zod';
 import type { LeftEntry } from '../../review/adopt-found.ts';
-import { adoptFoundFor, foundJobsOf } from '../adopt-found.ts';
+import { foundJobsOf, startAdoptingFor } from '../adopt-found.ts';
+import { ProblemError } from '../problem.ts';
+import { bulkAnswer } from './answers.ts';
+import { bulkOf } from './bulk-of.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { requireFeed } from './known.ts';
 import { operation } from './operation.ts';
@@ -29,15 +32,6 @@ const foundAnswer = z
     next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
   })
   .meta({ title: 'FoundJobs' });
-
-const adoptedAnswer = z
-  .looseObject({
-    feed: z.string(),
-    adopted: count,
-    refused: z.array(foundJob).describe('The site shows something else by now: decide about each by itself.'),
-    to_do: count.describe('Not reached in the time of one request: ask again, with their new mark.'),
-  })
-  .meta({ title: 'AdoptedFound' });
 
 export const showFound = operation({
   id: 'showFound',
@@ -74,16 +68,20 @@ export const adoptFound = operation({
   id: 'adoptFound',
   method: 'post',
   path: '/feeds/{feed}/found',
-  summary: 'Adopt those of these jobs whose posting is certain, once each was checked on the site',
+  summary:
+    'Adopt those of these jobs whose posting is certain, once each was checked on the site: an action on many entries',
   scope: 'review',
   params: ofFeed,
   query: NOTHING,
   body: z.strictObject({ mark: text(100).describe('The `mark` that was shown: with any others, nothing is done.') }),
-  response: adoptedAnswer,
+  status: 202,
+  response: bulkAnswer,
   async run({ params, body }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
-    const { adopted, refused, todo } = await adoptFoundFor({ app, control, actor }, feed, body.mark);
-    return { body: { feed, adopted: adopted.length, refused: refused.map(foundJson), to_do: todo } };
+    const start = await startAdoptingFor({ app, control, actor }, feed, body.mark);
+    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message });
+    const { id } = start.bulk;
+    return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };
   },
 });
 

@@ -5,13 +5,12 @@ import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
 import { bulkJson } from '../../review/read-model/bulk.ts';
 import { groupJson } from '../../review/read-model/group.ts';
-import type { App } from '../../runtime/app.ts';
-import { findBulk, listBulk, skippedOfBulk, skippedOfBulks } from '../../store/review/bulk-actions.ts';
+import { listBulk, skippedOfBulks } from '../../store/review/bulk-actions.ts';
 import { ProblemError } from '../problem.ts';
 import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
+import { bulkOf } from './bulk-of.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { editSchema, withoutAbsent } from './edit-values.ts';
-import { notFound } from './known.ts';
 import { operation } from './operation.ts';
 import { entryQuery, filterParameters, filterSchema, selectParameters } from './review-filter.ts';
 import { cursorSchema, groupSchema, limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
@@ -203,9 +202,3 @@ const setting = (name: 'stop' | 'continue', summary: string) =>
 
 export const stopReviewAction = setting('stop', 'End it after its present batch; what it did stays');
 export const continueReviewAction = setting('continue', 'Go on with what was stopped or interrupted');
-
-async function bulkOf({ db }: App, id: number) {
-  const bulk = await findBulk(db, id);
-  if (bulk === undefined) throw notFound(`there is no action ${id} on many entries`);
-  return bulkJson(bulk, await skippedOfBulk(db, id));
-}

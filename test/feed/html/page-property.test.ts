@@ -110,6 +110,12 @@ describe('JSON-LD in generated pages', () => {
   });
 });
 
+it.each(['</body></html>', '</html>'])('a page that is cut before %s is not complete', (end) => {
+  const whole = pageText([['', { '@type': 'JobPosting', title: 'Nurse' }]]);
+  const { records, shortfalls } = splitAs('json-ld', whole.slice(0, whole.lastIndexOf(end)), {}, [7], false);
+  expect([records.length, shortfalls]).toEqual([1, [expect.stringMatching(/may have been cut/)]]);
+});
+
 describe('the position of a record', () => {
   const positionsIn = (format: 'html' | 'json-ld', document: string, chunks: readonly number[]): string[] => {
     const bytes = Buffer.from(document);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFeed } from '../../../src/feed/read-feed.ts';
 import { startClock } from '../../../src/feed/reading-clock.ts';
 import type { SingleConfig } from '../../../src/feed/source/sources.ts';
+import { leavesOut } from '../../support/extent.ts';
 import { collect, isComplete, read, sourceOf } from '../collect.ts';
 import { serveWeb, type WebServer } from '../web-server.ts';
 
@@ -62,9 +63,9 @@ test("a posting expires by the reading's clock and the source's, also in a threa
     // A clock that was never set says nothing.
     [dated(0), now, { isExpired: true, isCertain: true }],
   ];
-  for (const [answered, time, expected] of cases) {
+  for (const [at, [answered, time, expected]] of cases.entries()) {
     answer = answered as typeof answer;
-    for (const threadsFromBytes of [1_000_000, 50]) {
+    for (const threadsFromBytes of leavesOut(at, 0, 3) ? [1_000_000] : [1_000_000, 50]) {
       const { reading, records } = await readPage({}, { clock: startClock(time), threadsFromBytes });
       const isExpired = records[0]?.includes('"expired":true') === true;
       expect({ isExpired, isCertain: isComplete(reading) }).toEqual(expected);

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: c88c3cdd434dbeee20e61a967716f33a84dd215418ae09e18465614f95277c12
+// The types of the API's client. SHA-256 of the document: 2df9b1cca022f1bddc5abdb8b74935364420c610131c8504f1416cca9366d758
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -130,7 +130,7 @@ export interface paths {
         get: operations["showFound"];
         put?: never;
         /**
-         * Adopt those of these jobs whose posting is certain, once each was checked on the site
+         * Adopt those of these jobs whose posting is certain, once each was checked on the site: an action on many entries
          * @description Needs the scope `review`.
          */
         post: operations["adoptFound"];
@@ -1778,27 +1778,42 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
-            200: {
+            /** @description Started. */
+            202: {
                 headers: {
+                    /** @description Where to ask what became of it. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        feed: string;
-                        adopted: number;
-                        /** @description The site shows something else by now: decide about each by itself. */
-                        refused: ({
-                            entry: number;
-                            key: string;
-                            job_id: string;
-                            /** @description Why a person decides about it by itself; `null`: its posting is certain. */
-                            message: string | null;
+                        bulk: number;
+                        /** @enum {string} */
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        actor: string;
+                        /** @enum {string} */
+                        state: "open" | "stopped" | "done";
+                        /** Format: date-time */
+                        started_at: string;
+                        /** Format: date-time */
+                        touched_at: string;
+                        total: number;
+                        done: number;
+                        still_rejected: number;
+                        left_alone: number;
+                        to_do: number;
+                        /** @description Why entries were left alone. */
+                        reasons: ({
+                            message: string;
+                            count: number;
                         } & {
                             [key: string]: unknown;
                         })[];
-                        /** @description Not reached in the time of one request: ask again, with their new mark. */
-                        to_do: number;
+                        reason: string | null;
+                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        waits_for: string | null;
+                        /** @description The rule that selected the entries; `null`: a person did. */
+                        rule: number | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -2983,7 +2998,7 @@ export interface operations {
                         items: ({
                             bulk: number;
                             /** @enum {string} */
-                            action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
+                            action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
                             actor: string;
                             /** @enum {string} */
                             state: "open" | "stopped" | "done";
@@ -3004,6 +3019,8 @@ export interface operations {
                                 [key: string]: unknown;
                             })[];
                             reason: string | null;
+                            /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                            waits_for: string | null;
                             /** @description The rule that selected the entries; `null`: a person did. */
                             rule: number | null;
                         } & {
@@ -3276,7 +3293,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3297,6 +3314,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
                     } & {
@@ -3407,7 +3426,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3428,6 +3447,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
                     } & {
@@ -3518,7 +3539,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3539,6 +3560,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
                     } & {
@@ -3665,7 +3688,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check";
+                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3686,6 +3709,8 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
+                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
                     } & {

@@ -1,9 +1,10 @@
 // The pages of creates in doubt: a list, and one with the jobs that it may have made.
 import { type Context, Hono } from 'hono';
+import type { PersonsVerdict } from '../../../review/check-verdict.ts';
 import { compareCandidates } from '../../../review/compare-candidates.ts';
 import { changeVersion } from '../../../review/entry-version.ts';
 import { groupAll } from '../../../review/list-groups.ts';
-import { type PersonsVerdict, resolveEntry } from '../../../review/resolve-entry.ts';
+import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readJobId } from '../../../site/http/job-address.ts';
 import { findChange } from '../../../store/backlog/open-change.ts';

@@ -1,9 +1,13 @@
 // The page of the jobs that a search of the site found for a feed.
 import { Hono } from 'hono';
-import { adoptFoundFor, foundJobsOf } from '../../adopt-found.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { App } from '../../../runtime/app.ts';
+import { unfinishedBulk } from '../../../store/review/bulk-actions.ts';
+import { foundJobsOf, startAdoptingFor } from '../../adopt-found.ts';
 import { requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';
 import { FoundPage } from './found.tsx';
@@ -14,22 +18,28 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
     '/doubts/found',
     showPage(async ({ visit, query }) => {
       const feed = await requireFeed(app, expectFeed(query('feed')));
-      return <FoundPage visit={visit} feed={feed} found={await foundJobsOf(app, feed)} />;
+      return <FoundPage visit={visit} {...(await readPage(app, feed))} />;
     }),
   );
   pages.post(
     '/doubts/found',
-    actOnForm('review', async ({ c, visit, form, actor }) => {
+    actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
       const feed = await requireFeed(app, expectFeed(form.one('feed')));
       const mark = form.one('mark');
       if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
-      const { adopted, refused } = await adoptFoundFor({ app, control, actor }, feed, mark);
-      const props = { visit, feed, found: await foundJobsOf(app, feed), adopted: adopted.length, refused };
-      return c.html(<FoundPage {...props} />, refused.length > 0 ? 409 : 200);
+      const start = await startAdoptingFor({ app, control, actor }, feed, mark);
+      if (start.kind === 'started') return goTo(pageAddress.bulkAction(start.bulk.id));
+      return c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={start.message} />, 409);
     }),
   );
   return pages;
 }
+
+const readPage = async (app: App, feed: FeedName) => ({
+  feed,
+  found: await foundJobsOf(app, feed),
+  unfinished: await unfinishedBulk(app.db, 'adopt', feed),
+});
 
 function expectFeed(name: string | undefined): string {
   if (name === undefined) throw new ProblemError({ status: 400, detail: 'feed must be the name of a feed' });

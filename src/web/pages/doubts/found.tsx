@@ -2,23 +2,25 @@
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { FoundJobsOfFeed, LeftEntry } from '../../../review/adopt-found.ts';
+import type { BulkRow } from '../../../store/review/bulk-actions.ts';
 import type { FoundEntry } from '../../../store/review/found-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { sentence } from '../sentence.ts';
 
 export interface FoundProps {
   readonly visit: Visit;
   readonly feed: FeedName;
   readonly found: FoundJobsOfFeed;
-  /** How many were adopted just now; `undefined`: none was to be. */
-  readonly adopted?: number | undefined;
-  /** Jobs that were certain, and that the site shows otherwise by now. */
-  readonly refused?: readonly LeftEntry[];
+  /** An action that adopts some of them, and is not done. */
+  readonly unfinished: Pick<BulkRow, 'id' | 'state'> | undefined;
+  /** Why nothing was adopted. */
+  readonly refused?: string;
 }
 
 const SHOWN = 50;
 
-export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundProps) => {
+export const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
   const { prefix } = visit;
   const { sure, left } = found;
   return (
@@ -27,12 +29,16 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
         <a href={prefix + pageAddress.doubts(feed)}>{`Doubts of feed ${feed}`}</a>
         <a href={prefix + pageAddress.activity({ feed })}>Who decided what</a>
       </p>
-      {adopted !== undefined && <p class="notice good" role="status">{`${plural(adopted, 'job')} adopted.`}</p>}
-      {refused.length > 0 && (
-        <section role="alert" class="notice bad">
-          <p>{`${plural(refused.length, 'job was', 'jobs were')} not adopted: decide about each by itself.`}</p>
-          <Jobs visit={visit} jobs={refused} label="Not adopted" />
-        </section>
+      {refused !== undefined && (
+        <p role="alert" class="notice bad">
+          {sentence(refused)}
+        </p>
+      )}
+      {unfinished !== undefined && (
+        <p class="notice">
+          {unfinished.state === 'stopped' ? 'Adopting some of them was stopped: ' : 'Some of them are being adopted: '}
+          <a href={prefix + pageAddress.bulkAction(unfinished.id)}>{`action ${unfinished.id}`}</a>
+        </p>
       )}
       {sure.length === 0 ? (
         <p>No found job is certain.</p>
@@ -47,8 +53,7 @@ export const FoundPage = ({ visit, feed, found, adopted, refused = [] }: FoundPr
               : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
           </p>
           <p class="hint">
-            Each is checked on the site first, within its rate. What is not checked within about 20 seconds is left for
-            the next time.
+            Each is checked on the site first, within its rate. You see how far that is, and can stop and continue it.
           </p>
           {mayReview(visit) && (
             <p>

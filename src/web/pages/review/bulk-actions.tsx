@@ -9,6 +9,7 @@ import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 
 const STATES = { open: 'running', stopped: 'stopped', done: 'done' } as const;
+const stateOf = ({ state, waitsFor }: BulkRow): string => (waitsFor === null ? STATES[state] : 'waiting');
 
 export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly BulkRow[] }) => (
   <Layout title="Actions on many entries" visit={visit} section="review">
@@ -52,7 +53,7 @@ export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonl
                 <td>
                   <When at={bulk.startedAt} />
                 </td>
-                <td>{STATES[bulk.state]}</td>
+                <td>{stateOf(bulk)}</td>
                 <td class="number">{bulk.total}</td>
                 <td class="number">{bulk.done}</td>
                 <td class="number">{bulk.skipped}</td>
@@ -91,9 +92,14 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
       <section id="progress" data-live={bulk.state === 'open' ? 'true' : undefined} aria-labelledby="progress-heading">
         <h2 id="progress-heading">Progress</h2>
         <p class={bulk.state === 'done' ? 'notice good' : 'notice'}>
-          <label for="handled">{`${STATES[bulk.state]}: ${handled} of ${plural(bulk.total, 'entry', 'entries')}`}</label>
+          <label for="handled">{`${stateOf(bulk)}: ${handled} of ${plural(bulk.total, 'entry', 'entries')}`}</label>
           <progress id="handled" value={String(handled)} max={String(Math.max(1, bulk.total))} />
         </p>
+        {bulk.waitsFor !== null && (
+          <p class="notice">
+            {`${bulk.detail.unattended === true ? 'It goes on by itself once it can' : 'It has to be continued'}: ${excerpt(bulk.waitsFor, 500)}`}
+          </p>
+        )}
         <dl class="facts">
           <dt>Done</dt>
           <dd>{bulk.done}</dd>

@@ -2,13 +2,14 @@
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
 import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
-import type { BulkDetail, BulkKind } from '../../../store/review/bulk-actions.ts';
+import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
 import { ENTRY_KINDS } from '../../../store/review/review-entries.ts';
 import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
+import { sentence } from '../sentence.ts';
 import { Confirm, type Confirmed, isConfirmed } from './confirm.tsx';
 import { Entries } from './entries.tsx';
 import { editFrom, malformed, readAction, readCount, readSeenEntries, readTyped } from './read-decision.ts';
@@ -18,7 +19,7 @@ import { type ReadSelection, readSelection } from './selection.tsx';
 type Sent = PageVisit & { readonly form: Form };
 
 /** Kinds that the action can't apply to are not selected; entries that a person chose one by one are, and are left alone with a reason. */
-function queryFor(action: BulkKind, query: EntryQuery, ids: readonly number[]): EntryQuery {
+function queryFor(action: SelectedAction, query: EntryQuery, ids: readonly number[]): EntryQuery {
   if (ids.length > 0) return { ...query, ids };
   return { ...query, kinds: KINDS_OF_ACTION[action].filter((kind) => (query.kinds ?? ENTRY_KINDS).includes(kind)) };
 }
@@ -55,12 +56,10 @@ export async function decide({ app, control }: PageContext, sent: Sent) {
 
 const idsOf = (seen: ReturnType<typeof readSeenEntries>): number[] => seen.map(({ id }) => id);
 
-function boundTo(form: Form, action: BulkKind, seen: ReturnType<typeof readSeenEntries>) {
+function boundTo(form: Form, action: SelectedAction, seen: ReturnType<typeof readSeenEntries>) {
   if (seen.length > 0) return { seen, expected: seen.length };
   return { expected: readCount(form, `expected-${action}`), mark: form.one(`mark-${action}`) };
 }
-
-const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);
 
 /** The page that asks before entries are discarded, deletes approved, or creates in doubt sent again. */
 export async function confirmPage({ app }: PageContext, asked: PageVisit) {

@@ -3,7 +3,7 @@
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
-import type { BulkKind } from '../../../store/review/bulk-actions.ts';
+import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
@@ -14,7 +14,7 @@ export interface Countable {
   readonly total: number;
   /** More entries match the text than were counted: nothing can be decided about all of them. */
   readonly more: boolean;
-  readonly of: Readonly<Record<BulkKind, { readonly count: number; readonly mark: string | undefined }>>;
+  readonly of: Readonly<Record<SelectedAction, { readonly count: number; readonly mark: string | undefined }>>;
 }
 
 /** What a person has typed. */
@@ -98,14 +98,14 @@ export const DecisionForm = (props: DecisionProps) => {
 };
 
 interface ActProps {
-  readonly action: BulkKind;
+  readonly action: SelectedAction;
   readonly words: string;
   readonly count: number;
   readonly more: boolean;
   readonly danger?: boolean;
 }
 
-const ASKS: ReadonlySet<BulkKind> = new Set(['discard', 'approve', 'missing']);
+const ASKS: ReadonlySet<SelectedAction> = new Set(['discard', 'approve', 'missing']);
 
 /** What can't be undone asks first, with what would happen. */
 const Act = ({ action, words, count, more, danger = false }: ActProps) => (

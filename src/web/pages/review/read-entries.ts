@@ -4,7 +4,7 @@ import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
 import { markOf, previewBulk } from '../../../review/bulk/start-bulk.ts';
 import { groupAll, listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
-import type { BulkKind } from '../../../store/review/bulk-actions.ts';
+import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut } from '../../../store/review/entry-query.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';
 import { countEntries, ENTRY_KINDS } from '../../../store/review/review-entries.ts';
@@ -66,11 +66,11 @@ async function countable({ db }: App, query: EntryQuery & { readonly discarded: 
   });
   const total = [...kinds.values()].reduce((sum, n) => sum + n, 0);
   const marked = total > MOST_MARKED ? undefined : await previewBulk(db, discarded ? 'reopen' : 'retry', query);
-  const rowsOf = (action: BulkKind): readonly { readonly kind: SelectedCount['kind']; readonly n: number }[] =>
+  const rowsOf = (action: SelectedAction): readonly { readonly kind: SelectedCount['kind']; readonly n: number }[] =>
     (marked ?? [...kinds].map(([kind, n]) => ({ kind, n }))).filter(({ kind }) =>
       KINDS_OF_ACTION[action].includes(kind),
     );
-  const of = (action: BulkKind) => {
+  const of = (action: SelectedAction) => {
     if (discarded !== (action === 'reopen')) return { count: 0, mark: undefined };
     const rows = rowsOf(action);
     const count = rows.reduce((sum, { n }) => sum + n, 0);

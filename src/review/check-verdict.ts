@@ -1,0 +1,205 @@
+// Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
+import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
+import { textOf } from '../plan/message.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import { reuseOf } from '../plan/whose-job.ts';
+import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { describeIdInstead, idInstead } from '../site/id-instead.ts';
+import { findEntries } from '../store/change/act-in-review.ts';
+import { type Doubt, ownerOfReference } from '../store/change/doubt.ts';
+import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { STATE_WORDS } from './entry-outcome.ts';
+import { isStale, STALE } from './entry-version.ts';
+
+/** The person's decision: the site made this job, or none. */
+export type PersonsVerdict =
+  | {
+      readonly kind: 'exists';
+      readonly siteJobId: SiteJobId;
+      /** Adopt the job even if it looks like another one. */
+      readonly anyway: boolean;
+      /** Adopt it only if the site shows exactly the posting's reference; for adopting many at once. */
+      readonly exactly?: boolean;
+    }
+  | { readonly kind: 'missing' };
+
+export interface CheckOptions {
+  /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
+  readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
+  /** Resolve only this version of the entry. */
+  readonly version?: string;
+}
+
+/** Nothing was changed. */
+export interface VerdictRefused {
+  readonly kind: 'refused';
+  readonly message: string;
+  /** The entry is no longer the version that the person saw. */
+  readonly stale?: true;
+  /** A person may insist: `anyway`. */
+  readonly mayInsist?: true;
+  /** The site gave no clear answer, so it may be possible later. */
+  readonly noClearAnswer?: unknown;
+}
+
+export type CheckedVerdict =
+  | {
+      readonly kind: 'possible';
+      readonly doubt: Doubt;
+      readonly verdict: DoubtVerdict;
+      /** The named job, as the site shows it. */
+      readonly shown: SiteJob | undefined;
+      /** What could not be checked. */
+      readonly warning: string | undefined;
+    }
+  | VerdictRefused;
+
+/** How far the clocks of site and database may differ. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+const END_OF_TIME = new Date(8.64e15);
+
+export async function checkVerdict(
+  db: Database,
+  entry: number,
+  verdict: PersonsVerdict,
+  options: CheckOptions,
+): Promise<CheckedVerdict> {
+  const doubt = await doubtOf(db, entry);
+  // Compared after reading: a version that is still the present one is that of this doubt.
+  if (await isStale(db, entry, options.version)) return { ...refused(textOf(STALE)), stale: true };
+  if (doubt === undefined) return refuseOther(db, entry);
+  const matching = {
+    referenceField: options.site?.referenceField,
+    learnt: await learntRewrites(db, doubt.attempt.site),
+  };
+  const siteAnswer =
+    verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options, matching) : NOTHING_TO_READ;
+  if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
+  if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
+    return { ...refused(siteAnswer.message), mayInsist: true };
+  }
+  if (verdict.kind === 'exists' && verdict.exactly === true) {
+    if (siteAnswer.kind === 'unchecked') {
+      const { cause, message } = siteAnswer;
+      return { ...refused(cause instanceof Error ? cause.message : message), noClearAnswer: cause };
+    }
+    const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
+    if (doubtful !== undefined) return refused(doubtful);
+  }
+  return {
+    kind: 'possible',
+    doubt,
+    verdict: within(doubt, verdict, siteAnswer, matching),
+    shown: 'shown' in siteAnswer ? siteAnswer.shown : undefined,
+    warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined,
+  };
+}
+
+/** What the site shows under the given ID. */
+type SiteAnswer =
+  | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
+  | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
+  /** The job shows the reference of another posting of ours. */
+  | { readonly kind: 'owned'; readonly message: string }
+  | { readonly kind: 'absent'; readonly message: string }
+  | { readonly kind: 'unchecked'; readonly message: string; readonly cause?: unknown };
+
+const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
+
+const SET_AGAIN = 'so an update sets all its fields again';
+
+/** How a job is compared with what was sent. */
+type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
+
+async function readSiteJob(
+  db: Database,
+  doubt: Doubt,
+  id: SiteJobId,
+  { site }: CheckOptions,
+  matching: Matching,
+): Promise<SiteAnswer> {
+  if (site === undefined) {
+    return {
+      kind: 'unchecked',
+      message: `job ${id} was not checked: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
+    };
+  }
+  let shown: SiteJob | undefined;
+  let instead: SiteJobId | undefined;
+  try {
+    shown = await site.client.show(id);
+    instead = shown && (await idInstead(id, shown, (other) => site.client.show(other)));
+  } catch (error) {
+    return {
+      kind: 'unchecked',
+      message: `job ${id} could not be checked: ${(error as Error).message}; ${SET_AGAIN}`,
+      cause: error,
+    };
+  }
+  if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
+  if (instead !== undefined) return { kind: 'absent', message: describeIdInstead(id, instead) };
+  const fields = doubt.attempt.accepted.fields;
+  const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
+  if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
+  const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
+    return { kind: 'fits', shown };
+  }
+  const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}",`;
+  return { kind: 'other', shown, message: `job ${id}${title} seems to be another job, not the one that was sent` };
+}
+
+/** A reference that this posting has too proves nothing, whoever else has it. */
+async function ownerOfShown(
+  db: Database,
+  doubt: Doubt,
+  shown: SiteJob,
+  referenceField: string | undefined,
+): Promise<string | undefined> {
+  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return undefined;
+  if (fieldOf(doubt.attempt.accepted.fields, referenceField)?.trim() === reference) return undefined;
+  return ownerOfReference(db, doubt.attempt, referenceField, reference);
+}
+
+function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, matching: Matching): DoubtVerdict {
+  if (verdict.kind === 'missing') return verdict;
+  const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
+  const sent = doubt.attempt.accepted.fields;
+  const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
+  const isOthers = (older: Fields | undefined): boolean => {
+    if (shown === undefined) return false;
+    const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, matching);
+    // What is unclear, the person decides; adopting many at once needs certainty.
+    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly !== true);
+  };
+  return {
+    kind: 'exists',
+    siteJobId: verdict.siteJobId,
+    url: shown?.url,
+    content,
+    fits: shown !== undefined && siteAnswer.kind === 'fits',
+    isOthers,
+  };
+}
+
+function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: string | undefined): string | undefined {
+  if (siteAnswer.kind !== 'fits') return 'message' in siteAnswer ? siteAnswer.message : undefined;
+  const [own, says] = [
+    doubt.attempt.accepted.fields,
+    siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
+  ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
+  return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
+}
+
+async function refuseOther(db: Database, entry: number): Promise<VerdictRefused> {
+  const [found] = await findEntries(db, [entry]);
+  if (found === undefined) return refused(`there is no open review entry ${entry}`);
+  return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
+}
+
+const refused = (message: string) => ({ kind: 'refused', message }) as const;

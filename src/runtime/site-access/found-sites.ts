@@ -1,0 +1,77 @@
+// Opens the sites whose found jobs are adopted.
+import { askForJob } from '../../apply/ask-for-job.ts';
+import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
+import { pauseForToken } from '../../apply/update-site-health.ts';
+import type { SiteConfig } from '../../config/config.ts';
+import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { textOf } from '../../plan/message.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
+import type { FoundSite, FoundSites } from '../../review/bulk/adopt-found.ts';
+import { editableFeed } from '../../review/plan-edit.ts';
+import { NotShownError } from '../../site/exchange.ts';
+import type { SiteConnection } from '../adopting/open-adopting.ts';
+import type { App } from '../app.ts';
+import { tokenDigests } from '../token-digests.ts';
+import { openSiteClient } from './open-site-client.ts';
+import { whyClosed } from './why-closed.ts';
+
+/** A site in trouble is waited for by the action, which says so, not by a request. */
+const ATTEMPTS = 3;
+const LONGEST_WAIT_MS = 5_000;
+
+export interface OpenedFoundSites extends FoundSites {
+  close(): Promise<void>;
+}
+
+/** @param connectionOf of the process itself, so that all its requests keep to one rate; otherwise one is opened. */
+export function openFoundSites(
+  app: App,
+  signal: AbortSignal,
+  connectionOf: (site: SiteName) => SiteConnection | undefined = () => undefined,
+): OpenedFoundSites {
+  const opened = new Map<SiteName, SiteConnection>();
+
+  async function connect({ name, options, requestsPerSecond }: SiteConfig): Promise<SiteConnection> {
+    const known = connectionOf(name) ?? opened.get(name);
+    if (known !== undefined) return known;
+    const local = rateLimiterFor(requestsPerSecond);
+    const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => signal.aborted);
+    const connection = { client: await openSiteClient(options), rateLimiter };
+    opened.set(name, connection);
+    return connection;
+  }
+
+  return {
+    async siteOf(feed): Promise<FoundSite | string> {
+      const configured = editableFeed(app.config, feed);
+      if (typeof configured === 'string') return configured;
+      const site = app.config.sites.get(configured.siteName);
+      const referenceField = site?.options.referenceField;
+      if (site === undefined || referenceField === undefined)
+        return `site ${configured.siteName} has no reference_field to tell jobs by`;
+      const closed = await whyClosed(app, site);
+      if (closed !== undefined) return textOf(closed);
+      const retry = { ...site.retry, attempts: Math.min(site.retry.attempts, ATTEMPTS) };
+      const { client, rateLimiter } = await connect(site);
+      const asked = { site: { retry }, client, rateLimiter, signal, longestWaitMs: LONGEST_WAIT_MS };
+      return {
+        site: site.name,
+        referenceField,
+        ask: (id) =>
+          askForJob(asked, id).catch(async (error: unknown) => {
+            if (error instanceof NotShownError && error.status === 401) await noteRefusedToken(app, site.name);
+            throw error;
+          }),
+      };
+    },
+    async close() {
+      await Promise.all([...opened.values()].map(({ client }) => client.close()));
+    },
+  };
+}
+
+/** So that nobody asks with it again before it is tried from time to time. */
+async function noteRefusedToken({ db, config, log }: App, site: SiteName): Promise<void> {
+  const tokenDigest = (await tokenDigests(db, config)).get(site);
+  if (tokenDigest !== undefined) await pauseForToken({ db, site, tokenDigest, log });
+}

@@ -1,0 +1,2 @@
+// A message of review as the beginning of a sentence.
+export const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);

@@ -1,0 +1,185 @@
+// Adopting found jobs as an action on many entries: each exactly once, whatever stops it, and none is left alone because of trouble
+// of the site.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { readFoundJobs, startAdoptingFound } from '../../src/review/adopt-found.ts';
+import { continueBulk, stopBulk } from '../../src/review/bulk/stop-bulk.ts';
+import { resolveEntry } from '../../src/review/resolve-entry.ts';
+import type { App } from '../../src/runtime/app.ts';
+import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
+import { carryOutBulk } from '../../src/runtime/carry-out-bulk.ts';
+import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import { openDatabase } from '../../src/store/postgres/database.ts';
+import { findBulk, openUnattended, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
+import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
+import { openFoundJobs } from '../support/found-jobs.ts';
+import { changeJob, removeJob } from '../support/hand-made-jobs.ts';
+import type { Mirror } from '../support/mirror.ts';
+import { acme } from './stage.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let mirror: Mirror;
+let jobs: ReadonlyMap<string, string>;
+let app: App;
+beforeEach(async () => {
+  ({ mirror, jobs } = await openFoundJobs());
+  app = await mirror.app();
+});
+afterEach(() => mirror?.close());
+
+const board = siteName('board');
+const FOUND = { feed: acme, referenceField: 'number', actor: 'ann', unattended: true };
+
+async function start(): Promise<number> {
+  const { mark } = await readFoundJobs(app.db, acme, 'number');
+  const end = await startAdoptingFound(app.db, { ...FOUND, mark });
+  if (end.kind === 'refused') throw new Error(end.message);
+  return end.bulk.id;
+}
+async function run(id: number, signal = new AbortController().signal, onProgress = () => {}) {
+  const end = await carryOutBulk(app, id, { signal, onProgress });
+  if (end === undefined || end === 'taken') throw new Error(`it did not run: ${end}`);
+  return end;
+}
+/** The site answers about the second one only after the stop. */
+async function stopAfterFirst(id: number): Promise<void> {
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1_000, on: ['show'], after: 1, count: 1 }]);
+  const { bulk } = await run(id, undefined, () => void stopBulk(app.db, id, 'ann'));
+  expect(bulk).toMatchObject({ state: 'stopped', done: 1, skipped: 0 });
+}
+const mapped = async () =>
+  Object.fromEntries(
+    (await app.db.query('select key, site_job_id as id from mapping order by key')).map(({ key, id }) => [key, id]),
+  );
+const decisions = () =>
+  app.db.query(
+    `select actor, key, detail->>'siteJobId' as job, (detail->>'bulk')::int as bulk from audit where action = 'settle' order by key`,
+  );
+const CERTAIN = ['p1', 'p2', 'p3'];
+const certain = () => Object.fromEntries(CERTAIN.map((key) => [key, jobs.get(key)]));
+const entryOf = async (key: string): Promise<number> =>
+  (await app.db.query<{ id: number }>('select id from change where key = $1', [key]))[0]?.id ?? 0;
+const left = async (id: number) =>
+  Object.fromEntries((await skippedOfBulk(app.db, id)).map(({ message, count }) => [message, count]));
+
+it('is about exactly the jobs that were shown', async () => {
+  const { mark } = await readFoundJobs(app.db, acme, 'number');
+  await app.db.query(`update change set found_job_id = null where key = 'p3'`);
+  expect(await startAdoptingFound(app.db, { ...FOUND, mark })).toMatchObject({
+    kind: 'refused',
+    message: 'other jobs are certain than those that were shown; look at them again. Nothing was adopted.',
+  });
+  await app.db.query(`update change set found_job_id = null`);
+  const none = await readFoundJobs(app.db, acme, 'number');
+  expect(await startAdoptingFound(app.db, { ...FOUND, mark: none.mark })).toMatchObject({ kind: 'refused' });
+  expect(await app.db.query('select from bulk_action')).toEqual([]);
+});
+
+it('each is adopted once, however often it is stopped, interrupted and continued', async () => {
+  const id = await start();
+  await stopAfterFirst(id);
+  expect((await run(id)).acted).toEqual([]);
+  await continueBulk(app.db, id, 'ann');
+  const stopping = new AbortController();
+  await run(id, stopping.signal, () => stopping.abort());
+  expect(await findBulk(app.db, id)).toMatchObject({ state: 'open', done: 2 });
+  expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 3, skipped: 0, total: 3 });
+  expect(await mapped()).toEqual(certain());
+  expect(await decisions()).toEqual(CERTAIN.map((key) => ({ actor: 'ann', key, job: jobs.get(key), bulk: id })));
+  expect(mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
+it('one process at a time asks the site; a second one asks nothing', async () => {
+  const id = await start();
+  const db = openDatabase(mirror.env.DATABASE_URL as string);
+  await db.query('select 1');
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1_000, on: ['show'], count: 1 }]);
+  const ends = await Promise.all(
+    [app, { ...app, db }].map((each) => carryOutBulk(each, id, { signal: new AbortController().signal })),
+  );
+  expect(ends.map((end) => (end === 'taken' ? end : end?.bulk.done)).sort()).toEqual([3, 'taken']);
+  expect(mirror.sandbox.requests.recent()).toHaveLength(3);
+  await db.close();
+});
+
+it('what is no longer certain, in doubt, or what it was is left alone with the reason', async () => {
+  const id = await start();
+  await changeJob(mirror, jobs.get('p1') ?? '', { number: 'of-another' });
+  await removeJob(mirror, jobs.get('p2') ?? '');
+  // Meanwhile the site shows the reference of p3 twice.
+  await app.db.query(
+    `insert into site_reference (site, site_job_id, reference, shown, field)
+     select site, 'another', reference, shown, field from site_reference where site_job_id = $1`,
+    [jobs.get('p3')],
+  );
+  expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 0, skipped: 3 });
+  expect(await left(id)).toEqual({
+    '2 jobs on the site show this reference': 1,
+    [`site board has no job ${jobs.get('p2')}`]: 1,
+    [`job ${jobs.get('p1')}, "Made earlier", seems to be another job, not the one that was sent`]: 1,
+  });
+  await changeJob(mirror, jobs.get('p1') ?? '', { number: 'p1' });
+  const again = await start();
+  const options = { actor: 'ben', site: undefined };
+  await resolveEntry(app.db, await entryOf('p1'), { kind: 'missing' }, options);
+  await run(again);
+  expect(await left(again)).toMatchObject({ 'it has changed since it was selected': 1 });
+  expect(await mapped()).toEqual({});
+});
+
+const TROUBLE: readonly (readonly [string, readonly Fault[], string])[] = [
+  ['is overloaded', [{ name: '503', on: ['show'], seconds: 3600, retryAfter: 'seconds' }], 'answered 503'],
+  ['fails', [{ name: '500', on: ['show'] }], 'answered 500'],
+  ['is not reached', [{ name: 'reset-before', on: ['show'] }], 'did not show job'],
+  ['shows a page instead', [{ name: 'html', status: 200, on: ['show'] }], 'is not the XML of a job'],
+  ['refuses the token', [{ name: '401', on: ['show'] }], 'answered 401'],
+];
+
+it('trouble of the site is waited for, and said', async () => {
+  const id = await start();
+  await pauseSite(app.db, board, 'for a test', undefined);
+  expect((await run(id)).bulk).toMatchObject({
+    state: 'open',
+    waitsFor: expect.stringContaining('paused (for a test)'),
+  });
+  expect(mirror.sandbox.requests.recent()).toEqual([]);
+  await resumeSite(app.db, board);
+  for (const [what, faults, said] of TROUBLE) {
+    await mirror.sandbox.setFaults(faults);
+    const { bulk } = await run(id);
+    expect({ what, ...bulk }).toMatchObject({
+      what,
+      state: 'open',
+      done: 0,
+      skipped: 0,
+      waitsFor: expect.stringContaining(said),
+    });
+  }
+  // The token is not sent again before it is tried by the process that sends.
+  mirror.sandbox.requests.clear();
+  expect((await run(id)).bulk.waitsFor).toContain('does not accept the token');
+  expect(mirror.sandbox.requests.recent()).toEqual([]);
+  await mirror.sandbox.setFaults([]);
+  await resumeSite(app.db, board);
+  // Nobody goes on before the time has come.
+  await app.db.query(`update bulk_action set touched_at = now() - interval '1 hour'`);
+  expect(await openUnattended(app.db, 15_000)).toEqual([]);
+  await app.db.query(`update bulk_action set not_before = now()`);
+  expect(await openUnattended(app.db, 15_000)).toMatchObject([{ id, action: 'adopt', feeds: ['acme'] }]);
+  const runner = startBulkRunner(app, () => undefined);
+  await expect.poll(async () => (await findBulk(app.db, id))?.state).toBe('done');
+  await runner.stop(5_000);
+  expect(await findBulk(app.db, id)).toMatchObject({ done: 3, skipped: 0, waitsFor: null });
+  expect(await mapped()).toEqual(certain());
+});
+
+it('a job that the site never shows is left alone once another one is shown', async () => {
+  const id = await start();
+  await stopAfterFirst(id);
+  await continueBulk(app.db, id, 'ann');
+  // Three tries for the first one of those that are left, and none for others.
+  await mirror.sandbox.setFaults([{ name: '500', on: ['show'], count: 3 }]);
+  expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 2, skipped: 1 });
+  expect(Object.keys(await left(id))).toEqual([expect.stringContaining('it answered 500')]);
+});

@@ -1,0 +1,23 @@
+// Jobs on the sandbox site that a search finds for creates: three whose posting is certain, and two that a person decides.
+import { expect } from 'vitest';
+import { makeJob } from './hand-made-jobs.ts';
+import { feedXml, postings } from './indeed-feed.ts';
+import { type Mirror, openMirror } from './mirror.ts';
+
+const NUMBERS = ['p1', 'p2', 'p3', 'p4', 'p4', 'P-5'];
+
+/** Five postings in doubt, of which `p1`, `p2` and `p3` are certain. Returns the job IDs by number; of `p4`, the last one. */
+export async function openFoundJobs(): Promise<{
+  readonly mirror: Mirror;
+  readonly jobs: ReadonlyMap<string, string>;
+}> {
+  const mirror = await openMirror({ searched: true });
+  const jobs = new Map<string, string>();
+  for (const number of NUMBERS)
+    jobs.set(number, await makeJob(mirror, { title: 'Made earlier', number, 'location-state': 'Ohio' }));
+  await mirror.writeFeed(feedXml(postings(5)));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 5, created: 0 });
+  await mirror.stopEngine();
+  mirror.sandbox.requests.clear();
+  return { mirror, jobs };
+}

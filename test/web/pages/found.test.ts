@@ -1,0 +1,87 @@
+// Found jobs in a browser: adopted by an action whose progress is shown, stopped and continued.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { openFoundJobs } from '../../support/found-jobs.ts';
+import type { Mirror } from '../../support/mirror.ts';
+import { type Served, serve } from '../served.ts';
+import { signInAs, tabTo } from './signed-in.ts';
+
+const chromium = browserForTests();
+
+describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
+  let mirror: Mirror;
+  let served: Served;
+  let browser: Browser;
+  beforeAll(async () => {
+    ({ mirror } = await openFoundJobs());
+    served = await serve(mirror, { sends: true });
+    browser = await chromium.launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.close();
+    await mirror?.close();
+  });
+
+  const mapped = async () => (await served.app.db.query('select from mapping')).length;
+
+  it('are shown to viewers, who adopt none', async () => {
+    const { context, page, go } = await signInAs(served, browser, 'ben');
+    await go('/doubts/found?feed=acme');
+    await page.getByRole('region', { name: 'Certain jobs', exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: /^Adopt/ }).count()).toBe(0);
+    await context.close();
+  });
+
+  it('without scripts: adopting is stopped after the first one', async () => {
+    const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
+    // The second one takes until after the stop.
+    await mirror.sandbox.setFaults([{ name: 'latency', ms: 4_000, on: ['show'], after: 1, count: 1 }]);
+    await go('/doubts');
+    await page.getByRole('link', { name: 'Adopt those that are certain' }).click();
+    await page.getByRole('button', { name: 'Adopt all 3 certain jobs' }).click();
+    await page.getByRole('heading', { name: 'Action 1: adopt' }).waitFor();
+    await expect.poll(mapped).toBe(1);
+    await page.getByRole('button', { name: 'Stop after the present batch' }).click();
+    await page.getByText('stopped: 1 of 3 entries').waitFor();
+    await mirror.sandbox.setFaults([]);
+    expect(await mapped()).toBe(1);
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('by keyboard: a site in trouble is waited for, and the rest is adopted', async () => {
+    const { context, page, errors, go } = await signInAs(served, browser, 'anna');
+    await mirror.sandbox.setFaults([{ name: '500', on: ['show'] }]);
+    await go('/doubts/found?feed=acme');
+    await page.getByText('2 found jobs to decide one by one').waitFor();
+    await page.getByRole('link', { name: 'action 1' }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 600 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await tabTo(page, 'Adopt all 2 certain jobs');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Action 2: adopt' }).waitFor();
+    await page.getByText('waiting: 0 of 2 entries').waitFor();
+    await page.getByText('It goes on by itself once it can: The site did not show job').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await mirror.sandbox.setFaults([]);
+    await tabTo(page, 'Stop after the present batch');
+    await page.keyboard.press('Enter');
+    await page.getByText('stopped: 0 of 2 entries').waitFor();
+    await tabTo(page, 'Continue');
+    await page.keyboard.press('Enter');
+    // The page follows the progress by itself.
+    await page.getByText('done: 2 of 2 entries').waitFor();
+    expect(await mapped()).toBe(3);
+    await go('/doubts/found?feed=acme');
+    await page.getByText('No found job is certain.').waitFor();
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+});
