@@ -4,13 +4,39 @@ import type { FeedName } from '../posting/identifiers.ts';
 import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { BulkStart } from '../review/bulk/start-bulk.ts';
 import type { App } from '../runtime/app.ts';
+import { foundFingerprint } from '../store/review/found-entries.ts';
 import { ProblemError } from './problem.ts';
 import { expectNotMoved } from './site-of-entry.ts';
 import type { PullAsker } from './start-pull.ts';
 
-/** @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart */
-export function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
-  return readFoundJobs(app.db, feed, referenceFieldOf(siteOf(app, feed)));
+/** For so long, what was read of a large site is shown again. Nothing is adopted that is not certain when it is adopted. */
+const SHOWN_AGAIN_MS = 60_000;
+
+interface Shown {
+  readonly fingerprint: string;
+  readonly until: number;
+  readonly found: Promise<FoundJobsOfFeed>;
+}
+
+const shown = new WeakMap<App, Map<FeedName, Shown>>();
+
+/**
+ * Reads them, or shows again what was read of a large site in the last minute, unless jobs were found or decided since.
+ * @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart
+ */
+export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
+  const referenceField = referenceFieldOf(siteOf(app, feed));
+  const read = () => readFoundJobs(app.db, feed, referenceField);
+  const { fingerprint, takesLong } = await foundFingerprint(app.db, feed);
+  if (!takesLong) return read();
+  const ofFeeds = shown.get(app) ?? new Map<FeedName, Shown>();
+  shown.set(app, ofFeeds);
+  const last = ofFeeds.get(feed);
+  if (last !== undefined && last.fingerprint === fingerprint && performance.now() < last.until) return last.found;
+  const found = read();
+  ofFeeds.set(feed, { fingerprint, until: performance.now() + SHOWN_AGAIN_MS, found });
+  found.catch(() => ofFeeds.delete(feed));
+  return found;
 }
 
 /**
@@ -26,6 +52,8 @@ export async function startAdoptingFor(
   const site = siteOf(app, feed);
   const referenceField = referenceFieldOf(site);
   await expectNotMoved(app, site);
+  // If others are certain now, these are shown next.
+  shown.get(app)?.delete(feed);
   const start = await startAdoptingFound(app.db, { feed, referenceField, mark, actor, unattended: true });
   if (start.kind === 'started') control.bulk(start.bulk.id);
   return start;

@@ -116,3 +116,20 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   await anna.press(stopped, 'Continue');
   await expect.poll(mapped).toEqual(['p1', 'p2', 'p3']);
 });
+
+it('what was read of a large site is shown again for a while, but nothing is adopted that is not certain any more', async () => {
+  const { db } = served.app;
+  await db.query(`update pg_class set reltuples = 1e6 where oid = 'document'::regclass`);
+  const { mark } = await show();
+  // Another posting with the reference of p1.
+  await db.query(`insert into change (feed, key, site, desired, operation, fields, state, invalid)
+    select feed, 'other', site, desired, operation, '{"number":"p1"}', 'rejected', true
+    from change where key = 'p1'`);
+  expect(await show()).toMatchObject({ sure: 3, left: 2, mark });
+  expect((await adopt(mark)).status).toBe(409);
+  expect(await show()).toMatchObject({ sure: 2, left: 3 });
+  expect(await db.query('select from bulk_action')).toEqual([]);
+  // A decision about an entry is shown at once.
+  await db.query(`update change set found_job_id = null where key = 'p2'`);
+  expect(await show()).toMatchObject({ sure: 1, left: 3 });
+});

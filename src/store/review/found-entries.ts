@@ -51,6 +51,27 @@ export async function foundEntries(db: Queryable, feed: FeedName, referenceField
   }));
 }
 
+/** So many rows are read by {@link foundEntries} within a few milliseconds. */
+const FEW_ROWS = 20_000;
+
+export interface FoundFingerprint {
+  /** Another one if a job was found for another entry, or an entry was decided. */
+  readonly fingerprint: string;
+  /** {@link foundEntries} reads so many rows that it may take seconds, as the server estimates. */
+  readonly takesLong: boolean;
+}
+
+/** What tells whether {@link foundEntries} has to read all postings of the site again. */
+export async function foundFingerprint(db: Queryable, feed: FeedName): Promise<FoundFingerprint> {
+  const [row] = await db.query<{ fingerprint: string; rows: number }>(
+    `select (select count(*) || ' ' || coalesce(sum(hashtextextended(id || ' ' || found_job_id || ' ' || revision, 0)), 0)
+         from change where feed = $1 and state = 'in_doubt' and found_job_id is not null) as fingerprint,
+       (select sum(reltuples) from pg_class where oid in ('change'::regclass, 'document'::regclass))::float8 as rows`,
+    [feed],
+  );
+  return { fingerprint: row?.fingerprint ?? '', takesLong: (row?.rows ?? 0) > FEW_ROWS };
+}
+
 /** How many found jobs wait for a person, per feed that has any. */
 export async function countFound(
   db: Queryable,
