@@ -3,15 +3,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { COMPILED, compile, importCompiled } from './test/support/compiled.ts';
 import { runsEverything } from './test/support/extent.ts';
 import { leftOut } from './test/support/only-in-all.ts';
 
 /** Compute only, or talk to servers of their own within the process. */
-const UNIT = ['architecture', 'compact', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const PURE = new Set(['architecture', 'compact', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry']);
+const foldersThat = (isPure: boolean): string[] =>
+  readdirSync('test').flatMap((folder) => (PURE.has(folder) === isPure ? `test/${folder}/**/*.test.ts` : []));
+/** Starts processes, and belongs to a folder of pure tests nevertheless. */
+const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
-const SLOW = ['test/laws/**/*.test.ts', 'test/embedded-postgres/**/*.test.ts', 'test/site/list-stream.test.ts'];
+const isLong = (file: string): boolean => /\/test\/(laws|embedded-postgres)\//.test(file);
 
 /**
  * Test files with servers that run at a time. Each waits for most of its time: for another process, for a deadline, or for
@@ -26,7 +29,12 @@ const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 const LEFT_OUT = runsEverything ? [] : leftOut(process.argv.slice(2));
 
+/** The coverage is that of the sources, and only sources can be replaced by mocks. */
+const compiled = process.argv.includes('--coverage') ? [] : [importCompiled];
+compile();
+
 const shared = {
+  server: { deps: { external: [COMPILED] } },
   setupFiles: ['test/support/property-seed.ts'],
   // Nothing depends on the time that it takes, on a machine that does much else: these end only what hangs.
   testTimeout: 180_000,
@@ -34,38 +42,34 @@ const shared = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** The longest files start first, so that none is left over at the end; the others use the processor while they wait. */
-class SlowFirst extends BaseSequencer {
+/**
+ * The longest files start first, so that none is left over at the end; the others use the processor while they wait. Files with
+ * modules to themselves come last: a process ends, and its modules with it, when the next file is of another project.
+ */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isSlow = ({ project }: TestSpecification): boolean => project.name === 'slow';
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    const rank = ({ project, moduleId }: TestSpecification): number =>
+      project.name === 'isolated' ? 2 : isLong(moduleId) ? 0 : 1;
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
-/** What says how TSX is compiled, besides this file, the text of a module and the packages. */
-const COMPILER_OPTIONS = readFileSync('tsconfig.json', 'utf8');
-
 export default defineConfig({
-  plugins: [
-    {
-      name: 'jobmirror:module-cache',
-      configureVitest: (context) => context.experimental_defineCacheKeyGenerator(() => COMPILER_OPTIONS),
-    },
-  ],
+  plugins: compiled,
   test: {
-    // Compiled modules are kept in `node_modules`, each under the hash of all that it is made of.
-    experimental: { fsModuleCache: true },
+    server: { deps: { external: [COMPILED] } },
     globalSetup: ['test/support/global-setup.ts'],
     teardownTimeout: 20_000,
-    sequence: { sequencer: SlowFirst },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
+        plugins: compiled,
         test: {
           ...shared,
           name: 'unit',
-          include: UNIT,
-          exclude: [...SLOW, ...MOCKING, ...LEFT_OUT],
+          include: foldersThat(true),
+          exclude: [...WITH_PROCESSES, ...MOCKING, ...LEFT_OUT],
           pool: 'threads',
           isolate: false,
           maxWorkers: 2,
@@ -73,23 +77,12 @@ export default defineConfig({
         },
       },
       {
-        test: {
-          ...shared,
-          name: 'slow',
-          include: SLOW,
-          exclude: [...MOCKING, ...LEFT_OUT],
-          pool: 'forks',
-          isolate: false,
-          maxWorkers: AT_A_TIME,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
+        plugins: compiled,
         test: {
           ...shared,
           name: 'integration',
-          include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...SLOW, ...MOCKING, ...LEFT_OUT],
+          include: [...foldersThat(false), ...WITH_PROCESSES],
+          exclude: [...MOCKING, ...LEFT_OUT],
           pool: 'forks',
           isolate: false,
           maxWorkers: AT_A_TIME,

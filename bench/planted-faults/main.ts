@@ -8,7 +8,8 @@ import { packageRoot } from '../../src/config/package-root.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { type PlantedFault, plantedFaults } from './faults.ts';
 
-const COPIED = ['src', 'jobs', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+// `dist` is what the tests run: they compile the planted fault to it.
+const COPIED = ['src', 'jobs', 'dist', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
 /** Runs tests of `project`; returns the exit status and the end of the output. */
 async function runTests(
@@ -17,18 +18,12 @@ async function runTests(
   databaseUrl: string,
 ): Promise<{ status: number | null; output: string }> {
   const vitest = join(packageRoot, 'node_modules/vitest/vitest.mjs');
-  // The copy has its own place for compiled modules, which goes with it.
-  const modules = `--experimental.fsModuleCachePath=${join(project, 'compiled')}`;
-  const child = spawn(
-    process.execPath,
-    [vitest, 'run', '--bail', '1', modules, ...tests, ...(named ? ['-t', named] : [])],
-    {
-      cwd: project,
-      // As `npm test` runs them: what only `npm run test:all` runs must not be needed to catch a fault.
-      env: { ...process.env, TEST_EXTENT: 'part', TEST_DATABASE_URL: databaseUrl, NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [vitest, 'run', '--bail', '1', ...tests, ...(named ? ['-t', named] : [])], {
+    cwd: project,
+    // As `npm test` runs them: what only `npm run test:all` runs must not be needed to catch a fault.
+    env: { ...process.env, TEST_EXTENT: 'part', TEST_DATABASE_URL: databaseUrl, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (piece: Buffer) => {
@@ -66,7 +61,7 @@ const server = await openEmbeddedServer(join(folder, 'data'), { settings });
 const survivors: PlantedFault[] = [];
 try {
   for (const name of COPIED) cpSync(join(packageRoot, name), join(project, name), { recursive: true });
-  for (const name of ['node_modules', 'dist']) symlinkSync(join(packageRoot, name), join(project, name));
+  symlinkSync(join(packageRoot, 'node_modules'), join(project, 'node_modules'));
   for (const fault of chosen) {
     const takeOut = plant(project, fault);
     const { status } = await runTests(project, fault, server.url('postgres'));

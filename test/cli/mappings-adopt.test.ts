@@ -153,7 +153,7 @@ describe('what is not certain', () => {
     expect(await mapped()).toEqual({});
   });
 
-  it('jobs that postings of another feed have, or may get, are left', async () => {
+  itInAll('jobs that postings of another feed have, or may get, are left', async () => {
     await openNew([posting('p1'), posting('p2')]);
     const text = await readFile(mirror.configPath, 'utf8');
     const { folder } = mirror;
@@ -302,7 +302,7 @@ describe('a posting whose create is', () => {
       leavesOut(
         STATES.findIndex(([each]) => each === state),
         0,
-        3,
+        STATES.length,
       ),
       ONLY_IN_ALL,
     );

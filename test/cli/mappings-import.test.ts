@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -108,7 +109,7 @@ describe('a site that cannot be asked', () => {
     expect(await db.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
   });
 
-  it('is paused', async () => {
+  itInAll('is paused', async () => {
     await open();
     const { db } = await mirror.app();
     await db.query(
@@ -122,7 +123,7 @@ describe('a site that cannot be asked', () => {
     expect(await mapped()).toEqual([]);
   });
 
-  it('has moved', async () => {
+  itInAll('has moved', async () => {
     await open();
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sync();

@@ -86,7 +86,7 @@ describe('a lost database', () => {
     expect([before.p5, second]).toHaveLength(2);
   });
 
-  it('leaves jobs that a posting of another feed of the site may have', async () => {
+  itInAll('leaves jobs that a posting of another feed of the site may have', async () => {
     await openMirrored(postings(4));
     const before = await ids();
     await loseDatabase();
@@ -105,7 +105,7 @@ describe('a lost database', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('stays as it is if the list cannot be read to its end, or has no references', async () => {
+  itInAll('stays as it is if the list cannot be read to its end, or has no references', async () => {
     await openMirrored(postings(4), { sandbox: { pageSize: 2 } });
     await loseDatabase();
     await mirror.sandbox.setFaults([{ name: '500', on: ['list'] }]);

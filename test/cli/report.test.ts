@@ -207,7 +207,7 @@ itInAll('lists only the chosen states, and what came into its state lately', asy
   expect(recent.head.postings.live).toBe(6);
 });
 
-it('writes a file as a whole, or leaves the former one', async () => {
+itInAll('writes a file as a whole, or leaves the former one', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(2)));
   await mirror.sync();
@@ -250,7 +250,7 @@ itInAll('a feed that was never pulled, or whose pulls all fail', async () => {
   });
 });
 
-it('a feed that is not proven complete', async () => {
+itInAll('a feed that is not proven complete', async () => {
   mirror = await openMirror();
   const list: readonly TestPosting[] = postings(3);
   await mirror.writeFeed(feedXml(list));

@@ -82,7 +82,7 @@ describe('prints commands that work as typed', () => {
     expect(out).toContain(`review list acme --config ${mirror.configPath}`);
   });
 
-  it('for a pause, whose cause is stored without the path', async () => {
+  itInAll('for a pause, whose cause is stored without the path', async () => {
     await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
     // The feed is declared new, which avoids a search before the first create.
     await mirror.app();
@@ -107,7 +107,7 @@ describe('prints commands that work as typed', () => {
     expect(notes).not.toMatch(/jobmirror|--config/);
   });
 
-  it('for a feed that is not proven complete', async () => {
+  itInAll('for a feed that is not proven complete', async () => {
     await open();
     await mirror.writeFeed(feedXml([posting('p1'), posting(' ')]));
     const { out, status } = await run('sync');
@@ -119,7 +119,7 @@ describe('prints commands that work as typed', () => {
   });
 });
 
-it('a create in doubt is shown as unknown', async () => {
+itInAll('a create in doubt is shown as unknown', async () => {
   await open({ site: { list_path: undefined } });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);

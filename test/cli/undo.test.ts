@@ -124,7 +124,7 @@ describe('undo', () => {
     expect(third).toMatchObject({ status: 1 });
   });
 
-  it('leaves out and lists what has changed since', async () => {
+  itInAll('leaves out and lists what has changed since', async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     // p1 is changed once more, n1 goes, and p19 returns.

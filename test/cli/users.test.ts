@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { verifyPassword } from '../../src/config/password-hash.ts';
+import { itInAll } from '../support/in-all.ts';
 import { PROGRAM } from './program.ts';
 
 async function hash(
@@ -22,7 +23,7 @@ it('prints the hash of the password alone', async () => {
   expect(await verifyPassword('correct horse', out.trim())).toBe(true);
 });
 
-it.each([
+itInAll.each([
   ['nothing', '', 'the password has 0 characters; use 8 or more'],
   ['a short one', 'seven77\n', 'the password has 7 characters'],
   ['several lines', 'correct horse\nbattery staple\n', 'several lines'],

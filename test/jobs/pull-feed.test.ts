@@ -1,29 +1,30 @@
 // Pulls of a feed large enough for a thread of its own: the plan matches the feed, posting by posting.
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import * as writtenReading from '../../src/feed/batch/written-reading.ts';
+import { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-// Uses threads regardless of the number of cores.
-vi.mock('node:os', async (original) => ({
-  ...(await original<typeof import('node:os')>()),
-  availableParallelism: () => 2,
-}));
-// The original, with its calls counted.
-vi.mock('../../src/feed/batch/written-reading.ts', { spy: true });
 
 const POSTINGS = 5_000;
 
 let mirror: Mirror;
 let app: App;
 beforeAll(async () => {
+  // Uses threads regardless of the number of cores.
+  vi.spyOn(os, 'availableParallelism').mockReturnValue(2);
+  syncBuiltinESMExports();
   mirror = await openMirror();
   app = await mirror.app();
 });
-afterAll(() => mirror.close());
+afterAll(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await mirror.close();
+});
 
 /** Long and short postings, each with its own description; `version` determines which of them have changed. */
 const feedOf = (version: (n: number) => number): TestPosting[] =>
@@ -85,9 +86,11 @@ it('records the same whether a first pull prefetches postings or not', async () 
   });
   const firstPull = async () => {
     await app.db.query('truncate change, posting_note, record_problem');
-    vi.mocked(writtenReading.readingIn).mockClear();
+    const readings = vi.spyOn(RecordBatch.prototype, 'readingOf');
     const counts = await pull(list);
-    return { ...(await recorded()), counts, prefetched: vi.mocked(writtenReading.readingIn).mock.calls.length };
+    const prefetched = readings.mock.results.filter(({ value }) => value !== undefined).length;
+    readings.mockRestore();
+    return { ...(await recorded()), counts, prefetched };
   };
 
   const { prefetched, ...withReading } = await firstPull();

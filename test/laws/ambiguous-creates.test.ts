@@ -78,7 +78,7 @@ describe('creates that hit', { concurrent: true }, () => {
   );
 
   it('many faults at random', { timeout: 1_200_000 }, async ({ open }) => {
-    const count = countOf(process.env.AMBIGUOUS_CREATES, 150, 20);
+    const count = countOf(process.env.AMBIGUOUS_CREATES, 150, 10);
     const installation = await open({ site: SHORT_RETRY });
     const on = ['create'] as const;
     await installation.sandbox.setFaults([

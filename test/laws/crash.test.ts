@@ -117,7 +117,7 @@ describe.each(QUEUES)(
       'at %s',
       { timeout: 900_000 },
       async (step, { open, skip }) => {
-        skip(!runsEverything && !(queue === 'redis' && step === 'site-read'), ONLY_IN_ALL);
+        skip(!runsEverything, ONLY_IN_ALL);
         const installation = await open({
           queue,
           searched: true,

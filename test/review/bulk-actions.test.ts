@@ -55,7 +55,7 @@ describe('retry', () => {
     ]);
   });
 
-  it('skips changes that break a rule or are in doubt, held, waiting or in flight', async () => {
+  itInAll('skips changes that break a rule or are in doubt, held, waiting or in flight', async () => {
     await holdEight();
     await stage.pull([
       ...postings(2),
@@ -134,7 +134,7 @@ describe('approve', () => {
     expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
   });
 
-  it('approves nothing but held deletes', async () => {
+  itInAll('approves nothing but held deletes', async () => {
     await stage.pull(postings(2));
     await stage.acceptAll();
     await stage.pull([posting('p1'), posting('odd', { state: 'Jalisco' })]);

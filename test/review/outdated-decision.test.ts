@@ -156,7 +156,7 @@ describe('an approval of what was shown', () => {
     expect(await start(await previewBulk(db, 'approve', HELD))).toMatchObject({ kind: 'started', bulk: { total: 7 } });
   });
 
-  it('covers one feed: held deletes of two feeds are two groups', async () => {
+  itInAll('covers one feed: held deletes of two feeds are two groups', async () => {
     await holdAlso(stage.app.db, 'beta', 3);
     const groups = await listGroups(stage.app.db, HELD, { groups: undefined, values: 1 });
     expect(groups.map(({ count, feeds }) => [count, feeds])).toEqual([

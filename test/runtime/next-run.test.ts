@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOverdue, lastDue, nextRun } from '../../src/runtime/next-run.ts';
 import { staleBefore } from '../../src/runtime/read-health.ts';
+import { itInAll } from '../support/in-all.ts';
 
 const NIGHTLY = { pattern: '0 3 * * *', timeZone: 'America/New_York' };
 const time = (text: string): Date => new Date(text);
@@ -53,7 +54,7 @@ describe('a complete pull is missed', () => {
   });
 });
 
-it('runs again after a clock change of half an hour', () => {
+itInAll('runs again after a clock change of half an hour', () => {
   const schedule = { pattern: '15 2 * * *', timeZone: 'Australia/Lord_Howe' };
   const next = nextRun(schedule, new Date('2026-04-03T15:15:00Z'));
   expect(next.toLocaleTimeString('en-GB', { timeZone: schedule.timeZone })).toBe('02:15:00');

@@ -58,7 +58,7 @@ const lists = (): number =>
     .length;
 
 describe('after a sign the site is searched once, and none of its jobs is created again', () => {
-  it('a job shows the reference of another posting', async () => {
+  itInAll('a job shows the reference of another posting', async () => {
     await openBehind();
     await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
     expect(await sync([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });

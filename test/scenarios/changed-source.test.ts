@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -118,7 +119,7 @@ it.for(CHANGES)('is read after a change of $name', async ({ name, change }, { sk
   expect(source.requests.filter(isConditional)).toHaveLength(1);
 });
 
-it('is read after a change that makes it incomplete, and after that change was reverted', async () => {
+itInAll('is read after a change that makes it incomplete, and after that change was reverted', async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
   await mirror.sync();
@@ -129,7 +130,7 @@ it('is read after a change that makes it incomplete, and after that change was r
   expect(source.requests.filter(isConditional)).toEqual([]);
 });
 
-it('is read if its address redirects elsewhere than before', async () => {
+itInAll('is read if its address redirects elsewhere than before', async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/moved.xml` } });
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { leavesOut } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -60,60 +61,67 @@ async function change(key: string, fields: Readonly<Record<string, string>>): Pr
 }
 
 describe.each(READINGS)('on a site that would %s omitted fields', (reading, options) => {
-  it('a change of such a field makes no update, and an update of another field leaves it', async () => {
-    mirror = await openMirror(options);
-    expect(await pull([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')])).toMatchObject({ created: 2 });
-    mirror.sandbox.requests.clear();
-    const later = [titled('p1', 'Nurse', 'Second'), titled('p2', 'Cook', 'First')];
-    await mirror.writeFeed(feedXml(later));
-    expect((await run('plan', 'acme', '--json')).json()).toEqual([]);
-    expect(await pull(later)).toMatchObject({ unchanged: 2, updated: 0, pending: 0 });
-    expect(requests()).toEqual([]);
-    // A person rewrites it, and the feed changes another field.
-    await change('p1', { description: 'By hand' });
-    const renamed = [titled('p1', 'Head nurse', 'Third'), titled('p2', 'Chef', 'Third')];
-    await mirror.writeFeed(feedXml(renamed));
-    const planned = (await run('plan', 'acme', '--json')).json();
-    expect(planned.map(({ fields }) => Object.keys(fields as object))).toEqual([['title'], ['title']]);
-    expect(await pull(renamed)).toMatchObject({ updated: 2 });
-    expect(await jobs()).toMatchObject({
-      p1: { title: 'Head nurse', description: 'By hand', 'location-city': 'Boston', number: 'p1' },
-      p2: { title: 'Chef', description: 'First', 'location-city': 'Boston', number: 'p2' },
-    });
-    expect(requests().filter(({ method }) => method === 'GET')).toHaveLength(reading === 'clear' ? 2 : 0);
-    // What was sent, not what the feed has; and nothing is left to do.
-    expect(await rows(`select key, fields->>'description' as sent from document order by key`)).toEqual([
-      { key: 'p1', sent: 'First' },
-      { key: 'p2', sent: 'First' },
-    ]);
-    expect(await pull(renamed)).toMatchObject({ unchanged: 2 });
-    // verify is content with it; a job that is gone is made again with what the feed has.
-    expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 2, changed: 0 }]);
-    const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p1'`)) as [{ id: string }];
-    expect(await mirror.sandbox.inspect.removeJob(id)).toBe(true);
-    expect((await run('verify', 'acme', '--repair', '--json')).json()).toMatchObject([
-      { finding: 'gone' },
-      { marked: 1 },
-    ]);
-    expect(await pull(renamed)).toMatchObject({ unchanged: 1 });
-    expect((await jobs()).p1).toMatchObject({ title: 'Head nurse', description: 'Third' });
-  });
+  const at = READINGS.findIndex(([each]) => each === reading);
+  it.skipIf(leavesOut(at, 0, 2))(
+    'a change of such a field makes no update, and an update of another field leaves it',
+    async () => {
+      mirror = await openMirror(options);
+      expect(await pull([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')])).toMatchObject({ created: 2 });
+      mirror.sandbox.requests.clear();
+      const later = [titled('p1', 'Nurse', 'Second'), titled('p2', 'Cook', 'First')];
+      await mirror.writeFeed(feedXml(later));
+      expect((await run('plan', 'acme', '--json')).json()).toEqual([]);
+      expect(await pull(later)).toMatchObject({ unchanged: 2, updated: 0, pending: 0 });
+      expect(requests()).toEqual([]);
+      // A person rewrites it, and the feed changes another field.
+      await change('p1', { description: 'By hand' });
+      const renamed = [titled('p1', 'Head nurse', 'Third'), titled('p2', 'Chef', 'Third')];
+      await mirror.writeFeed(feedXml(renamed));
+      const planned = (await run('plan', 'acme', '--json')).json();
+      expect(planned.map(({ fields }) => Object.keys(fields as object))).toEqual([['title'], ['title']]);
+      expect(await pull(renamed)).toMatchObject({ updated: 2 });
+      expect(await jobs()).toMatchObject({
+        p1: { title: 'Head nurse', description: 'By hand', 'location-city': 'Boston', number: 'p1' },
+        p2: { title: 'Chef', description: 'First', 'location-city': 'Boston', number: 'p2' },
+      });
+      expect(requests().filter(({ method }) => method === 'GET')).toHaveLength(reading === 'clear' ? 2 : 0);
+      // What was sent, not what the feed has; and nothing is left to do.
+      expect(await rows(`select key, fields->>'description' as sent from document order by key`)).toEqual([
+        { key: 'p1', sent: 'First' },
+        { key: 'p2', sent: 'First' },
+      ]);
+      expect(await pull(renamed)).toMatchObject({ unchanged: 2 });
+      // verify is content with it; a job that is gone is made again with what the feed has.
+      expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ same: 2, changed: 0 }]);
+      const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p1'`)) as [{ id: string }];
+      expect(await mirror.sandbox.inspect.removeJob(id)).toBe(true);
+      expect((await run('verify', 'acme', '--repair', '--json')).json()).toMatchObject([
+        { finding: 'gone' },
+        { marked: 1 },
+      ]);
+      expect(await pull(renamed)).toMatchObject({ unchanged: 1 });
+      expect((await jobs()).p1).toMatchObject({ title: 'Head nurse', description: 'Third' });
+    },
+  );
 
-  it('an update whose outcome is unknown, or whose process died, is repeated without it', async () => {
-    mirror = await openMirror(options);
-    expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
-    await change('p1', { description: 'By hand' });
-    await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['update'], count: 1 }]);
-    expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
-    expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
-    // As after the death of a process: every field that the job had or was to get is uncertain.
-    await rows(`insert into uncertain_write (feed, key, revision, fields, until)
+  it.skipIf(leavesOut(at, 1, 2))(
+    'an update whose outcome is unknown, or whose process died, is repeated without it',
+    async () => {
+      mirror = await openMirror(options);
+      expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
+      await change('p1', { description: 'By hand' });
+      await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['update'], count: 1 }]);
+      expect(await pull([titled('p1', 'Cook', 'Second')])).toMatchObject({ updated: 1 });
+      expect((await jobs()).p1).toMatchObject({ title: 'Cook', description: 'By hand' });
+      // As after the death of a process: every field that the job had or was to get is uncertain.
+      await rows(`insert into uncertain_write (feed, key, revision, fields, until)
       select feed, key, 0, array(select json_object_keys(fields)), now() from document
       on conflict (feed, key) do update set fields = excluded.fields, until = excluded.until, revision = 0`);
-    expect(await pull([titled('p1', 'Chef', 'Third')])).toMatchObject({ updated: 1 });
-    expect((await jobs()).p1).toMatchObject({ title: 'Chef', description: 'By hand' });
-    expect(await rows('select from uncertain_write where fields is not null')).toEqual([]);
-  });
+      expect(await pull([titled('p1', 'Chef', 'Third')])).toMatchObject({ updated: 1 });
+      expect((await jobs()).p1).toMatchObject({ title: 'Chef', description: 'By hand' });
+      expect(await rows('select from uncertain_write where fields is not null')).toEqual([]);
+    },
+  );
 
   itInAll('an imported job keeps its own value, which is not known', async () => {
     mirror = await openMirror(options);
@@ -139,7 +147,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
   });
 });
 
-it('an update waits until the site shows what it must not clear', async () => {
+itInAll('an update waits until the site shows what it must not clear', async () => {
   mirror = await openMirror(READINGS[1][1]);
   expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
   await change('p1', { description: 'By hand' });

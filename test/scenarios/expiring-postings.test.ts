@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
+import { firstOf } from '../support/extent.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -96,7 +97,7 @@ describe.each<{ kind: string; path: string; format: string; more: Readonly<Recor
     },
   },
 ])('in $kind', ({ path, format, more }) => {
-  it.each([5, -5])('the clock of the process does not count (%i years off)', async (years) => {
+  it.each(firstOf([5, -5], 1))('the clock of the process does not count (%i years off)', async (years) => {
     await open(path, format, more);
     expect(await sync()).toMatchObject({ complete: true, created: 2, skipped: 1 });
     shiftProcessClock(years * YEAR_MS);
@@ -105,15 +106,18 @@ describe.each<{ kind: string; path: string; format: string; more: Readonly<Recor
     expect(await titles()).toEqual(['Head cook', 'Nurse']);
   });
 
-  it.each([5, -5])('nothing is deleted if the clock of the source is another (%i years off)', async (years) => {
-    await open(path, format, more);
-    await sync();
-    sourceShiftMs = years * YEAR_MS;
-    expect(await sync()).toMatchObject({ complete: false, created: 0, deleted: 0 });
-    expect(await titles()).toEqual(['Cook', 'Nurse']);
-    sourceShiftMs = 0;
-    expect(await sync()).toMatchObject({ complete: true, requests: 0 });
-  });
+  it.each(firstOf([5, -5], 1))(
+    'nothing is deleted if the clock of the source is another (%i years off)',
+    async (years) => {
+      await open(path, format, more);
+      await sync();
+      sourceShiftMs = years * YEAR_MS;
+      expect(await sync()).toMatchObject({ complete: false, created: 0, deleted: 0 });
+      expect(await titles()).toEqual(['Cook', 'Nurse']);
+      sourceShiftMs = 0;
+      expect(await sync()).toMatchObject({ complete: true, requests: 0 });
+    },
+  );
 
   it('a posting that has expired by both clocks is deleted', async () => {
     await open(path, format, more);

@@ -36,7 +36,7 @@ async function openMirrored(): Promise<void> {
   await mirror.writeFeed(feedXml([...changed, posting('new')]));
 }
 
-it('is recorded before anything is sent, and may change as long as no job was made', async () => {
+itInAll('is recorded before anything is sent, and may change as long as no job was made', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(1)));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -50,7 +50,7 @@ it('is recorded before anything is sent, and may change as long as no job was ma
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
-it('is searched at another address, whatever was decided for the former one', async () => {
+itInAll('is searched at another address, whatever was decided for the former one', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml([posting('p1')]));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -122,7 +122,7 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  it('continues by itself if base_url is set back', async () => {
+  itInAll('continues by itself if base_url is set back', async () => {
     await openMirrored();
     await moveTo('localhost');
     await mirror.sync();
@@ -198,7 +198,7 @@ describe('another port of this machine', () => {
     expect(await other.inspect.jobs()).toEqual(before);
   });
 
-  it('is another site even if the first one may only have the job of a create in doubt', async () => {
+  itInAll('is another site even if the first one may only have the job of a create in doubt', async () => {
     mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sandbox.setFaults([{ name: 'reset-after' }]);

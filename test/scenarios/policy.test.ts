@@ -56,7 +56,7 @@ it('upsert_only updates jobs and deletes none; back at mirror, what is missing g
   expect(await mirror.sandbox.inspect.count()).toBe(9);
 });
 
-it('create_only changes no job; back at mirror, every difference is sent', async () => {
+itInAll('create_only changes no job; back at mirror, every difference is sent', async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
   expect(await pull(postings(4))).toMatchObject({ created: 4 });
   const later = [changed('p1'), posting('p2', { state: 'Jalisco' }), posting('p3'), posting('p5')];

@@ -129,7 +129,7 @@ itInAll('tells nothing of imported mappings, and nothing without a destination',
   expect(await told(app)).toEqual([]);
 });
 
-it('tells a destination only of its feeds, and of what it asks for', async () => {
+itInAll('tells a destination only of its feeds, and of what it asks for', async () => {
   mirror = await openMirror();
   const former = await start('on: [posting.rejected], feeds: [acme]');
   await pull(posting('a'), posting('c', { state: 'Jalisco' }));

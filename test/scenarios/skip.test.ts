@@ -57,14 +57,14 @@ describe('drafts', () => {
     expect(pull === undefined ? undefined : pullJson(pull, writeAction)).toMatchObject({ seen: 12, skipped: 4 });
   });
 
-  it('that are published are created', async () => {
+  itInAll('that are published are created', async () => {
     mirror = await openMirror({ feed: DRAFTS });
     await sync(withDrafts('p1', 'p2'));
     expect(await sync(withDrafts('p2'))).toMatchObject({ created: 1, unchanged: 6, skipped: 1 });
     expect(await stored()).toBe(1);
   });
 
-  it('are counted in a plan, which stores nothing', async () => {
+  itInAll('are counted in a plan, which stores nothing', async () => {
     mirror = await openMirror({ feed: DRAFTS });
     await mirror.writeFeed(feedXml(withDrafts('p1')));
     const { db, log, config } = await mirror.app();
@@ -133,7 +133,7 @@ describe('a live posting that becomes a draft', () => {
     expect(await sync(withDrafts('p1'))).toMatchObject({ skipped: 1, grace: 0, deleted: 1 });
   });
 
-  it('leaves review if it was rejected, as if it were gone', async () => {
+  itInAll('leaves review if it was rejected, as if it were gone', async () => {
     mirror = await openMirror({ feed: DRAFTS });
     expect(await sync([...live, posting('bad', { state: 'Jalisco' })])).toMatchObject({ rejected: 1, review: 1 });
     expect(await sync([...live, draft('bad', { state: 'Jalisco' })])).toMatchObject({

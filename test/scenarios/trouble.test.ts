@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
-import { describeInAll } from '../support/in-all.ts';
+import { describeInAll, itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -101,7 +101,7 @@ describe('a site that says "no such job"', () => {
     expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
   });
 
-  it('for every job is believed once a person says that the site was emptied', async () => {
+  itInAll('for every job is believed once a person says that the site was emptied', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();

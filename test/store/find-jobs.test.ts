@@ -6,6 +6,7 @@ import { jobsTitled } from '../../src/store/mapping/find-jobs.ts';
 import { postingsTitled } from '../../src/store/mapping/titled-postings.ts';
 import type { Database, Queryable } from '../../src/store/postgres/database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 
 const MEASURES = process.env.TITLED_JOBS !== undefined;
 const JOBS = Number(process.env.TITLED_JOBS ?? 20_000);
@@ -74,7 +75,7 @@ it.skipIf(MEASURES)(
   },
 );
 
-it('reads few pages of the database, with and without a feed', async () => {
+itInAll('reads few pages of the database, with and without a feed', async () => {
   const { db } = stage.app;
   for (const [text, feed] of [
     ['nurse', undefined],

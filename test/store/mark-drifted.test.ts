@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { type DriftedJob, markDrifted } from '../../src/store/change/mark-drifted.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -126,7 +127,7 @@ describe('leaves a posting alone', () => {
   });
 });
 
-it.each(['rejected', 'failed'] as const)(
+itInAll.each(['rejected', 'failed'] as const)(
   'a change that is %s keeps its state, and is sent with the marked fields later',
   async (state) => {
     const newer = [posting('p1', { city: 'Salem' }), ...postings(3).slice(1)];

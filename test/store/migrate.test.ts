@@ -11,6 +11,7 @@ import { migrate, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { firstOf } from '../support/extent.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -83,28 +84,33 @@ it('keeps the texts of a database from before messages had actions', async () =>
 const EDITED_FIRST = `alter table feed_state drop column etag, drop column last_modified, drop column validated_address,
   drop column fingerprint, add column source_version text`;
 
-it.each([
-  {
-    made: 'when feeds had validators',
-    earlier: ['0001_schema.sql'],
-    validators: { etag: '"one"', last_modified: 'Mon, 23 Nov 2026 07:00:00 GMT', fingerprint: 'f' },
-    version: null,
-  },
-  {
-    made: 'with the edited first migration',
-    earlier: ['0001_schema.sql'],
-    edit: EDITED_FIRST,
-    validators: { source_version: 'digest "one"' },
-    version: 'digest "one"',
-  },
-  {
-    made: 'with the edited first migration and the second one',
-    earlier: ['0001_schema.sql', '0002_messages.sql'],
-    edit: EDITED_FIRST,
-    validators: { source_version: 'digest "one"' },
-    version: 'digest "one"',
-  },
-])('gives a database made $made the schema of a new one, and keeps its data', async ({ earlier, edit, ...made }) => {
+it.each(
+  firstOf(
+    [
+      {
+        made: 'when feeds had validators',
+        earlier: ['0001_schema.sql'],
+        validators: { etag: '"one"', last_modified: 'Mon, 23 Nov 2026 07:00:00 GMT', fingerprint: 'f' },
+        version: null,
+      },
+      {
+        made: 'with the edited first migration',
+        earlier: ['0001_schema.sql'],
+        edit: EDITED_FIRST,
+        validators: { source_version: 'digest "one"' },
+        version: 'digest "one"',
+      },
+      {
+        made: 'with the edited first migration and the second one',
+        earlier: ['0001_schema.sql', '0002_messages.sql'],
+        edit: EDITED_FIRST,
+        validators: { source_version: 'digest "one"' },
+        version: 'digest "one"',
+      },
+    ],
+    1,
+  ),
+)('gives a database made $made the schema of a new one, and keeps its data', async ({ earlier, edit, ...made }) => {
   await applyOnly(...earlier);
   if (edit !== undefined) await db.query(edit);
   const names = Object.keys(made.validators);

@@ -10,6 +10,7 @@ import { countEntries, ENTRY_KINDS } from '../../src/store/review/review-entries
 import { ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/review/review-totals.ts';
 import { countSelected } from '../../src/store/review/selected-counts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -113,7 +114,7 @@ it('are right after transactions that run side by side, of which some are rolled
   expect(await differences(db)).toEqual([]);
 });
 
-it('are folded once there are many, and by one at a time', async () => {
+itInAll('are folded once there are many, and by one at a time', async () => {
   const unfolded = async () => (await db.query('select from review_tally')).length;
   const add = (n: number) =>
     db.query(
@@ -173,7 +174,7 @@ it('give the same groups and sums as reading the entries', async () => {
   }
 });
 
-it('have the entries from before they were kept', async () => {
+itInAll('have the entries from before they were kept', async () => {
   const older = await createTestDatabase({ empty: true });
   const old = openDatabase(older.url, { max: 1 });
   try {

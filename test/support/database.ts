@@ -31,6 +31,7 @@ interface Copy {
   keeper?: pg.Client;
 }
 
+/** The one that was used last is the next one. */
 const free: Copy[] = [];
 
 /**
@@ -45,7 +46,7 @@ export async function createTestDatabase(
   const migrated = inject(options.accounts ? 'postgresTemplateWithAccounts' : 'postgresTemplate');
   const template = options.empty ? 'template0' : migrated.name;
   const reset = options.empty || options.own ? undefined : migrated.reset;
-  const left = reset && free.find((copy) => copy.template === template);
+  const left = reset && free.findLast((copy) => copy.template === template);
   if (left !== undefined) free.splice(free.indexOf(left), 1);
   const copy = left ?? { name: `test_${inject('run')}_${randomBytes(8).toString('hex')}`, template };
   if (left === undefined) await keepHouse(`create database ${copy.name} template ${template} strategy file_copy`);

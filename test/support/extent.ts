@@ -25,6 +25,10 @@ export const leavesOut = (at: number, variant: number, variants: number): boolea
 export const spread = <T>(cases: readonly T[], variant: number, share: number): readonly T[] =>
   process.env.TEST_EXTENT === 'most' ? cases.filter((_each, at) => (at + variant) % share === 0) : cases;
 
+/** Of cases that one rule covers: all of them, or the first `count` of them, which `npm test` runs. */
+export const firstOf = <T>(cases: readonly T[], count: number): readonly T[] =>
+  runsEverything ? cases : cases.slice(0, count);
+
 /** The number of tries, such as seeds: from the environment, or else the default of the full or partial run. */
 export const countOf = (given: string | undefined, inAll: number, inPart: number): number =>
   Number(given ?? (runsEverything ? inAll : inPart));

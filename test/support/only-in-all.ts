@@ -87,6 +87,7 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/cli/stopped-while-opening.test.ts': 'test/embedded-postgres/sharing.test.ts',
   'test/cli/unreadable.test.ts': 'test/pull/unreadable-postings.test.ts',
   'test/embedded-postgres/failures.test.ts': 'test/embedded-postgres/sharing.test.ts',
+  'test/embedded-postgres/major-upgrade.test.ts': 'test/cli/backup.test.ts',
   'test/embedded-postgres/locations.test.ts': 'test/embedded-postgres/sharing.test.ts',
   'test/embedded-postgres/stopped-opening.test.ts': 'test/embedded-postgres/sharing.test.ts',
   'test/packaging/npm-package.test.ts': 'test/packaging/scripts.test.ts',

@@ -44,7 +44,7 @@ describe('reads', () => {
     ]);
   });
 
-  it('a pull with its counts', async () => {
+  itInAll('a pull with its counts', async () => {
     const { last_pull } = (await get('feeds/acme')).body;
     const pull = fits('showPull', await get(`pulls/${last_pull.pull}`));
     expect(pull).toMatchObject({ feed: 'acme', status: 'running', complete: true, seen: 4, created: 3 });
@@ -71,7 +71,7 @@ describe('reads', () => {
     expect(await list('q=nurse&state=rejected')).toEqual(['odd']);
   });
 
-  it('what became of a posting', async () => {
+  itInAll('what became of a posting', async () => {
     expect(fits('showPosting', await get('feeds/acme/postings/p1'))).toMatchObject({
       state: 'live',
       site_job_id: 'job-p1',
@@ -106,7 +106,7 @@ describe('reads', () => {
     expect(fits('showEntry', await get(`review/${id}`))).toMatchObject({ id, key: 'a', kind: 'rejected' });
   });
 
-  it('groups, actions on many entries, and rules, each page by page', async () => {
+  itInAll('groups, actions on many entries, and rules, each page by page', async () => {
     await stage.pull([...postings(3), odd('a'), odd('b'), posting('c', { title: '' }), posting('d', { state: '' })]);
     const walk = async (operation: string, path: string, expected: number) => {
       const items: Record<string, unknown>[] = [];
@@ -194,7 +194,7 @@ describe('actions', () => {
     expect(now.status).toBe(200);
   });
 
-  it('discard of a record that has changed since is refused', async () => {
+  itInAll('discard of a record that has changed since is refused', async () => {
     const conflicting = (title: string) => [posting('same'), posting('same', { title }), posting('other')];
     await stage.pull(conflicting('One'));
     const { items } = (await get('review?kind=duplicate')).body;
@@ -301,7 +301,7 @@ describe('Idempotency-Key', () => {
     expect(await stage.app.db.query('select action from audit')).toEqual([{ action: 'discard' }]);
   });
 
-  it('work that is done is not done again because its answer could not be kept', async () => {
+  itInAll('work that is done is not done again because its answer could not be kept', async () => {
     await stage.pull([odd()]);
     const id = await stage.entry('odd');
     await stage.app.db.query('alter table web_request add constraint broken check (status is null)');
@@ -320,7 +320,7 @@ describe('Idempotency-Key', () => {
     ]);
   });
 
-  it('a refused request may be repeated: nothing was done', async () => {
+  itInAll('a refused request may be repeated: nothing was done', async () => {
     await stage.pull([odd()]);
     const id = await stage.entry('odd');
     const retry = () => served.api('POST', `review/${id}/retry`, undefined, { headers: { 'Idempotency-Key': 'k3' } });

@@ -110,6 +110,9 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   const stopped = await anna.press(page, 'Stop after the present batch');
   expect(stopped.text).toContain('stopped: 0 of 3 entries');
   expect(stopped.text).not.toContain('answered 500');
+  expect((await anna.get('/doubts/found?feed=acme')).text).toContain(
+    `Adopting some of them was stopped: <a href="/review/actions/${bulk}">action ${bulk}</a>`,
+  );
   await anna.press(stopped, 'Continue');
   await expect.poll(mapped).toEqual(['p1', 'p2', 'p3']);
 });

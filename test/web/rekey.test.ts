@@ -4,6 +4,7 @@ import { decideRekey } from '../../src/review/rekey/decide-rekey.ts';
 import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
@@ -78,7 +79,7 @@ it('binds one pair as it was shown, and refuses another version', async () => {
   expect((await show()).suspected).toBe(false);
 });
 
-it('binds at most so many in one go, and the rest by their new mark', async () => {
+itInAll('binds at most so many in one go, and the rest by their new mark', async () => {
   await stage.pull(wards('b'));
   for (const [bound, left] of [
     [5, 7],
@@ -111,7 +112,7 @@ it('waits for nobody: while the feed is pulled, it is refused', async () => {
   expect((await decide({ decision: 'sure', mark: marks.sure })).body.bound).toBe(12);
 });
 
-it('refuses malformed requests, and changes nothing', async () => {
+itInAll('refuses malformed requests, and changes nothing', async () => {
   await stage.pull(wards('b'));
   const before = await keys();
   const statuses = async (paths: readonly string[]) =>

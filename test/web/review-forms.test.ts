@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { openStage, type Stage } from '../review/stage.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { boxesOf, type Fields, type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
@@ -74,7 +75,7 @@ describe('an action on a group', () => {
     expect(await states()).toEqual({ a: 'ready', b: 'ready', c: 'rejected' });
   });
 
-  it('can be a rule for new entries, which the page then shows and ends', async () => {
+  itInAll('can be a rule for new entries, which the page then shows and ends', async () => {
     await stage.pull(odd('a'));
     const group = await groupOf();
     const page = await anna.get(`/review/entries?group=${group}`);
@@ -148,7 +149,7 @@ describe('discarding', () => {
     expect(await states()).toEqual({ a: 'rejected', b: 'rejected', p1: 'in_doubt' });
   });
 
-  it('of chosen ones also says so, and leaves those alone with the reason', async () => {
+  itInAll('of chosen ones also says so, and leaves those alone with the reason', async () => {
     await stage.pull([...odd('a'), posting('p1')]);
     await stage.fail('p1', 'in_doubt');
     const page = await anna.get('/review/entries');
@@ -207,7 +208,7 @@ it('a stop ends an action, which can go on; a done one has nothing to stop', asy
   expect((await anna.get('/review/actions')).text).toContain('edit: sets location-state to &quot;Texas&quot;');
 });
 
-it('notes of a group are added and removed', async () => {
+itInAll('notes of a group are added and removed', async () => {
   await stage.pull(odd('a'));
   const path = `/review/entries?group=${await groupOf()}`;
   const added = await anna.press(await anna.get(path), 'Add note', { text: 'ask Marta' });
@@ -257,7 +258,7 @@ describe('malformed', () => {
   const expectReason = ({ status, text }: Answer, most = 400): void => {
     expect([status, text]).toEqual([most, expect.stringContaining('role="alert"')]);
   };
-  it('addresses get the reason', async () => {
+  itInAll('addresses get the reason', async () => {
     for (const path of [
       '/review?feed=Nobody!',
       '/review?kind=none',

@@ -41,8 +41,8 @@ export interface FoundSites {
 }
 
 /** After so many entries, or this time, what is certain is read again, and whether the site may be asked. */
-const CHUNK = 100;
-const CHUNK_MS = 10_000;
+const CHUNK = 1_000;
+const CHUNK_MS = 30_000;
 /** How long it waits for a site. */
 const WAIT_MS = 15_000;
 

@@ -112,6 +112,21 @@ export const openUnattended = (db: Queryable, withoutProgressMs: number): Promis
     [withoutProgressMs],
   );
 
+/** The newest action of this kind that has not reached all of its entries of the feed, if there is one. */
+export async function unfinishedBulk(
+  db: Queryable,
+  action: BulkKind,
+  feed: FeedName,
+): Promise<Pick<BulkRow, 'id' | 'state'> | undefined> {
+  const [row] = await db.query<Pick<BulkRow, 'id' | 'state'> & Record<string, unknown>>(
+    `select id, state from bulk_action b where action = $1 and state <> 'done'
+       and exists (select from bulk_entry e where e.bulk = b.id and e.feed = $2 and e.skipped is null)
+     order by id desc limit 1`,
+    [action, feed],
+  );
+  return row;
+}
+
 /** Reads the action and keeps other processes from its next batch until the transaction ends. */
 export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | undefined> {
   return (await tx.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1 for update`, [id]))[0];

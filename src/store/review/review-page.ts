@@ -11,7 +11,7 @@ import {
   valuesOf,
 } from './entry-query.ts';
 import { type ReviewEntry, readEntries } from './review-entries.ts';
-import { inParts, PARTS } from './review-totals.ts';
+import { PARTS, readParts } from './review-totals.ts';
 
 /** The place of an entry in the list: by kind, then by age, then by number. */
 export interface EntryPlace {
@@ -34,13 +34,18 @@ export async function reviewPage(
   limit: number,
   after?: EntryPlace,
 ): Promise<EntryPage> {
-  const { kinds = ENTRY_KINDS, feed, discarded } = query;
+  const { kinds = ENTRY_KINDS, feed, site, text, discarded } = query;
+  // Each kind takes several statements if its entries are in no index.
+  const parts = text === undefined && site === undefined ? undefined : await readParts(db, query);
   const places: EntryPlace[] = [];
   const first = after === undefined ? 0 : ENTRY_KINDS.indexOf(after.kind);
   for (const kind of ENTRY_KINDS.slice(first)) {
     const left = limit + 1 - places.length;
-    if (left <= 0 || !kinds.includes(kind)) continue;
-    places.push(...(await placesOf(db, { ...query, kinds: [kind] }, after?.kind === kind ? after : undefined, left)));
+    const ofKind = parts?.filter((part) => part.kind === kind).map(({ part }) => part);
+    if (left <= 0 || !kinds.includes(kind) || ofKind?.length === 0) continue;
+    const within = text === undefined || site === undefined ? {} : { parts: ofKind };
+    const from = after?.kind === kind ? after : undefined;
+    places.push(...(await placesOf(db, { ...query, ...within, kinds: [kind] }, from, left)));
   }
   const shown = places.slice(0, limit);
   const ids = shown.map(({ id }) => id);
@@ -68,9 +73,9 @@ async function placesOf(
   after: EntryPlace | undefined,
   limit: number,
 ): Promise<EntryPlace[]> {
-  const place = [query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
-  const read = (of: Queryable, sql: string, by = query) =>
-    of.query<EntryPlace & Record<string, unknown>>(sql, [...valuesOf(by), ...place]);
+  const values = [...valuesOf(query), query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
+  const read = <Place extends EntryPlace>(of: Queryable, sql: string) =>
+    of.query<Place & Record<string, unknown>>(sql, values);
   const follows = `(e.since, e.id) > (timestamptz 'epoch' + ${AT_SINCE} * interval '1 microsecond', ${AT_ID})`;
   const from = after === undefined ? '' : `and ${follows}`;
   // Equalities, unlike the general condition, let the database read an index in order.
@@ -87,9 +92,7 @@ async function placesOf(
       ? []
       : await read(db, selectPlaces(`(${first} offset ${MOST_READ} limit 1) e where true or (${MATCHES})`));
   if (more === undefined) return found;
-  if (isOfSite) return read(db, ofParts(from));
-  const within = await inParts(db, query);
-  return db.transaction((tx) => byWords(tx, (sql) => read(tx, sql, within), ordered));
+  return isOfSite ? read(db, ofParts(from)) : db.transaction((tx) => byWords(tx, (sql) => read(tx, sql), ordered));
 }
 
 /** Entries of a site, which no index has in the order of the list: the first ones of everything that entries are counted by. */
@@ -98,9 +101,26 @@ const ofParts = (from: string): string =>
     select e.id, e.since from review_entry e where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS} ${from}
     order by e.since, e.id limit ${AT_LIMIT}) e`)}`;
 
-/** The index of words has no order, so all that match are read. */
-async function byWords<Read>(tx: Queryable, read: (sql: string) => Promise<Read>, ordered: string): Promise<Read> {
+/** Sorting so many takes a few milliseconds. */
+const MOST_MATCHING = 5_000;
+
+/**
+ * The index of words has no order, so all that match are read, if they are few. The first ones of many are soon found in the order of
+ * the list.
+ */
+async function byWords(
+  tx: Queryable,
+  read: <Place extends EntryPlace>(sql: string) => Promise<Place[]>,
+  ordered: string,
+): Promise<EntryPlace[]> {
+  const matching = `select e.id, e.since from review_entry e where ${ordered} and ${MATCHES}`;
   // The server expects to find enough of words that are frequent, but never together, at the beginning of the list.
   await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true)`);
+  const found = await read<EntryPlace & { readonly matching: number }>(
+    `with found as materialized (${matching} limit ${MOST_MATCHING + 1})
+     select p.*, (select count(*) from found) as matching from (${selectPlaces('found e')}) p order by since, id`,
+  );
+  if ((found[0]?.matching ?? 0) <= MOST_MATCHING) return found.map(({ id, kind, since }) => ({ id, kind, since }));
+  await tx.query(`select set_config('enable_indexscan', 'on', true)`);
   return read(selectPlaces(`review_entry e where ${ordered} and ${MATCHES}`));
 }

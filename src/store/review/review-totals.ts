@@ -2,6 +2,7 @@
 
 import type { Queryable } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
+import type { EntryKind } from './entry-kind.ts';
 import { COUNTED_VALUES, type EntryQuery, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
 
 /** Rows `e` with the number of entries of a group, feed and site; several rows may be about the same ones. */
@@ -18,17 +19,20 @@ export const PARTS = `part as materialized (
     sum(e.mark) as mark
   from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site having sum(e.n) > 0)`;
 
+/** The parts of a selection that have entries, whatever its text, numbers and age. */
+export const readParts = (
+  db: Queryable,
+  query: EntryQuery,
+): Promise<{ readonly part: string; readonly kind: EntryKind }[]> =>
+  db.query(`with ${PARTS} select part::text, kind from part`, valuesOf(query).slice(0, COUNTED_VALUES));
+
 /**
  * The same query for statements that also search a text. No index has the entries of a site, of which few may have the text; but one has
  * those of a part, and the server knows how many these are.
  */
 export async function inParts(db: Queryable, query: EntryQuery): Promise<EntryQuery> {
   if (query.site === undefined || query.text === undefined) return query;
-  const parts = await db.query<{ part: string }>(
-    `with ${PARTS} select part::text from part`,
-    valuesOf(query).slice(0, COUNTED_VALUES),
-  );
-  return { ...query, parts: parts.map(({ part }) => part) };
+  return { ...query, parts: (await readParts(db, query)).map(({ part }) => part) };
 }
 
 /** Reading so many rows takes a few milliseconds. */

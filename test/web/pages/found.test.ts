@@ -56,6 +56,7 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await mirror.sandbox.setFaults([{ name: '500', on: ['show'] }]);
     await go('/doubts/found?feed=acme');
     await page.getByText('2 found jobs to decide one by one').waitFor();
+    await page.getByRole('link', { name: 'action 1' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await accessibilityFaults(page)).toEqual([]);

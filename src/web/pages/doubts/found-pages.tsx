@@ -1,5 +1,8 @@
 // The page of the jobs that a search of the site found for a feed.
 import { Hono } from 'hono';
+import type { FeedName } from '../../../posting/identifiers.ts';
+import type { App } from '../../../runtime/app.ts';
+import { unfinishedBulk } from '../../../store/review/bulk-actions.ts';
 import { foundJobsOf, startAdoptingFor } from '../../adopt-found.ts';
 import { requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
@@ -15,7 +18,7 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
     '/doubts/found',
     showPage(async ({ visit, query }) => {
       const feed = await requireFeed(app, expectFeed(query('feed')));
-      return <FoundPage visit={visit} feed={feed} found={await foundJobsOf(app, feed)} />;
+      return <FoundPage visit={visit} {...(await readPage(app, feed))} />;
     }),
   );
   pages.post(
@@ -26,12 +29,17 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
       if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
       const start = await startAdoptingFor({ app, control, actor }, feed, mark);
       if (start.kind === 'started') return goTo(pageAddress.bulkAction(start.bulk.id));
-      const props = { visit, feed, found: await foundJobsOf(app, feed), refused: start.message };
-      return c.html(<FoundPage {...props} />, 409);
+      return c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={start.message} />, 409);
     }),
   );
   return pages;
 }
+
+const readPage = async (app: App, feed: FeedName) => ({
+  feed,
+  found: await foundJobsOf(app, feed),
+  unfinished: await unfinishedBulk(app.db, 'adopt', feed),
+});
 
 function expectFeed(name: string | undefined): string {
   if (name === undefined) throw new ProblemError({ status: 400, detail: 'feed must be the name of a feed' });

@@ -2,6 +2,7 @@
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { FoundJobsOfFeed, LeftEntry } from '../../../review/adopt-found.ts';
+import type { BulkRow } from '../../../store/review/bulk-actions.ts';
 import type { FoundEntry } from '../../../store/review/found-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
@@ -11,13 +12,15 @@ export interface FoundProps {
   readonly visit: Visit;
   readonly feed: FeedName;
   readonly found: FoundJobsOfFeed;
+  /** An action that adopts some of them, and is not done. */
+  readonly unfinished: Pick<BulkRow, 'id' | 'state'> | undefined;
   /** Why nothing was adopted. */
   readonly refused?: string;
 }
 
 const SHOWN = 50;
 
-export const FoundPage = ({ visit, feed, found, refused }: FoundProps) => {
+export const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProps) => {
   const { prefix } = visit;
   const { sure, left } = found;
   return (
@@ -29,6 +32,12 @@ export const FoundPage = ({ visit, feed, found, refused }: FoundProps) => {
       {refused !== undefined && (
         <p role="alert" class="notice bad">
           {sentence(refused)}
+        </p>
+      )}
+      {unfinished !== undefined && (
+        <p class="notice">
+          {unfinished.state === 'stopped' ? 'Adopting some of them was stopped: ' : 'Some of them are being adopted: '}
+          <a href={prefix + pageAddress.bulkAction(unfinished.id)}>{`action ${unfinished.id}`}</a>
         </p>
       )}
       {sure.length === 0 ? (
