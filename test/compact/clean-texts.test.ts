@@ -3,6 +3,7 @@ import { expect, it, test } from 'vitest';
 import { type CleanTexts, CleanTextsWriter } from '../../src/compact/clean-texts.ts';
 import { Utf8Writer } from '../../src/compact/utf8-writer.ts';
 import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf } from '../support/extent.ts';
 
@@ -20,12 +21,16 @@ function jsonOf(texts: CleanTexts): string {
 const cleaned = (text: string): string => removeIllegalCharacters(text).text.replaceAll('\r', '\n');
 
 const special = fc.constantFrom('"', '\\', '\n', '\t', '/', '\u007f', '\u2028', 'é', '–', '𝄞', ' ', 'n', 'u0041');
-const short = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: special }));
+const short = fc.oneof(fc.string({ unit: anyCharacter }), fc.string({ unit: special }));
 /** Lengths around the limit above which a text is written separately. */
 const long = fc.string({ unit: special, minLength: 240, maxLength: 270 });
-const texts = fc.dictionary(fc.oneof(fc.string({ unit: 'grapheme' }), special), fc.oneof(short, long).map(cleaned), {
-  maxKeys: 6,
-});
+const texts = fc.dictionary(
+  fc.oneof(fc.string(), fc.string({ unit: anyCharacter }), special),
+  fc.oneof(short, long).map(cleaned),
+  {
+    maxKeys: 6,
+  },
+);
 
 test('clean texts become the same JSON as with JSON.stringify', () => {
   fc.assert(

@@ -221,7 +221,7 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
       const cells = cellsOf(records);
       expect(cells).toHaveLength(rows);
       expect(cells.filter((row) => row === undefined)).toHaveLength(unreadable);
-      for (const [at, row] of cells.entries()) if (row !== undefined) expect(row.flat()).toEqual(expected[at]);
+      for (const [at, row] of cells.entries()) if (row !== undefined) expectEqual(row.flat(), expected[at]);
     }
   });
 });

@@ -361,8 +361,9 @@ it('throws what the source throws for reasons of the program, and what the sink 
   const fault = () => {
     throw new TypeError('a mistake');
   };
+  const chosen = MODES.filter(({ variant = 0 }) => !leavesOut(0, variant, 3));
   for (const source of [pagesOf([{ body: page(1, 1) }], { end: fault }), pagesOf([{ body: page(1, 1), end: fault }])]) {
-    for (const mode of MODES) await expect(read(source, mode)).rejects.toThrow('a mistake');
+    for (const mode of chosen) await expect(read(source, mode)).rejects.toThrow('a mistake');
   }
 });
 

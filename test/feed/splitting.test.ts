@@ -105,8 +105,8 @@ describe('splitting in a thread', () => {
 
   it('keeps the order and all records of a feed longer than the limit in flight', async () => {
     const records = 3_000;
-    const document = bigDocument(records, (n) => 'ä'.repeat(n % 800) + 'x'.repeat((n % 800) * 20));
-    expect(document.length).toBeGreaterThan(20 * 1024 * 1024);
+    const document = bigDocument(records, (n) => 'ä'.repeat(n % 800) + 'x'.repeat((n % 800) * 14));
+    expect(document.length).toBeGreaterThan(16 * 1024 * 1024);
     const { end, ...rest } = await split(document, [65_536], 2 * 1024 * 1024);
     expect(end).toMatchObject({ records, oversizedRecords: 0, shortfalls: [], declaredTotal: records });
     expect(rest.counted).toBe(records);
@@ -189,7 +189,7 @@ describe('splitting in a thread', () => {
   });
 
   it('pauses while the sink drains', async () => {
-    const document = bigDocument(6_000, (n) => 'x'.repeat((n % 800) * 10));
+    const document = bigDocument(4_000, (n) => 'x'.repeat((n % 800) * 10));
     let taken = 0;
     let goOn = () => {};
     const pause = new Promise<void>((resolve) => {

@@ -7,8 +7,9 @@ import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { Fields, Problem, ReadPosting } from '../../src/posting/posting.ts';
 import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 300 });
+const text = fc.string({ unit: anyCharacter, maxLength: 300 });
 const clean = text.map((some) => removeIllegalCharacters(some).text.replaceAll('\r', '\n'));
 const remark: fc.Arbitrary<Problem> = fc.record(
   { field: text, value: text, message: text },
@@ -17,7 +18,7 @@ const remark: fc.Arbitrary<Problem> = fc.record(
 const remarks = fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(remark, { maxLength: 3 }));
 const posting = fc.record({
   key: fc
-    .string({ unit: 'grapheme', minLength: 1, maxLength: 500 })
+    .string({ unit: anyCharacter, minLength: 1, maxLength: 500 })
     .map((key) => postingKey(key.slice(0, 500).toWellFormed())),
   fields: fc.dictionary(clean, clean, { maxKeys: 8 }),
   contentHash: fc.uint8Array({ minLength: HASH_BYTES, maxLength: HASH_BYTES }).map((bytes) => Buffer.from(bytes)),

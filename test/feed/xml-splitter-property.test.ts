@@ -251,7 +251,7 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
     for (const chunks of [[1e9], [1_000], [17, 8_191, 3]]) {
       const result = split(bytes, { recordPath: path }, chunks);
       expect(result.shortfalls).toEqual([]);
-      expect(parseAll(result.records)).toEqual(expected);
+      expectEqual(parseAll(result.records), expected);
     }
   });
 

@@ -1,6 +1,7 @@
 // Arbitrary records for property tests, including names that are dangerous in plain objects.
 import fc from 'fast-check';
 import type { RecordTree } from '../../src/posting/posting.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const name = fc.oneof(
   fc.constantFrom(
@@ -19,7 +20,7 @@ const name = fc.oneof(
     'title',
     'state',
   ),
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
 );
 
 /** Trees as the record parser builds them: objects without prototypes, lists, and text of any code units. */

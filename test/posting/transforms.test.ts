@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accepted, refused, TRANSFORM_NAMES, TRANSFORMS, type TransformName } from '../../src/posting/transforms.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf } from '../support/extent.ts';
 
@@ -107,7 +108,7 @@ describe('any text', () => {
     'http://',
   );
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
   );
 

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
+import { leavesOut } from '../support/extent.ts';
 import { anyTime, create, openClient, openRawSite, openSite, remove, TOKEN, update } from './scripted-site.ts';
 
 const forms: readonly [name: string, text: string][] = [
@@ -29,7 +30,9 @@ describe('a site that echoes the token everywhere', () => {
     `<!DOCTYPE html><html>${echo}</html>`,
   ];
   it.each([200, 201, 301, 400, 401, 403, 404, 405, 422, 429, 500, 503])('%i', async (status) => {
-    for (const body of bodies) {
+    // What a site answers most, with each body also in `npm test`; the others there with one.
+    const chosen = bodies.filter((_, at) => [200, 201, 422].includes(status) || !leavesOut(at, status % 4, 4));
+    for (const body of chosen) {
       await using site = await openSite([
         status,
         { location: `/jobs/${encodeURIComponent(TOKEN)}?${encodeURIComponent(echo)}`, 'content-encoding': 'identity' },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../../src/feed/format/formats.ts';
+import { countOf } from '../../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../../support/shared-feeds.ts';
 import { cutInto, splitAs } from '../collect.ts';
 
@@ -86,7 +87,7 @@ describe('JSON-LD in generated pages', () => {
         expect(shortfalls).toEqual(expected.length === 0 ? [expect.stringMatching(/has no JobPosting/)] : []);
         expect(records.map((record) => JSON.parse(record))).toEqual(expected);
       }),
-      { numRuns: 300 },
+      { numRuns: countOf(undefined, 300, 100) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('JSON-LD in generated pages', () => {
           expect(records).toEqual(expected.slice(0, records.length));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: countOf(undefined, 300, 100) },
     );
   });
 });
@@ -177,7 +178,7 @@ describe('JSON in a script of generated pages', () => {
         expect(result).toMatchObject({ refusal: undefined, shortfalls: [] });
         expect(result.records.map((record) => JSON.parse(record))).toEqual(list);
       }),
-      { numRuns: 200 },
+      { numRuns: countOf(undefined, 200, 100) },
     );
   });
 });
