@@ -35,7 +35,7 @@ compile();
 
 const shared = {
   server: { deps: { external: [COMPILED] } },
-  setupFiles: ['test/support/property-seed.ts'],
+  setupFiles: ['test/support/property-seed.ts', 'test/support/fast-assertions.ts'],
   // Nothing depends on the time that it takes, on a machine that does much else: these end only what hangs.
   testTimeout: 180_000,
   hookTimeout: 180_000,

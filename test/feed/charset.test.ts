@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/feed/decode/charset.ts';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
-import { countOf } from '../support/extent.ts';
+import { countOf, leavesOut } from '../support/extent.ts';
 import { cutInto, read } from './collect.ts';
 
 const LONE_HIGH = { le: Buffer.of(0x00, 0xd8), be: Buffer.of(0xd8, 0x00) };
@@ -81,8 +81,8 @@ describe('undecodable bytes', () => {
       ['<!-- ', bytes, ' --><source><job>1</job><job>2</job></source>'],
       ['<source><job>1</job><job>2</job></source>\n', bytes],
     ];
-    for (const pieces of layouts) {
-      for (const size of [1, 4, 1e6]) {
+    for (const [at, pieces] of layouts.entries()) {
+      for (const size of [1, 4, 1e6].filter((_, variant) => !leavesOut(at, variant, 3))) {
         const { reading } = await read({ location: '-', encoding }, inChunks(encoded(encoding, pieces), [size]));
         const shortfalls = expect.arrayContaining([expect.stringContaining('outside the records')]);
         expect(reading).toMatchObject({ kind: 'read', records: 2, shortfalls });

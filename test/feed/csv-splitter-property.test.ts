@@ -215,7 +215,7 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
     const own = file.endsWith('.tsv') ? '\t' : ',';
     const expected = (parse(text, { delimiter: own, relax_column_count: true }) as string[][]).slice(1);
     expect(expected).toHaveLength(rows);
-    for (const chunks of [[1e9], [1_000], [17, 8_191, 3]]) {
+    for (const chunks of [[17, 8_191, 3], [1_000], [1e9]].slice(0, countOf(undefined, 3, 1))) {
       const { records, refusal, shortfalls } = splitAs('csv', text, layout(), chunks);
       expect({ refusal, shortfalls }).toEqual({ refusal: undefined, shortfalls: [] });
       const cells = cellsOf(records);

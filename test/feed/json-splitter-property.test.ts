@@ -240,7 +240,7 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
     const bytes = readFileSync(sharedFeed(`json/${file}`));
     const expected = recordsByParse(bytes.toString(), path.replaceAll('.', '/'));
     expect(expected).toHaveLength(count);
-    for (const chunks of [[1e9], [1_000], [17, 8_191, 3]]) {
+    for (const chunks of [[17, 8_191, 3], [1_000], [1e9]].slice(0, countOf(undefined, 3, 1))) {
       const options = { recordPath: path, totalPaths: total === undefined ? [] : [total] };
       const result = splitAs('json', bytes, options, chunks);
       expect(result.shortfalls).toEqual([]);

@@ -248,7 +248,7 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
     const bytes = readFileSync(sharedFeed(file));
     const expected = recordsBySaxes(bytes.toString(), path);
     expect(expected).toHaveLength(count);
-    for (const chunks of [[1e9], [1_000], [17, 8_191, 3]]) {
+    for (const chunks of [[17, 8_191, 3], [1_000], [1e9]].slice(0, countOf(undefined, 3, 1))) {
       const result = split(bytes, { recordPath: path }, chunks);
       expect(result.shortfalls).toEqual([]);
       expectEqual(parseAll(result.records), expected);

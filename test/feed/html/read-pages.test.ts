@@ -89,9 +89,10 @@ test('a relative address starts from the requested one, whatever the page states
     records.map((record) => (JSON.parse(record) as { page: { address: string } }).page.address);
   const location = `${server.origin}/jobs/1?token=zq-secret`;
   const expected = [`${server.origin}/jobs/4`, `${server.origin}/jobs/5`];
-  for (const more of ['', canonical]) {
+  for (const [at, more] of ['', canonical].entries()) {
     answer = { body: page(`${more}${job('4')}${job('/jobs/5')}`) };
     expect(addressesOf((await readPage({ location })).records)).toEqual(expected);
+    if (leavesOut(at, 1, 2)) continue;
     // Split in a thread.
     expect(addressesOf((await readPage({ location }, { threadsFromBytes: 50 })).records)).toEqual(expected);
   }
@@ -108,9 +109,9 @@ test('a posting without an address has that of the request, whatever the page st
     publicAddress: `${server.origin}/job?id=7`,
   } as SingleConfig;
   const source = { ...sourceOf({ location: '-', format: 'json-ld', recordPath: '' }), from };
-  for (const body of [page(posting('Nurse')), page(stated + posting('Nurse'))]) {
+  for (const [at, body] of [page(posting('Nurse')), page(stated + posting('Nurse'))].entries()) {
     answer = { body };
-    for (const threadsFromBytes of [1_000_000, 50]) {
+    for (const threadsFromBytes of leavesOut(at, 1, 2) ? [1_000_000] : [1_000_000, 50]) {
       const sink = collect();
       await readFeed(source, sink, { signal: new AbortController().signal, threadsFromBytes });
       expect(pagesOf(sink)).toEqual([{ address: `${server.origin}/job?id=7` }]);
