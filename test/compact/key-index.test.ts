@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { KeyIndex } from '../../src/compact/key-index.ts';
+import { countOf } from '../support/extent.ts';
 
 const hashOf = (n: number): Buffer => createHash('sha1').update(String(n)).digest().subarray(0, 16);
 
 it('behaves like a map while its tables are split repeatedly', () => {
   const keys = new KeyIndex();
-  const total = 60_000;
+  const total = countOf(undefined, 60_000, 30_000);
   const hashes = Array.from({ length: total + 1_000 }, (_, n) => hashOf(n));
   const markOf = (n: number) => keys.markOf(hashes[n] as Buffer);
   for (let n = 0; n < total; n++) {
