@@ -22,7 +22,11 @@ export function workCommand(): Command {
         if (stopping.signal.aborted) return;
         const engine = await startEngine(app, undefined, 'work');
         app.log.info({ sites: [...engine.siteContexts.keys()] }, 'working');
-        const bulk = startBulkRunner(app, () => engine.wake());
+        const bulk = startBulkRunner(
+          app,
+          () => engine.wake(),
+          (site) => engine.siteContexts.get(site),
+        );
         const retention = startRetention(app);
         await stopping.stopped;
         await Promise.all([engine.stop(STOP_WITHIN_MS), bulk.stop(STOP_WITHIN_MS), retention.stop()]);
