@@ -45,6 +45,19 @@ describe('old rows', async () => {
     expect(await db.query('select action from audit')).toEqual([{ action: 'day 29' }]);
   });
 
+  it('of actions on many entries are removed with their entries, except open ones', async () => {
+    await db.query(
+      `with made as (
+         insert into bulk_action (action, actor, detail, state, waits_for, touched_at)
+         select 'adopt', state || ' ' || d, '{}', state, 'a paused site', now() - make_interval(days => d)
+         from unnest(array['open', 'stopped', 'done']) state, unnest(array[31, 29]) d returning id)
+       insert into bulk_entry (bulk, feed, entry, group_id) select id, 'acme', 1, '' from made`,
+    );
+    await forgetOldRows(db, DAYS, new AbortController().signal, 1);
+    const left = await db.query('select actor from bulk_action join bulk_entry on bulk = id order by actor');
+    expect(left.map(({ actor }) => actor)).toEqual(['done 29', 'open 29', 'open 31', 'stopped 29']);
+  });
+
   it('of pulls are removed, except the current pull of a feed', async () => {
     await db.query(
       `insert into pull (feed, site, started_at) select 'acme', 'board', now() - make_interval(days => 40)

@@ -28,7 +28,9 @@ const isUrl = (text: string, scheme: RegExp): boolean => scheme.test(text) && UR
 const retentionSchema = z.strictObject({
   requests_days: positiveSchema.default(30).describe('Requests to the site and its responses, in brief.'),
   failures_days: positiveSchema.default(90).describe('Failed attempts. Review entries are kept, however old.'),
-  audit_days: positiveSchema.default(365).describe('Who did what in review.'),
+  audit_days: positiveSchema
+    .default(365)
+    .describe('Who did what in review, and actions on many entries that are done or stopped.'),
   pulls_days: positiveSchema.default(90).describe('The counts of each pull.'),
   undo_days: positiveSchema
     .default(14)

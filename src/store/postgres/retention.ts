@@ -59,7 +59,8 @@ export async function forgetOldRows(
   await forget('request', 'at', days.requests);
   await forget('failure', 'at', days.failures);
   await forget('audit', 'at', days.audit);
-  await forget('bulk_action', 'touched_at', days.audit, '', Math.ceil(limit / 1_000));
+  // An open one goes on, however long it waits for a site or for a person.
+  await forget('bulk_action', 'touched_at', days.audit, "and state <> 'open'", Math.ceil(limit / 1_000));
   // The delete guard counts the deletes of the last 24 hours.
   await forget('deletion', 'deleted_at', Math.max(2, days.requests));
   await forget(
