@@ -104,7 +104,7 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   const anna = await visitorOf(served, 'anna');
   const page = await anna.get(`/review/actions/${bulk}`);
   expect(page.text).toContain('waiting: 0 of 3 entries');
-  expect(page.text).toMatch(/It goes on by itself once it can: The site did not show job \d+: it answered 500/);
+  expect(page.text).toMatch(/Waiting: The site did not show job \d+: it answered 500<br\/>It continues by itself\./);
   expect((await anna.get('/review/actions')).text).toContain('<td>waiting</td>');
   await mirror.sandbox.setFaults([]);
   const stopped = await anna.press(page, 'Stop after the present batch');

@@ -37,6 +37,24 @@ async function runAll(): Promise<void> {
   await runner.stop(5_000);
 }
 
+it('an action of a terminal that waits for a site is continued or stopped on its page', async () => {
+  await stage.pull(odd('a'));
+  await anna.press(await anna.get(`/review/entries?group=${await groupOf()}`), 'Set for 1', { value: 'Texas' });
+  const [{ id }] = (await bulks()) as [{ id: number }];
+  await stage.app.db.query(
+    `update bulk_action set detail = detail - 'unattended', waits_for = 'site board is paused', not_before = 'infinity'`,
+  );
+  const page = await anna.get(`/review/actions/${id}`);
+  expect(page.text).toContain('Waiting: site board is paused<br/>It does not continue by itself.');
+  expect(page.text).toContain('Stop after the present batch');
+  const continued = await anna.press(page, 'Continue');
+  expect(continued.text).toContain('running: 0 of 1 entry');
+  expect(continued.text).not.toMatch(/Waiting|>Continue</);
+  expect((await (await visitorOf(served, 'ben')).get(`/review/actions/${id}`)).text).not.toContain('Stop after');
+  await runAll();
+  expect(await states()).toEqual({ a: 'ready' });
+});
+
 describe('an action on a group', () => {
   it('does nothing once another entry has come: the page comes back with what was typed, and works then', async () => {
     await stage.pull(odd('a', 'b'));

@@ -67,13 +67,19 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Action 2: adopt' }).waitFor();
     await page.getByText('waiting: 0 of 2 entries').waitFor();
-    await page.getByText('It goes on by itself once it can: The site did not show job').waitFor();
+    await page.getByText('Waiting: The site did not show job').waitFor();
+    await page.getByText('It continues by itself.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-    await mirror.sandbox.setFaults([]);
     await tabTo(page, 'Stop after the present batch');
     await page.keyboard.press('Enter');
     await page.getByText('stopped: 0 of 2 entries').waitFor();
+    await tabTo(page, 'Continue');
+    await page.keyboard.press('Enter');
+    // It begins to wait while the page is open, which offers to continue it by then.
+    await page.getByText('waiting: 0 of 2 entries').waitFor();
+    await mirror.sandbox.setFaults([]);
+    await page.getByRole('button', { name: 'Continue' }).waitFor();
     await tabTo(page, 'Continue');
     await page.keyboard.press('Enter');
     // The page follows the progress by itself.

@@ -97,7 +97,9 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
         </p>
         {bulk.waitsFor !== null && (
           <p class="notice">
-            {`${bulk.detail.unattended === true ? 'It goes on by itself once it can' : 'It has to be continued'}: ${excerpt(bulk.waitsFor, 500)}`}
+            {`Waiting: ${excerpt(bulk.waitsFor, 500)}`}
+            <br />
+            {bulk.detail.unattended === true ? 'It continues by itself.' : 'It does not continue by itself.'}
           </p>
         )}
         <dl class="facts">
@@ -154,20 +156,31 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
           </>
         )}
       </section>
-      {bulk.state !== 'done' && mayReview(visit) && (
-        <form
-          method="post"
-          action={
-            prefix +
-            (bulk.state === 'open' ? pageAddress.stopBulkAction(bulk.id) : pageAddress.continueBulkAction(bulk.id))
-          }
-        >
-          <Csrf visit={visit} />
-          <p>
-            <button type="submit">{bulk.state === 'open' ? 'Stop after the present batch' : 'Continue'}</button>
-          </p>
-        </form>
-      )}
+      <div id="control" class="row" data-live={bulk.state === 'open' ? 'true' : undefined}>
+        {mayReview(visit) && <Control visit={visit} bulk={bulk} />}
+      </div>
     </Layout>
   );
 };
+
+/** An action that waits is continued at once by whichever process the visitor asks, unless another one carries it out by then. */
+const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
+  <>
+    {(bulk.state === 'stopped' || bulk.waitsFor !== null) && (
+      <form method="post" action={visit.prefix + pageAddress.continueBulkAction(bulk.id)}>
+        <Csrf visit={visit} />
+        <p>
+          <button type="submit">Continue</button>
+        </p>
+      </form>
+    )}
+    {bulk.state === 'open' && (
+      <form method="post" action={visit.prefix + pageAddress.stopBulkAction(bulk.id)}>
+        <Csrf visit={visit} />
+        <p>
+          <button type="submit">Stop after the present batch</button>
+        </p>
+      </form>
+    )}
+  </>
+);
