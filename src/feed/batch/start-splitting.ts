@@ -9,7 +9,7 @@ import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts'
 import { type OnRecord, SplittingHere } from './splitting-here.ts';
 import { SplittingInThread } from './splitting-in-thread.ts';
 
-/** Starting a thread takes about 30 ms, enough to split ten times as much. */
+/** Starting a thread takes about 200 ms of CPU time, most of it to load its modules: far more than to split so few bytes. */
 const THREAD_FROM_BYTES = 2 * 1024 * 1024;
 
 /** Where a feed is split, and what else is done there. */

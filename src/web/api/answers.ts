@@ -280,7 +280,7 @@ export const bulkAnswer = z
     waits_for: z
       .string()
       .nullable()
-      .describe('Why it does not go on now, such as a site that is paused; `null`: it waits for nothing.'),
+      .describe('Why it is making no progress, such as a paused site; `null`: it is not waiting.'),
     rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
   })
   .meta({ title: 'BulkAction' });

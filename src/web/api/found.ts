@@ -25,9 +25,11 @@ const foundJob = z.looseObject({
 const foundAnswer = z
   .looseObject({
     feed: z.string(),
-    sure: count.describe('Jobs whose posting is certain: each shows exactly its reference, and no other has it.'),
+    sure: count.describe(
+      "Certain jobs: each job shows exactly its posting's reference, and no other job or posting has it.",
+    ),
     left: count,
-    mark: z.string().describe('Of the certain ones.'),
+    mark: z.string().describe('Identifies the certain jobs; send it to adopt exactly these.'),
     items: z.array(foundJob),
     next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
   })
@@ -68,8 +70,7 @@ export const adoptFound = operation({
   id: 'adoptFound',
   method: 'post',
   path: '/feeds/{feed}/found',
-  summary:
-    'Adopt those of these jobs whose posting is certain, once each was checked on the site: an action on many entries',
+  summary: 'Start an action that checks each certain job on the site and adopts it',
   scope: 'review',
   params: ofFeed,
   query: NOTHING,

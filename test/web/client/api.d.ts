@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 2df9b1cca022f1bddc5abdb8b74935364420c610131c8504f1416cca9366d758
+// The types of the API's client. SHA-256 of the document: 21c4fbe4f7b928f69faa00e6ca5b839b049be2ad85d25a1fe791fcb5522b87e2
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -130,7 +130,7 @@ export interface paths {
         get: operations["showFound"];
         put?: never;
         /**
-         * Adopt those of these jobs whose posting is certain, once each was checked on the site: an action on many entries
+         * Start an action that checks each certain job on the site and adopts it
          * @description Needs the scope `review`.
          */
         post: operations["adoptFound"];
@@ -1680,10 +1680,10 @@ export interface operations {
                 content: {
                     "application/json": {
                         feed: string;
-                        /** @description Jobs whose posting is certain: each shows exactly its reference, and no other has it. */
+                        /** @description Certain jobs: each job shows exactly its posting's reference, and no other job or posting has it. */
                         sure: number;
                         left: number;
-                        /** @description Of the certain ones. */
+                        /** @description Identifies the certain jobs; send it to adopt exactly these. */
                         mark: string;
                         items: ({
                             entry: number;
@@ -1810,7 +1810,7 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
-                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
@@ -3019,7 +3019,7 @@ export interface operations {
                                 [key: string]: unknown;
                             })[];
                             reason: string | null;
-                            /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                            /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                             waits_for: string | null;
                             /** @description The rule that selected the entries; `null`: a person did. */
                             rule: number | null;
@@ -3314,7 +3314,7 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
-                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
@@ -3447,7 +3447,7 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
-                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
@@ -3560,7 +3560,7 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
-                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
@@ -3709,7 +3709,7 @@ export interface operations {
                             [key: string]: unknown;
                         })[];
                         reason: string | null;
-                        /** @description Why it does not go on now, such as a site that is paused; `null`: it waits for nothing. */
+                        /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;

@@ -53,7 +53,7 @@ export const FoundPage = ({ visit, feed, found, unfinished, refused }: FoundProp
               : `${sure.length} jobs on the site show exactly the reference of one posting each, and no other posting or job has it. Their other fields are set to the values in the feed.`}
           </p>
           <p class="hint">
-            Each is checked on the site first, within its rate. You see how far that is, and can stop and continue it.
+            Each is checked on the site first, within its rate. You can watch its progress, stop it and continue it.
           </p>
           {mayReview(visit) && (
             <p>
