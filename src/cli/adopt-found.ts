@@ -7,6 +7,7 @@ import type { BulkRun } from '../review/bulk/run-bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
+import type { FoundOf } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
@@ -34,10 +35,11 @@ export async function adoptFoundOf(
   const { referenceField } = site.options;
   if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
   await refuseMove(app, site, options.config);
-  const found = await readFoundJobs(app.db, feed, referenceField);
+  const of = { feed, site: site.name, referenceField };
+  const found = await readFoundJobs(app.db, of);
   const { sure, left: ambiguous } = found;
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
-  const run = sure.length === 0 ? undefined : await adopt(app, feed, referenceField, found.mark, options, signal);
+  const run = sure.length === 0 ? undefined : await adopt(app, of, found.mark, options, signal);
   const isDone = run === undefined || run.bulk.state === 'done';
   if (!isDone && signal.aborted) {
     process.exitCode = ExitStatus.failed;
@@ -85,13 +87,12 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
 /** Adopts exactly those that the person has seen. */
 async function adopt(
   app: App,
-  feed: FeedName,
-  referenceField: string,
+  of: FoundOf,
   mark: string,
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<BulkRun> {
-  const start = await startAdoptingFound(app.db, { feed, referenceField, mark, actor: actorName(options.as) });
+  const start = await startAdoptingFound(app.db, { of, mark, actor: actorName(options.as) });
   if (start.kind === 'refused') throw new UserError(start.message);
   return runShowing(app, start.bulk.id, { write: commandWriter(options.config), signal });
 }

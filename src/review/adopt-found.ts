@@ -1,9 +1,10 @@
 // The site jobs that a search found for a feed: which of them certainly belong to a posting, and the action that adopts those.
 import { createHash } from 'node:crypto';
-import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { inSnapshot } from '../store/postgres/snapshot.ts';
-import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
+import { unfinishedBulk } from '../store/review/bulk-actions.ts';
+import { type FoundEntry, type FoundOf, foundEntries } from '../store/review/found-entries.ts';
 import { readSeen } from '../store/review/selected-counts.ts';
 import { type BulkStart, startBulk } from './bulk/start-bulk.ts';
 
@@ -23,8 +24,8 @@ export interface FoundJobsOfFeed {
   readonly mark: string;
 }
 
-export async function readFoundJobs(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundJobsOfFeed> {
-  const found = await foundEntries(db, feed, referenceField);
+export async function readFoundJobs(db: Queryable, of: FoundOf): Promise<FoundJobsOfFeed> {
+  const found = await foundEntries(db, of);
   const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
   const left = found.flatMap(({ ambiguous: message, ...one }) => (message === undefined ? [] : [{ ...one, message }]));
   const mark = createHash('sha256');
@@ -35,8 +36,7 @@ export async function readFoundJobs(db: Queryable, feed: FeedName, referenceFiel
 const MARK_LENGTH = 20;
 
 export interface AdoptFoundRequest {
-  readonly feed: FeedName;
-  readonly referenceField: string;
+  readonly of: FoundOf;
   /** Of the certain jobs that the person saw: with any others, nothing is done. */
   readonly mark: string;
   readonly actor: string;
@@ -47,17 +47,20 @@ export interface AdoptFoundRequest {
 /** Stores the action that adopts the certain jobs. A job that is no longer certain once it is reached is left alone. */
 export async function startAdoptingFound(
   db: Database,
-  { feed, referenceField, mark, actor, unattended = false }: AdoptFoundRequest,
+  { of, mark, actor, unattended = false }: AdoptFoundRequest,
 ): Promise<BulkStart> {
+  const other = await unfinishedBulk(db, 'adopt', of.feed);
+  if (other?.state === 'open')
+    return refused(`action ${other.id} adopts found jobs of feed ${of.feed} already: wait for its end, or stop it`);
   // At one moment, so that the revisions are those of the entries with these jobs.
   const shown = await inSnapshot(db, async (session) => {
-    const found = await readFoundJobs(session, feed, referenceField);
+    const found = await readFoundJobs(session, of);
     const ids = found.sure.map(({ entry }) => entry);
     return { ...found, ids, seen: await readSeen(session, ids) };
   });
   if (shown.mark !== mark) return refused('other jobs are certain than those that were shown; look at them again');
   if (shown.ids.length === 0) return refused('no found job is certain');
-  const query = { feed, kinds: ['in_doubt'], ids: shown.ids } as const;
+  const query = { feed: of.feed, kinds: ['in_doubt'], ids: shown.ids } as const;
   const detail = { query, ...(unattended ? { unattended } : {}) };
   return startBulk(db, { action: 'adopt', actor, seen: shown.seen, expected: shown.ids.length, detail });
 }

@@ -44,6 +44,8 @@ export interface VerdictRefused {
   readonly mayInsist?: true;
   /** The site gave no clear answer, so it may be possible later. */
   readonly noClearAnswer?: unknown;
+  /** The site says that it has no such job. */
+  readonly absent?: true;
 }
 
 export type CheckedVerdict =
@@ -78,7 +80,8 @@ export async function checkVerdict(
   };
   const siteAnswer =
     verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options, matching) : NOTHING_TO_READ;
-  if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
+  if (siteAnswer.kind === 'absent') return { ...refused(siteAnswer.message), absent: true };
+  if (siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return { ...refused(siteAnswer.message), mayInsist: true };
   }

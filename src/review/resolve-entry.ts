@@ -54,7 +54,7 @@ export function whyUnresolved(resolved: DoubtResolved): string | undefined {
 }
 
 /** A job that a person confirmed shows how the site rewrites values, so nobody need be asked again. */
-export async function learnFrom(db: Database, doubt: Doubt, shown: SiteJob | undefined): Promise<void> {
+async function learnFrom(db: Database, doubt: Doubt, shown: SiteJob | undefined): Promise<void> {
   if (shown === undefined) return;
   const observed = observe(doubt.attempt.accepted.fields, toCompare(shown).fields, shown.fields);
   await noteRewrites(

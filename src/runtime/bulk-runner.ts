@@ -6,7 +6,7 @@ import { startRounds } from '../flow/rounds.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';
-import { type BulkKind, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
+import { type BulkKind, noteBulkWait, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
 import type { SiteConnection } from './adopting/open-adopting.ts';
 import type { App } from './app.ts';
 import { carryOutBulk } from './carry-out-bulk.ts';
@@ -26,6 +26,7 @@ const isForUs = (config: Config, { action, feeds }: UnattendedBulk): boolean =>
 
 /** How long actions must have had no progress for another process to continue them. */
 const LEFT_MS = 15_000;
+const FAILED = 'an error, which is in the log; it is tried again';
 /** How often to look for new entries of groups with rules, and for actions that were left. */
 const EVERY_MS = 5_000;
 
@@ -41,12 +42,12 @@ export function startBulkRunner(
   const { db, config, log } = app;
   const stopping = new AbortController();
   const running = new Map<number, Promise<void>>();
-  const waiting = new Map<number, string>();
+  const waiting = new Set<number>();
   const noteWait = (id: number, waitsFor: string | null): void => {
-    if (waitsFor !== null && waiting.get(id) !== waitsFor)
+    if (waitsFor !== null && !waiting.has(id))
       log.warn({ bulk: id, waitsFor }, 'action on many entries waits, will be continued');
     if (waitsFor === null) waiting.delete(id);
-    else waiting.set(id, waitsFor);
+    else waiting.add(id);
   };
   const begin = (id: number): void => {
     if (stopping.signal.aborted || running.has(id)) return;
@@ -58,9 +59,10 @@ export function startBulkRunner(
         const { action, actor, done, skipped } = end.bulk;
         log.info({ bulk: id, action, actor, done, leftAlone: skipped }, 'action on many entries done');
       })
-      .catch((error: unknown) =>
-        log.error({ err: error, bulk: id }, 'action on many entries failed, will be continued'),
-      )
+      .catch(async (error: unknown) => {
+        log.error({ err: error, bulk: id }, 'action on many entries failed, will be continued');
+        await noteBulkWait(db, id, FAILED, LEFT_MS).catch(() => undefined);
+      })
       .finally(() => running.delete(id));
     running.set(id, run);
   };

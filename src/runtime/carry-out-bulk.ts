@@ -1,6 +1,6 @@
 // Carries out an action on many review entries, which may ask sites about their jobs.
 import type { SiteName } from '../posting/identifiers.ts';
-import { adoptFoundJobs } from '../review/bulk/adopt-found.ts';
+import { type AdoptOptions, adoptFoundJobs } from '../review/bulk/adopt-found.ts';
 import { type BulkOptions, type BulkRun, runBulk } from '../review/bulk/run-bulk.ts';
 import { tryLockBulk } from '../store/locks/bulk-lock.ts';
 import { findBulk } from '../store/review/bulk-actions.ts';
@@ -16,18 +16,18 @@ import { openFoundSites } from './site-access/found-sites.ts';
 export async function carryOutBulk(
   app: App,
   id: number,
-  options: BulkOptions,
+  options: BulkOptions & Pick<AdoptOptions, 'askAgainMs'>,
   connectionOf?: (site: SiteName) => SiteConnection | undefined,
 ): Promise<BulkRun | 'taken' | undefined> {
   const { db, config } = app;
   if ((await findBulk(db, id))?.action !== 'adopt') return runBulk(db, config, id, options);
   const lock = await tryLockBulk(db, id);
   if (lock === undefined) return 'taken';
-  const sites = openFoundSites(app, options.signal, connectionOf);
+  const signal = AbortSignal.any([options.signal, lock.lost]);
+  const sites = openFoundSites(app, signal, connectionOf);
   try {
-    return await adoptFoundJobs(db, id, sites, options);
+    return await adoptFoundJobs(db, id, sites, { ...options, signal });
   } finally {
-    await sites.close();
-    await lock.release();
+    await sites.close().finally(() => lock.release());
   }
 }

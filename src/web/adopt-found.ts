@@ -4,12 +4,12 @@ import type { FeedName } from '../posting/identifiers.ts';
 import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { BulkStart } from '../review/bulk/start-bulk.ts';
 import type { App } from '../runtime/app.ts';
-import { foundFingerprint } from '../store/review/found-entries.ts';
+import { type FoundOf, foundFingerprint } from '../store/review/found-entries.ts';
 import { ProblemError } from './problem.ts';
 import { expectNotMoved } from './site-of-entry.ts';
 import type { PullAsker } from './start-pull.ts';
 
-/** For so long, what was read of a large site is shown again. Nothing is adopted that is not certain when it is adopted. */
+/** For so long, what was read of a large site is shown again. An action reads anew what is certain, when it starts and now and then. */
 const SHOWN_AGAIN_MS = 60_000;
 
 interface Shown {
@@ -25,8 +25,8 @@ const shown = new WeakMap<App, Map<FeedName, Shown>>();
  * @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart
  */
 export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
-  const referenceField = referenceFieldOf(siteOf(app, feed));
-  const read = () => readFoundJobs(app.db, feed, referenceField);
+  const of = foundOf(feed, siteOf(app, feed));
+  const read = () => readFoundJobs(app.db, of);
   const { fingerprint, takesLong } = await foundFingerprint(app.db, feed);
   if (!takesLong) return read();
   const ofFeeds = shown.get(app) ?? new Map<FeedName, Shown>();
@@ -50,11 +50,11 @@ export async function startAdoptingFor(
   mark: string,
 ): Promise<BulkStart> {
   const site = siteOf(app, feed);
-  const referenceField = referenceFieldOf(site);
+  const of = foundOf(feed, site);
   await expectNotMoved(app, site);
   // If others are certain now, these are shown next.
   shown.get(app)?.delete(feed);
-  const start = await startAdoptingFound(app.db, { feed, referenceField, mark, actor, unattended: true });
+  const start = await startAdoptingFound(app.db, { of, mark, actor, unattended: true });
   if (start.kind === 'started') control.bulk(start.bulk.id);
   return start;
 }
@@ -66,7 +66,7 @@ function siteOf({ config }: App, feed: FeedName): SiteConfig {
   throw new ProblemError({ status: 409, detail: `feed ${feed} is not in the configuration` });
 }
 
-function referenceFieldOf({ name, options: { referenceField } }: SiteConfig): string {
-  if (referenceField !== undefined) return referenceField;
+function foundOf(feed: FeedName, { name, options: { referenceField } }: SiteConfig): FoundOf {
+  if (referenceField !== undefined) return { feed, site: name, referenceField };
   throw new ProblemError({ status: 409, detail: `site ${name} has no reference_field to tell jobs by` });
 }

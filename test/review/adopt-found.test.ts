@@ -14,6 +14,7 @@ import { findBulk, openUnattended, skippedOfBulk } from '../../src/store/review/
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob, removeJob } from '../support/hand-made-jobs.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { acme } from './stage.ts';
 
@@ -29,16 +30,17 @@ beforeEach(async () => {
 afterEach(() => mirror?.close());
 
 const board = siteName('board');
-const FOUND = { feed: acme, referenceField: 'number', actor: 'ann', unattended: true };
+const OF = { feed: acme, site: board, referenceField: 'number' };
+const FOUND = { of: OF, actor: 'ann', unattended: true };
 
 async function start(): Promise<number> {
-  const { mark } = await readFoundJobs(app.db, acme, 'number');
+  const { mark } = await readFoundJobs(app.db, OF);
   const end = await startAdoptingFound(app.db, { ...FOUND, mark });
   if (end.kind === 'refused') throw new Error(end.message);
   return end.bulk.id;
 }
 async function run(id: number, signal = new AbortController().signal, onProgress = () => {}) {
-  const end = await carryOutBulk(app, id, { signal, onProgress });
+  const end = await carryOutBulk(app, id, { signal, onProgress, askAgainMs: 200 });
   if (end === undefined || end === 'taken') throw new Error(`it did not run: ${end}`);
   return end;
 }
@@ -64,14 +66,14 @@ const left = async (id: number) =>
   Object.fromEntries((await skippedOfBulk(app.db, id)).map(({ message, count }) => [message, count]));
 
 it('is about exactly the jobs that were shown', async () => {
-  const { mark } = await readFoundJobs(app.db, acme, 'number');
+  const { mark } = await readFoundJobs(app.db, OF);
   await app.db.query(`update change set found_job_id = null where key = 'p3'`);
   expect(await startAdoptingFound(app.db, { ...FOUND, mark })).toMatchObject({
     kind: 'refused',
     message: 'other jobs are certain than those that were shown; look at them again. Nothing was adopted.',
   });
   await app.db.query(`update change set found_job_id = null`);
-  const none = await readFoundJobs(app.db, acme, 'number');
+  const none = await readFoundJobs(app.db, OF);
   expect(await startAdoptingFound(app.db, { ...FOUND, mark: none.mark })).toMatchObject({ kind: 'refused' });
   expect(await app.db.query('select from bulk_action')).toEqual([]);
 });
@@ -174,12 +176,72 @@ it('trouble of the site is waited for, and said', async () => {
   expect(await mapped()).toEqual(certain());
 });
 
-it('a job that the site never shows is left alone once another one is shown', async () => {
+/** One is adopted, and the action is ready to go on. */
+async function adoptFirst(): Promise<number> {
   const id = await start();
   await stopAfterFirst(id);
   await continueBulk(app.db, id, 'ann');
+  return id;
+}
+
+it('a job about which the site gives no clear answer is asked for once more, and left alone only if it does so again', async () => {
+  const first = await adoptFirst();
   // Three tries for the first one of those that are left, and none for others.
   await mirror.sandbox.setFaults([{ name: '500', on: ['show'], count: 3 }]);
+  expect((await run(first)).bulk).toMatchObject({ state: 'done', done: 3, skipped: 0 });
+});
+
+it('such a job does not keep the others from being adopted', async () => {
+  const id = await adoptFirst();
+  // The same again when it is asked for once more: after three tries, the proof by another job, and the third job.
+  const tries = { name: '500', on: ['show'], count: 3 } as const;
+  await mirror.sandbox.setFaults([tries, { ...tries, after: 2 }]);
   expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 2, skipped: 1 });
   expect(Object.keys(await left(id))).toEqual([expect.stringContaining('it answered 500')]);
+});
+
+it('a single answer that is trouble of the site, or a site that shows none of its jobs, leaves none alone', async () => {
+  const id = await adoptFirst();
+  await mirror.sandbox.setFaults([{ name: '503', on: ['show'], seconds: 60, retryAfter: 'seconds', count: 1 }]);
+  expect((await run(id)).bulk).toMatchObject({
+    state: 'open',
+    done: 1,
+    skipped: 0,
+    waitsFor: expect.stringContaining('503'),
+  });
+  await mirror.sandbox.setFaults([{ name: 'html', status: 404, on: ['show'] }]);
+  const { bulk } = await run(id);
+  expect(bulk).toMatchObject({ state: 'open', done: 1, skipped: 0, waitsFor: expect.stringContaining('shows none') });
+  await mirror.sandbox.setFaults([]);
+  expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 3, skipped: 0 });
+});
+
+it('none is certain whose posting is to be removed, or that is of another site than the configured one', async () => {
+  const id = await start();
+  await mirror.writeFeed(feedXml(postings(5).filter(({ key }) => key !== 'p1')));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 4, deleted: 0 });
+  await mirror.stopEngine();
+  app = await mirror.app();
+  const { sure, left: others } = await readFoundJobs(app.db, OF);
+  expect(sure.map(({ key }) => key)).toEqual(['p2', 'p3']);
+  expect(others).toContainEqual(
+    expect.objectContaining({
+      key: 'p1',
+      message: 'its posting is to be removed: once adopted, the job would be deleted',
+    }),
+  );
+  expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 2, skipped: 1 });
+  expect(await mapped()).not.toHaveProperty('p1');
+  const elsewhere = await readFoundJobs(app.db, { ...OF, site: siteName('other') });
+  expect(elsewhere.sure).toEqual([]);
+  expect(elsewhere.left.map(({ message }) => message)).toContain('it is of site board, not of other');
+});
+
+it('a second action for the same feed is refused while the first one is open', async () => {
+  const id = await start();
+  await expect(start()).rejects.toThrow(
+    `action ${id} adopts found jobs of feed acme already: wait for its end, or stop it`,
+  );
+  await stopBulk(app.db, id, 'ann');
+  expect(await start()).toBeGreaterThan(id);
 });

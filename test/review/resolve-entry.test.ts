@@ -118,7 +118,8 @@ itInAll('the job has an ID that the site reused, and what the older posting had 
 describe('refused', () => {
   it('a job that the site does not have', async () => {
     await doubt('p1');
-    expect(await resolve('p1', exists('4711'))).toEqual({ kind: 'refused', message: 'site board has no job 4711' });
+    const refused = { kind: 'refused', message: 'site board has no job 4711', absent: true };
+    expect(await resolve('p1', exists('4711'))).toEqual(refused);
   });
 
   it('a job that looks like another one, unless the person insists', async () => {

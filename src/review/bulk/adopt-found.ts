@@ -1,5 +1,6 @@
 // Adopts the site jobs that a search found for creates in doubt, one after the other. The site is asked about each before the
 // transaction that adopts it and records the progress, so each is adopted exactly once, however often this is stopped and continued.
+import { pause } from '../../flow/pause.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { NotShownError, type SiteJob } from '../../site/exchange.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
@@ -22,8 +23,8 @@ import type { FoundEntry } from '../../store/review/found-entries.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import { readFoundJobs } from '../adopt-found.ts';
-import { type CheckedVerdict, checkVerdict } from '../check-verdict.ts';
-import { learnFrom, whyUnresolved } from '../resolve-entry.ts';
+import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../check-verdict.ts';
+import { whyUnresolved } from '../resolve-entry.ts';
 import type { BulkOptions, BulkRun } from './run-bulk.ts';
 import { ALTERED, NOT_FOUND_NOW } from './words.ts';
 
@@ -40,11 +41,16 @@ export interface FoundSites {
   siteOf(feed: FeedName): Promise<FoundSite | string>;
 }
 
-/** After so many entries, or this time, what is certain is read again, and whether the site may be asked. */
+/** After so many entries, what is certain is read again, and whether the site may be asked. */
 const CHUNK = 1_000;
-const CHUNK_MS = 30_000;
+/** The same after this time, or ten times as long as reading what is certain took, up to the latter. */
+const LEAST_CHUNK_MS = 1_000;
+const MOST_CHUNK_MS = 30_000;
 /** How long it waits for a site. */
 const WAIT_MS = 15_000;
+/** Shown while it waits before it asks once more. */
+const ASKED_AGAIN = 'the site gave no clear answer about some of the jobs, which are asked for once more';
+const SHOWS_NONE = 'the site shows none of the jobs that should be there: its address may be wrong';
 
 type ChunkEnd =
   | { readonly kind: 'continues' }
@@ -54,6 +60,21 @@ type ChunkEnd =
 
 const OVER: ChunkEnd = { kind: 'over' };
 
+export interface AdoptOptions extends Pick<BulkOptions, 'signal' | 'onProgress'> {
+  /** How long after the first time to ask once more for jobs about which the site gave no clear answer. Default: 15 s. */
+  readonly askAgainMs?: number;
+}
+
+/** What one run of the action knows. */
+interface Run extends AdoptOptions {
+  readonly db: Database;
+  readonly id: number;
+  readonly acted: ActedEntry[];
+  /** Entries about whose jobs the site gave no clear answer, although it shows others: they are asked for once more, at the end. */
+  readonly unclear: Set<number>;
+  askedAgain: boolean;
+}
+
 /**
  * Carries out the action until it is done, a person stops it, `signal` is aborted, or the site can't be asked: then the action says
  * what it waits for, and goes on the next time.
@@ -62,64 +83,123 @@ export async function adoptFoundJobs(
   db: Database,
   id: number,
   sites: FoundSites,
-  options: Pick<BulkOptions, 'signal' | 'onProgress'>,
+  options: AdoptOptions,
 ): Promise<BulkRun | undefined> {
   const { signal } = options;
-  const acted: ActedEntry[] = [];
+  const run: Run = { ...options, db, id, acted: [], unclear: new Set(), askedAgain: false };
   let end: ChunkEnd = { kind: 'continues' };
   while (end.kind === 'continues') {
-    end = signal.aborted ? OVER : await withRetry(() => adoptChunk(db, id, sites, options, acted), signal);
+    end = signal.aborted ? OVER : await withRetry(() => adoptChunk(run, sites), signal);
   }
   if (end.kind === 'waits') await noteBulkWait(db, id, end.waitsFor, Math.max(WAIT_MS, end.waitMs ?? 0));
-  if (acted.length > 0) await noteGroupCounts(db);
+  if (run.acted.length > 0) await noteGroupCounts(db);
   const bulk = await findBulk(db, id);
-  return bulk && { bulk, acted };
+  return bulk && { bulk, acted: run.acted };
 }
 
-async function adoptChunk(
-  db: Database,
-  id: number,
-  sites: FoundSites,
-  { signal, onProgress }: Pick<BulkOptions, 'signal' | 'onProgress'>,
-  acted: ActedEntry[],
-): Promise<ChunkEnd> {
-  const until = performance.now() + CHUNK_MS;
+async function adoptChunk(run: Run, sites: FoundSites): Promise<ChunkEnd> {
+  const { db, id, signal } = run;
   const state = (await findBulk(db, id))?.state;
   const feed = state === 'open' ? await nextFeedOfBulk(db, id, '') : undefined;
   if (feed === undefined) return OVER;
   const site = await sites.siteOf(feed);
   if (typeof site === 'string') return { kind: 'waits', waitsFor: site };
-  const ids = await nextOfBulk(db, id, feed, CHUNK);
-  const found = await readFoundJobs(db, feed, site.referenceField);
+  const ids = await nextOfBulk(db, id, feed, CHUNK + run.unclear.size);
+  const fresh = ids.filter((entry) => !run.unclear.has(entry));
+  if (fresh.length === 0 && !run.askedAgain) return await askAgain(run);
+  const from = performance.now();
+  const found = await readFoundJobs(db, { ...site, feed });
+  const took = performance.now() - from;
+  const until = performance.now() + Math.min(MOST_CHUNK_MS, Math.max(LEAST_CHUNK_MS, 10 * took));
   const sure = new Map(found.sure.map((one) => [one.entry, one]));
   const left = new Map(found.left.map(({ entry, message }) => [entry, message]));
-  for (const entry of beginningAnywhere(ids)) {
+  const proof = proofOf(db, site);
+  for (const entry of beginningAnywhere(fresh.length === 0 ? ids : fresh)) {
     if (signal.aborted) return OVER;
     const certain = sure.get(entry);
     const checked: CheckedVerdict =
       certain === undefined
         ? { kind: 'refused', message: left.get(entry) ?? NOT_FOUND_NOW }
         : await check(db, certain, site);
-    if (checked.kind === 'refused' && checked.noClearAnswer !== undefined) {
-      const { message: waitsFor, noClearAnswer } = checked;
-      const isOwn = !signal.aborted && (await isOwnTrouble(db, site, certain?.siteJobId, noClearAnswer));
+    if (checked.kind === 'possible') proof.shows();
+    else if (certain !== undefined) {
+      const waits = await whyWait(checked, certain.siteJobId, proof);
       if (signal.aborted) return OVER;
-      const waitMs = noClearAnswer instanceof NotShownError ? noClearAnswer.retryAfterMs : undefined;
-      if (!isOwn) return { kind: 'waits', waitsFor, waitMs };
+      if (waits !== undefined) return waits;
+      if ('noClearAnswer' in checked && !run.askedAgain) {
+        run.unclear.add(entry);
+        continue;
+      }
     }
     crossStep('found-checked');
     const end = await db.transaction((tx) => record(tx, { id, feed, entry }, checked));
     if (end === 'over') return OVER;
     crossStep('found-adopted');
-    if (end === 'adopted') {
-      acted.push({ id: entry, feed });
-      if (checked.kind === 'possible') await learnFrom(db, checked.doubt, checked.shown);
-    }
+    // The feed has another name now, or another process has recorded it.
+    if (end === 'not to do') break;
+    if (end === 'adopted') run.acted.push({ id: entry, feed });
     const bulk = await findBulk(db, id);
-    if (bulk !== undefined) onProgress?.(bulk, undefined);
+    if (bulk !== undefined) run.onProgress?.(bulk, undefined);
     if (performance.now() > until) break;
   }
   return { kind: 'continues' };
+}
+
+/** A restart of the site, or an answer that is lost now and then, must not leave a job alone. */
+async function askAgain(run: Run): Promise<ChunkEnd> {
+  const waitMs = run.askAgainMs ?? WAIT_MS;
+  await noteBulkWait(run.db, run.id, ASKED_AGAIN, waitMs);
+  await pause(waitMs, run.signal);
+  run.askedAgain = true;
+  run.unclear.clear();
+  return { kind: 'continues' };
+}
+
+/** Why the whole action waits instead of leaving one job alone; `undefined`: the reason is the job's own. */
+async function whyWait(checked: VerdictRefused, job: SiteJobId, proof: Proof): Promise<ChunkEnd | undefined> {
+  if (checked.absent === true) {
+    return (await proof.showsOthers(job)) === false ? { kind: 'waits', waitsFor: SHOWS_NONE } : undefined;
+  }
+  if (!('noClearAnswer' in checked)) return undefined;
+  const { noClearAnswer: error, message: waitsFor } = checked;
+  const waitMs = error instanceof NotShownError ? error.retryAfterMs : undefined;
+  const isOfSite = error instanceof NotShownError && (waitMs !== undefined || [401, 429, 503].includes(error.status));
+  return isOfSite || (await proof.showsOthers(job)) !== true ? { kind: 'waits', waitsFor, waitMs } : undefined;
+}
+
+interface Proof {
+  /** It has just shown one. */
+  shows(): void;
+  /** Whether the site shows one of the other jobs that should be there; `undefined`: none is known. */
+  showsOthers(than: SiteJobId): Promise<boolean | undefined>;
+}
+
+/** What the site shows just now, which one answer about one job does not tell. */
+function proofOf(db: Database, { site, ask }: FoundSite): Proof {
+  let known: Promise<readonly SiteJobId[]> | undefined;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return {
+    shows() {
+      shownAt = performance.now();
+    },
+    async showsOthers(than) {
+      if (performance.now() - shownAt < LEAST_CHUNK_MS) return true;
+      known ??= knownJobs(db, site);
+      const others = (await known).filter((each) => each !== than);
+      for (const other of others) {
+        const isShown = await ask(other).then(
+          (shown) => shown !== undefined,
+          () => false,
+        );
+        if (isShown) return true;
+      }
+      return others.length === 0 ? undefined : false;
+    },
+  };
+}
+
+async function knownJobs(db: Database, site: SiteName): Promise<readonly SiteJobId[]> {
+  return [...new Set([...(await recentlyAccepted(db, site)), ...(await sampleOfAges(db, site))])];
 }
 
 /** A job about which a site without any other job of ours never tells must not keep the others from being reached. */
@@ -136,34 +216,16 @@ const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceF
     { site: { client: { show: ask }, referenceField } },
   );
 
-/** Whether the site tells about other jobs of ours, so that waiting for it would be in vain. */
-async function isOwnTrouble(
-  db: Database,
-  { site, ask }: FoundSite,
-  own: SiteJobId | undefined,
-  error: unknown,
-): Promise<boolean> {
-  if (own === undefined || (error instanceof NotShownError && [401, 429].includes(error.status))) return false;
-  const other = (await recentlyAccepted(db, site, own))[0] ?? (await sampleOfAges(db, site, own))[0];
-  return (
-    other !== undefined &&
-    (await ask(other).then(
-      (shown) => shown !== undefined,
-      () => false,
-    ))
-  );
-}
-
 /** Adopts the job, or records why it is left alone, unless another process has done so or a person stopped the action. */
 async function record(
   tx: Transaction,
   { id, feed, entry }: { readonly id: number; readonly feed: FeedName; readonly entry: number },
   checked: CheckedVerdict,
-): Promise<'adopted' | 'left' | 'over'> {
+): Promise<'adopted' | 'left' | 'not to do' | 'over'> {
   const bulk = await lockBulk(tx, id);
   if (bulk?.state !== 'open') return 'over';
   await lockOutcomesShared(tx, [feed]);
-  if (!(await isToDo(tx, id, feed, entry))) return 'left';
+  if (!(await isToDo(tx, id, feed, entry))) return 'not to do';
   const isUnaltered = (await lockUnaltered(tx, bulk, [entry])).has(entry);
   const by = { actor: bulk.actor, bulk: id };
   const why = isUnaltered ? await adoptWithin(tx, entry, checked, by) : ALTERED;

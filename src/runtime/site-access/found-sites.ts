@@ -4,7 +4,7 @@ import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import { pauseForToken } from '../../apply/update-site-health.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
-import { textOf } from '../../plan/message.ts';
+import { tell } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { FoundSite, FoundSites } from '../../review/bulk/adopt-found.ts';
 import { editableFeed } from '../../review/plan-edit.ts';
@@ -50,7 +50,7 @@ export function openFoundSites(
       if (site === undefined || referenceField === undefined)
         return `site ${configured.siteName} has no reference_field to tell jobs by`;
       const closed = await whyClosed(app, site);
-      if (closed !== undefined) return textOf(closed);
+      if (closed !== undefined) return tell(closed, app.writeAction);
       const retry = { ...site.retry, attempts: Math.min(site.retry.attempts, ATTEMPTS) };
       const { client, rateLimiter } = await connect(site);
       const asked = { site: { retry }, client, rateLimiter, signal, longestWaitMs: LONGEST_WAIT_MS };

@@ -4,6 +4,11 @@ import { type HeldLock, lockKey } from './advisory-locks.ts';
 import { lockConnectionOf } from './lock-connection.ts';
 import { endStaleLockHolder } from './stale-lock-holder.ts';
 
+export interface BulkLock extends HeldLock {
+  /** Aborts with the reason when the lock's connection is lost: another process may then carry out the action. */
+  readonly lost: AbortSignal;
+}
+
 interface BulkLocker {
   readonly connect: ReturnType<typeof lockConnectionOf>;
   /** A connection can take its own lock twice, so this set separates holders within the process. */
@@ -19,7 +24,7 @@ function lockerOf(db: Database): BulkLocker {
 }
 
 /** `undefined`: another process has it. Ends a stale holder, so that one of the next tries succeeds. */
-export async function tryLockBulk(db: Database, id: number): Promise<HeldLock | undefined> {
+export async function tryLockBulk(db: Database, id: number): Promise<BulkLock | undefined> {
   const { connect, taken } = lockerOf(db);
   if (taken.has(id)) return undefined;
   taken.add(id);
@@ -41,6 +46,7 @@ export async function tryLockBulk(db: Database, id: number): Promise<HeldLock | 
   if (!got) return undefined;
   return {
     held: () => !holding.lost.aborted,
+    lost: holding.lost,
     async release() {
       await holding.query('select pg_advisory_unlock($1)', [key]).catch(() => undefined);
       taken.delete(id);

@@ -24,12 +24,12 @@ export async function recentlyAccepted(db: Queryable, site: SiteName, not?: Site
 }
 
 /** The youngest jobs, and some of any age. Reads all mappings of the site. */
-export async function sampleOfAges(db: Queryable, site: SiteName, not: SiteJobId): Promise<SiteJobId[]> {
+export async function sampleOfAges(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `with expected as materialized (select m.site_job_id, m.mapped_at from mapping m where ${EXPECTED})
      (select site_job_id from expected order by mapped_at desc limit $3)
      union all (select site_job_id from expected order by random() limit $4)`,
-    [site, not, YOUNGEST, ANY],
+    [site, not ?? '', YOUNGEST, ANY],
   );
   return uniqueIds(rows);
 }

@@ -1,5 +1,5 @@
 // Reads the creates of a feed for which a site search found a job, and which of them are unambiguous.
-import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export interface FoundEntry {
@@ -10,14 +10,25 @@ export interface FoundEntry {
   readonly ambiguous: string | undefined;
 }
 
+/** Whose found jobs are read. */
+export interface FoundOf {
+  readonly feed: FeedName;
+  /** Into which the configuration mirrors the feed: the jobs of another site are not its own. */
+  readonly site: SiteName;
+  /** The field that tells jobs of the site apart. */
+  readonly referenceField: string;
+}
+
 /**
  * A found job certainly belongs to a posting if the site shows exactly the posting's reference, no other job of the site
  * shows a form of it, and no other posting of the site has it.
  */
-export async function foundEntries(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundEntry[]> {
+export async function foundEntries(db: Queryable, { feed, site, referenceField }: FoundOf): Promise<FoundEntry[]> {
   const rows = await db.query<{
     entry: number;
     key: PostingKey;
+    site: SiteName;
+    gone: boolean;
     job: SiteJobId;
     shown: string | null;
     exact: boolean;
@@ -26,7 +37,7 @@ export async function foundEntries(db: Queryable, feed: FeedName, referenceField
     claimed: boolean;
   }>(
     `with found as materialized (
-       select c.id, c.site, c.feed, c.key, c.found_job_id as job, r.shown, r.reference as form,
+       select c.id, c.site, c.feed, c.key, c.desired = 'absent' as gone, c.found_job_id as job, r.shown, r.reference as form,
          btrim(coalesce(nullif(coalesce(c.sent_fields, c.fields)->>$2, ''), c.key)) as own
        from change c left join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
        where c.feed = $1 and c.state = 'in_doubt' and c.found_job_id is not null),
@@ -36,18 +47,18 @@ export async function foundEntries(db: Queryable, feed: FeedName, referenceField
        union select f.id from found f join change o on o.found_job_id = f.job and o.site = f.site and o.id <> f.id
        union select f.id from found f join mapping m on m.site = f.site and (m.feed, m.key) <> (f.feed, f.key)
          join document d on d.feed = m.feed and d.key = m.key and btrim(d.fields->>$2) = f.own)
-     select f.id as entry, f.key, f.job, f.shown, coalesce(btrim(f.shown) = f.own, false) as exact,
+     select f.id as entry, f.key, f.site, f.gone, f.job, f.shown, coalesce(btrim(f.shown) = f.own, false) as exact,
        (select count(*) from site_reference o where o.site = f.site and o.reference = f.form) as jobs,
        exists(select from mapping m where m.site = f.site and m.site_job_id = f.job) as owned,
        f.id in (select id from claimed) as claimed
      from found f order by f.id`,
     [feed, referenceField],
   );
-  return rows.map(({ entry, key, job, shown, exact, jobs, owned, claimed }) => ({
+  return rows.map(({ entry, key, ...facts }) => ({
     entry,
     key,
-    siteJobId: job,
-    ambiguous: whyAmbiguous({ job, shown, exact, jobs, owned, claimed }),
+    siteJobId: facts.job,
+    ambiguous: facts.site === site ? whyAmbiguous(facts) : `it is of site ${facts.site}, not of ${site}`,
   }));
 }
 
@@ -85,6 +96,8 @@ export async function countFound(
 }
 
 interface FoundFacts {
+  /** The feed no longer has the posting, or it has expired. */
+  readonly gone: boolean;
   readonly job: SiteJobId;
   readonly shown: string | null;
   readonly exact: boolean;
@@ -93,7 +106,8 @@ interface FoundFacts {
   readonly claimed: boolean;
 }
 
-function whyAmbiguous({ job, shown, exact, jobs, owned, claimed }: FoundFacts): string | undefined {
+function whyAmbiguous({ gone, job, shown, exact, jobs, owned, claimed }: FoundFacts): string | undefined {
+  if (gone) return 'its posting is to be removed: once adopted, the job would be deleted';
   if (owned) return `job ${job} belongs to another posting`;
   if (!exact) {
     return shown === null
