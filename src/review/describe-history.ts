@@ -130,6 +130,10 @@ function sentence(beginning: string, reasons: readonly Message[]): Message {
 /** None after a command. */
 const fullStop = (message: Message): Message => (adviceOf(message).length === 0 ? `${textOf(message)}.` : message);
 
+/** Of a create in doubt whose posting is gone or has expired. */
+export const JOB_WOULD_GO =
+  'its posting is to be removed, so a job that is said to be its own is deleted, unless the delete is held';
+
 function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
   const desired = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];
   switch (change.state) {
@@ -140,8 +144,10 @@ function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
     }
     case 'sending':
       return `A request is in flight for it to ${desired}`;
-    case 'in_doubt':
-      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}; whether the site made the job is unknown`;
+    case 'in_doubt': {
+      const gone = change.desired === 'absent' ? `; ${JOB_WOULD_GO}` : '';
+      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}; whether the site made the job is unknown${gone}`;
+    }
     case 'held':
       return `It is due to ${desired}, but held for approval`;
     case 'rejected':

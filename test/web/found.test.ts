@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
@@ -132,4 +133,15 @@ it('what was read of a large site is shown again for a while, but nothing is ado
   // A decision about an entry is shown at once.
   await db.query(`update change set found_job_id = null where key = 'p2'`);
   expect(await show()).toMatchObject({ sure: 1, left: 3 });
+});
+
+it('a doubt whose posting is gone says that its job would be deleted', async () => {
+  await mirror.writeFeed(feedXml(postings(4)));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 4, deleted: 0 });
+  const [row] = await served.app.db.query<{ id: number }>(`select id from change where key = 'p5'`);
+  const anna = await visitorOf(served, 'anna');
+  const posting = 'its posting is to be removed, so a job that is said to be its own is deleted';
+  expect((await anna.get('/posting?feed=acme&key=p5')).text).toContain(posting);
+  expect((await anna.get(`/doubts/${row?.id}`)).text).toContain('Its posting is to be removed');
+  expect((await anna.get('/doubts/found?feed=acme')).text).toContain('the job would be deleted');
 });

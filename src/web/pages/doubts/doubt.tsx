@@ -3,6 +3,7 @@ import { fieldOf } from '../../../plan/same-value.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import type { DoubtCandidate, ShownCandidate } from '../../../review/compare-candidates.ts';
+import { JOB_WOULD_GO } from '../../../review/describe-history.ts';
 import type { OpenChangeRow } from '../../../store/backlog/open-change.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
@@ -37,6 +38,9 @@ export const DoubtPage = (props: DoubtProps) => {
         <p role="alert" class="notice bad">
           {`${refused.message}. Nothing was changed.`}
         </p>
+      )}
+      {change.desired === 'absent' && (
+        <p class="notice">{`${JOB_WOULD_GO[0]?.toUpperCase()}${JOB_WOULD_GO.slice(1)}.`}</p>
       )}
       <dl class="facts">
         <dt>Site</dt>
