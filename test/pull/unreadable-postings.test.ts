@@ -287,7 +287,7 @@ describe('a delete of unknown outcome that was held because of a record without 
 describe('a posting that becomes unreadable', () => {
   for (const [at, [name, { prepare, open, lands, landed }]] of Object.entries(states).entries()) {
     for (const [end, position] of (['first', 'last'] as const).entries()) {
-      const isLeftOut = leavesOut(at, 4 * end, 8);
+      const isLeftOut = leavesOut(at, 2 * end, 4);
       const note = isLeftOut ? onlyInAllNote : '';
       it.skipIf(isLeftOut)(`${name}: stays as it is (${position} in the feed)${note}`, async () => {
         const attempt = await prepare();

@@ -132,7 +132,7 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ unchanged: 25, requests: 0, asked: [] });
   });
 
-  itInAll('are kept when fields or the key change, and requested again when their address does', async () => {
+  it('are kept when fields or the key change, and requested again when their address does', async () => {
     await sync();
     await configure('title: text', 'title: { template: "{text}!" }');
     expect(await syncAsking()).toMatchObject({ updated: 25, asked: [] });
@@ -339,7 +339,7 @@ describe('details', () => {
     expect(rows).toEqual([{ key: 'j2', message: expect.stringMatching(message) }]);
   });
 
-  itInAll('are requested again after failures that pass, as Retry-After says', async () => {
+  it('are requested again after failures that pass, as Retry-After says', async () => {
     const times: number[] = [];
     answer = (id, response, asked) => {
       if (id !== 'j2') return detail(id, response);
