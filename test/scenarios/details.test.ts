@@ -350,7 +350,7 @@ describe('details', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
   });
 
-  itInAll('are not requested any more if the source asks to wait for too long; the next pull continues', async () => {
+  it('are not requested any more if the source asks to wait for too long; the next pull continues', async () => {
     answer = (id, response) =>
       id === 'j10' ? sendJson(response, {}, 429, { 'retry-after': '3600' }) : detail(id, response);
     const report = await sync();
