@@ -10,27 +10,34 @@ import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
+/** The first reading gets half of the feed `older` until it is released; the others get all of `newer`. */
+async function servePausing(older: string, newer: string, onTestFinished: (end: () => void) => void) {
+  const waiting: ServerResponse[] = [];
+  const server = createServer((_request, response) => {
+    if (waiting.length > 0) return void response.end(newer);
+    response.write(older.slice(0, older.length / 2));
+    waiting.push(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return {
+    source: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`,
+    asked: once(server, 'request'),
+    release: () => void waiting[0]?.end(older.slice(older.length / 2)),
+  };
+}
+
+const older = feedXml([...postings(3), posting('older')]);
+const newer = [...postings(3), posting('newer')];
+
 describe('a pull that was overtaken', () => {
   it('discards what it read, and starts again', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
-    const older = feedXml([...postings(3), posting('older')]);
-    const newer = [...postings(3), posting('newer')];
-    const waiting: ServerResponse[] = [];
-    const server = createServer((_request, response) => {
-      // The first reading gets half of its feed for now, the others get all of it.
-      if (waiting.length > 0) return void response.end(feedXml(newer));
-      response.write(older.slice(0, older.length / 2));
-      waiting.push(response);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`;
-
+    const { source, asked, release } = await servePausing(older, feedXml(newer), onTestFinished);
     const installation = await open({ feed: { source } });
     const { db, log, config } = await installation.app();
     const [setup] = feedSetups(config, ['acme']);
     if (setup === undefined) throw new Error('no feed');
-    const asked = once(server, 'request');
     const first = pullFeed(setup, { db, log, signal: new AbortController().signal });
     await asked;
     await db.query(
@@ -38,12 +45,29 @@ describe('a pull that was overtaken', () => {
          and l.database = (select oid from pg_database where datname = current_database())`,
     );
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 4 });
-    waiting[0]?.end(older.slice(older.length / 2));
+    release();
     // It starts again, or finds that the other pull is running.
     expect(['busy', 'committed']).toContain((await first).kind);
     expect(await db.query('select status, committed_at is null as nothing from pull where id = 1')).toEqual([
       { status: 'failed', nothing: true },
     ]);
     await checkLaws(installation, newer);
+  });
+
+  it('discards what it read, even if nothing told it that it had lost its lock', async ({ open, onTestFinished }) => {
+    const { source, asked, release } = await servePausing(older, feedXml(newer), onTestFinished);
+    const { db, log, config } = await (await open({ feed: { source } })).app();
+    const [setup] = feedSetups(config, ['acme']);
+    if (setup === undefined) throw new Error('no feed');
+    const first = pullFeed(setup, { db, log, signal: new AbortController().signal });
+    await asked;
+    // As a later pull that was committed leaves it.
+    await db.query(
+      `with later as (insert into pull (feed, site) values ('acme', 'board') returning id)
+       update feed_state set current_pull = later.id from later where feed = 'acme'`,
+    );
+    release();
+    await expect(first).rejects.toThrow('pull 1 of feed acme was overtaken by pull 2; nothing of it was saved');
+    expect(await db.query('select from change')).toEqual([]);
   });
 });
