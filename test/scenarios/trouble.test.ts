@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
-import { describeInAll, itInAll } from '../support/in-all.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -50,7 +50,7 @@ describe('a site that refuses', () => {
   });
 });
 
-describeInAll('a site that refuses everything, with many requests in flight', () => {
+describe('a site that refuses everything, with many requests in flight', () => {
   const limits = '{ requests_per_second: 5000, concurrency: 64, timeout_seconds: 5 }';
 
   it('is paused although more than twice the first postings were sent before the check', async () => {
@@ -65,7 +65,7 @@ describeInAll('a site that refuses everything, with many requests in flight', ()
     expect(textOf(pauseCause)).toContain('first');
   });
 
-  it('is not paused if the check is switched off', async () => {
+  itInAll('is not paused if the check is switched off', async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 0 }' } });
     await mirror.writeFeed(feedXml(postings(100)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
