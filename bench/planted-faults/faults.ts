@@ -625,8 +625,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/apply/decide-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
-    tests: [doubts],
-    named: 'alike',
+    tests: ['test/apply/resolve-doubts.test.ts'],
+    named: 'identical content',
   },
   {
     file: 'src/flow/retry.ts',

@@ -1,6 +1,6 @@
 // Carries out an action on many review entries, which may ask sites about their jobs.
 import type { SiteName } from '../posting/identifiers.ts';
-import { type AdoptOptions, adoptFoundJobs } from '../review/bulk/adopt-found.ts';
+import { type AdoptRunOptions, adoptFoundJobs } from '../review/bulk/adopt-found.ts';
 import { type BulkOptions, type BulkRun, runBulk } from '../review/bulk/run-bulk.ts';
 import { tryLockBulk } from '../store/locks/bulk-lock.ts';
 import { findBulk } from '../store/review/bulk-actions.ts';
@@ -16,7 +16,7 @@ import { openFoundSites } from './site-access/found-sites.ts';
 export async function carryOutBulk(
   app: App,
   id: number,
-  options: BulkOptions & Pick<AdoptOptions, 'askAgainMs'>,
+  options: BulkOptions & Pick<AdoptRunOptions, 'askAgainMs'>,
   connectionOf?: (site: SiteName) => SiteConnection | undefined,
 ): Promise<BulkRun | 'taken' | undefined> {
   const { db, config } = app;

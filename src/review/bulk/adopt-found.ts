@@ -60,13 +60,13 @@ type ChunkEnd =
 
 const OVER: ChunkEnd = { kind: 'over' };
 
-export interface AdoptOptions extends Pick<BulkOptions, 'signal' | 'onProgress'> {
+export interface AdoptRunOptions extends Pick<BulkOptions, 'signal' | 'onProgress'> {
   /** How long after the first time to ask once more for jobs about which the site gave no clear answer. Default: 15 s. */
   readonly askAgainMs?: number;
 }
 
 /** What one run of the action knows. */
-interface Run extends AdoptOptions {
+interface Run extends AdoptRunOptions {
   readonly db: Database;
   readonly id: number;
   readonly acted: ActedEntry[];
@@ -83,7 +83,7 @@ export async function adoptFoundJobs(
   db: Database,
   id: number,
   sites: FoundSites,
-  options: AdoptOptions,
+  options: AdoptRunOptions,
 ): Promise<BulkRun | undefined> {
   const { signal } = options;
   const run: Run = { ...options, db, id, acted: [], unclear: new Set(), askedAgain: false };
