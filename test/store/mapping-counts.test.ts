@@ -41,8 +41,8 @@ const STATEMENTS = [
   'delete from mapping where random() < 0.3',
   // As outcomes are recorded: rows are removed and added in one statement.
   `with gone as (delete from mapping where random() < 0.2) ${MAP} on conflict do nothing`,
-  `update mapping set feed = feed || 'new', key = 'k' || nextval('entry_number') where random() < 0.1`,
-  `update mapping set key = 'k' || nextval('entry_number') where random() < 0.1`,
+  `update mapping set feed = feed || 'new', key = 'u' || nextval('entry_number') where random() < 0.1`,
+  `update mapping set key = 'u' || nextval('entry_number') where random() < 0.1`,
   'select fold_mapping_tally()',
 ] as const;
 
