@@ -128,6 +128,8 @@ async function adoptChunk(run: Run, sites: FoundSites): Promise<ChunkEnd> {
       if (waits !== undefined) return waits;
       if ('noClearAnswer' in checked && !run.askedAgain) {
         run.unclear.add(entry);
+        // A stop is noticed with the next chunk.
+        if (performance.now() > until) break;
         continue;
       }
     }
