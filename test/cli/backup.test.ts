@@ -37,17 +37,19 @@ const newFile = (): string => join(folder, `${++number}.backup`);
 
 /** Ten jobs, a rejected posting, an edit, and a feed with signs of every kind of text. */
 async function openMirrored(site: Readonly<Record<string, string | undefined>> = {}): Promise<Mirror> {
-  const mirror = await openMirror({ site, databaseUrl: await emptyDatabase(), searched: true });
+  const mirror = await openMirror({ site, databaseUrl: await ownDatabase({}), searched: true });
   opened.push(mirror);
   await pull(mirror, [...postings(9), ODD, posting('bad', { state: 'Jalisco' })]);
   return mirror;
 }
 
-async function emptyDatabase(): Promise<string> {
-  const database = await createTestDatabase({ empty: true });
+/** Apart from that of the sandbox, which stays as it is when the mirror's is replaced. */
+async function ownDatabase(options: { readonly empty?: true }): Promise<string> {
+  const database = await createTestDatabase(options);
   databases.push(database);
   return database.url;
 }
+const emptyDatabase = () => ownDatabase({ empty: true });
 
 async function pull(mirror: Mirror, list: readonly TestPosting[]) {
   await mirror.writeFeed(feedXml(list));
