@@ -15,7 +15,8 @@ export interface ToldCount {
   readonly agoSeconds: number;
 }
 
-const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /**
  * | what                                               | told again              |
@@ -24,10 +25,12 @@ const DAY_SECONDS = 86_400;
  * | twice as many or more                              | yes                     |
  * | all are newer than the last message                | yes                     |
  * | some more, and each needs a person                 | once a day              |
+ * | more new groups                                    | once an hour            |
  */
 export function isToldAgain(kind: AlertKind, told: ToldCount, now: AlertCount): boolean {
   if (now.count >= 2 * told.count) return true;
   if (now.oldestSeconds !== undefined && now.oldestSeconds < told.agoSeconds) return true;
+  if (now.count <= told.count) return false;
   const needsPerson = kind === 'held' || kind === 'in_doubt';
-  return needsPerson && now.count > told.count && told.agoSeconds >= DAY_SECONDS;
+  return (needsPerson && told.agoSeconds >= DAY_SECONDS) || (kind === 'new_group' && told.agoSeconds >= HOUR_SECONDS);
 }

@@ -21,6 +21,9 @@ const CASES: readonly (readonly [string, AlertKind, ToldCount, AlertCount, boole
   ['more doubts a day later', 'in_doubt', { count: 10, agoSeconds: 24 * HOUR }, { count: 11 }, true],
   ['twice as many doubts', 'in_doubt', { count: 1, agoSeconds: 1 }, { count: 2 }, true],
   ['more rejected a day later', 'rejected_share', { count: 100, agoSeconds: 48 * HOUR }, { count: 199 }, false],
+  ['another new group', 'new_group', { count: 2, agoSeconds: HOUR - 1 }, { count: 3 }, false],
+  ['another new group an hour later', 'new_group', { count: 2, agoSeconds: HOUR }, { count: 3 }, true],
+  ['as many new groups an hour later', 'new_group', { count: 2, agoSeconds: HOUR }, { count: 2 }, false],
   ['twice as many rejected', 'rejected_share', { count: 100, agoSeconds: 1 }, { count: 200 }, true],
 ];
 
