@@ -196,6 +196,20 @@ const states: Record<string, State> = {
     lands: 'updated',
     landed: undefined,
   },
+  'gone while an update was in flight whose outcome is unknown': {
+    prepare: async () => {
+      await live([p1, ...others]);
+      await pull([changed, ...others]);
+      const attempt = await stage.claim('p1');
+      await pull(others);
+      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+      const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
+      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
+      return undefined;
+    },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
+  },
   'with a pending delete': { prepare: () => gone().then(nothing), open: undefined },
   'with a held delete': { prepare: () => heldWithOthers().then(nothing), open: undefined },
   'with an approved delete': {
@@ -435,6 +449,19 @@ describe('an unreadable record without a key', () => {
     expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
   });
+
+  it.each(['failed', 'rejected'] as const)(
+    'causes a delete that was %s to be held: nobody sends it again',
+    async (to) => {
+      await gone();
+      await stage.fail('p1', to);
+      const entry = await stage.entry('p1');
+      await pull(feedOf(others, keyless()));
+      expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
+      expect(await acts('retry', [entry])).toMatchObject({ entries: [{ result: 'not_applicable' }] });
+      expect(await pull(others)).toMatchObject({ complete: true, gone: 1, held: 0, pending_deletes: 1 });
+    },
+  );
 
   itInAll('leaves creates that are not done yet as they are', async () => {
     await live(others);

@@ -235,3 +235,18 @@ itInAll('a late answer to a resolved doubt does not resolve it twice', async () 
   expect(late).toBe('superseded');
   expect(await stage.app.db.query('select site_job_id from orphan_site_job')).toEqual([{ site_job_id: 'late' }]);
 });
+
+it('a job that is found after the doubt about an older version ended is compared with the version to be sent', async () => {
+  await doubt('p1');
+  await stage.pull([posting('p1', { title: 'Newer' })]);
+  await resolve('p1', { kind: 'missing' });
+  const id = await makeJob('p1');
+  await stage.app.db.query(
+    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', $1, 'p1', 'p1', 'number')`,
+    [id],
+  );
+  await expect(stage.claim('p1')).rejects.toThrow('not ready');
+  expect(await resolve('p1', exists(id))).toMatchObject({ kind: 'recorded' });
+  expect(await mappings()).toEqual([{ key: 'p1', site_job_id: id }]);
+  expect(await stage.change('p1')).toBeUndefined();
+});
