@@ -20,7 +20,8 @@ export interface AlertCondition {
   readonly detail?: Message;
   /** How many changes it is about, for those that count some: it is told again if they are far more. */
   readonly count?: number;
-  readonly oldestSeconds?: number;
+  /** When the oldest of them began, in Unix time in seconds by the database's clock. */
+  readonly oldestAt?: number;
 }
 
 export interface AlertFacts {
@@ -83,7 +84,7 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
   return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
 }
 
-function waiting({ feed, site, state, n, age }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
+function waiting({ feed, site, state, n, age, since }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
   if (state !== 'held' && state !== 'in_doubt') return [];
   const subject = `feed ${feed}`;
   const isLong = escalates({ kind: state, site, ageMs: age * 1000 }, config);
@@ -103,7 +104,7 @@ function waiting({ feed, site, state, n, age }: ChangeGauge, config: Pick<Config
       subject,
       message: messageOf(`${held} and wait${n === 1 ? 's' : ''} for approval`, see),
       count: n,
-      oldestSeconds: age,
+      oldestAt: since,
     },
     ...(isLong ? [{ kind: 'escalation' as const, subject, message: messageOf(escalated, see) }] : []),
   ];
@@ -117,7 +118,7 @@ function rejected({ feed, state, n }: ChangeGauge, size: number, percent: number
   return [{ kind: 'rejected_share', subject: `feed ${feed}`, message, count: n }];
 }
 
-function appeared({ feed, n, age, largest }: NewGroups): AlertCondition {
+function appeared({ feed, n, since, largest }: NewGroups): AlertCondition {
   const of = n === 1 ? 'with' : 'the largest with';
   const entries = plural(largest.n, 'entry', 'entries');
   const text = `feed ${feed}: ${plural(n, 'new group')} in review, ${of} ${entries}`;
@@ -127,7 +128,7 @@ function appeared({ feed, n, age, largest }: NewGroups): AlertCondition {
     message: messageOf(text, [{ words: 'see', action: { kind: 'list_entries', feed } }]),
     detail: `${largest.kind}: ${groupTitle({ ...largest, field: largest.field ?? undefined, values: [], valueCount: 0 })}`,
     count: n,
-    oldestSeconds: age,
+    oldestAt: since,
   };
 }
 

@@ -16,6 +16,7 @@ const change = (state: ChangeGauge['state'], n: number, age = 10): ChangeGauge =
   state,
   n,
   age,
+  since: 1_800_000_000 - age,
 });
 const pull = (size: number | null, seen = size): AlertFacts['pulls'][number] => ({
   feed: acme,
@@ -55,7 +56,7 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['few postings, all rejected', { changes: [change('rejected', 5)], pulls: [pull(5)] }, []],
   ['rejected ones of a feed that was emptied', { changes: [change('rejected', 11)], pulls: [pull(0)] }, []],
   ['rejected ones of a feed without a pull', { changes: [change('rejected', 11)] }, []],
-  ['a new group', { newGroups: [{ feed: acme, n: 1, age: 5, largest }] }, ['new_group feed acme']],
+  ['a new group', { newGroups: [{ feed: acme, n: 1, since: 1_800_000_000, largest }] }, ['new_group feed acme']],
 ];
 
 it.each(CASES)('%s', (_name, facts, expected) => {

@@ -96,10 +96,12 @@ export async function evaluateAlerts(
 
 const idOf = ({ kind, subject }: AlertName): string => `${kind} ${subject}`;
 
-const isWorse = ({ count, toldSecondsAgo }: SeenAlert, now: AlertCondition): boolean =>
-  count !== null &&
-  now.count !== undefined &&
-  isToldAgain(now.kind, { count, agoSeconds: toldSecondsAgo }, { count: now.count, oldestSeconds: now.oldestSeconds });
+const isWorse = ({ count: told, toldAt: at, toldSecondsAgo: agoSeconds }: SeenAlert, now: AlertCondition): boolean => {
+  const { kind, count, oldestAt } = now;
+  return (
+    told !== null && count !== undefined && isToldAgain(kind, { count: told, at, agoSeconds }, { count, oldestAt })
+  );
+};
 
 const needsConfirming = (alert: SeenAlert | undefined, evaluator: string): boolean =>
   alert !== undefined && (alert.isStale || !alert.evaluators.includes(evaluator));

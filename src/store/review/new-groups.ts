@@ -9,8 +9,8 @@ export interface NewGroups {
   readonly feed: FeedName;
   /** How many groups. */
   readonly n: number;
-  /** Seconds since the first of them appeared. */
-  readonly age: number;
+  /** When the first of them appeared, in Unix time in seconds. */
+  readonly since: number;
   /** The one with the most entries of the feed. */
   readonly largest: {
     readonly n: number;
@@ -36,15 +36,15 @@ export const readNewGroups = (db: Queryable, hours: number): Promise<NewGroups[]
        group by feed, group_id, kind having sum(n) > 0
        order by 4 desc, group_id, feed limit ${MOST_GROUPS}),
      appeared as materialized (
-       select c.*, greatest(0, extract(epoch from clock_timestamp() - least(
+       select c.*, least(
          (select min(at) from review_group_count h where h.group_id = c.group_id),
-         (select min(since) from review_entry e where not e.discarded and e.group_id = c.group_id))))::float8 as age
+         (select min(since) from review_entry e where not e.discarded and e.group_id = c.group_id)) as since
        from counted c join feed_state f on f.feed = c.feed and f.retired_at is null)
-     select distinct on (a.feed) a.feed, count(*) over of_feed as n, max(a.age) over of_feed as age,
+     select distinct on (a.feed) a.feed, count(*) over of_feed as n, extract(epoch from min(a.since) over of_feed)::float8 as since,
        jsonb_build_object('n', a.n, 'kind', a.kind, 'field', e.field, 'message', e.message) as largest
      from appeared a cross join lateral (
        select field, message from review_entry where group_id = a.group_id order by id limit 1) e
-     where a.age < 3600 * $1::float8
+     where a.since > clock_timestamp() - make_interval(hours => $1)
      window of_feed as (partition by a.feed)
      order by a.feed, a.n desc, a.group_id`,
     [hours],
