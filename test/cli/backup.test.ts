@@ -37,17 +37,19 @@ const newFile = (): string => join(folder, `${++number}.backup`);
 
 /** Ten jobs, a rejected posting, an edit, and a feed with signs of every kind of text. */
 async function openMirrored(site: Readonly<Record<string, string | undefined>> = {}): Promise<Mirror> {
-  const mirror = await openMirror({ site, databaseUrl: await emptyDatabase(), searched: true });
+  const mirror = await openMirror({ site, databaseUrl: await ownDatabase({}), searched: true });
   opened.push(mirror);
   await pull(mirror, [...postings(9), ODD, posting('bad', { state: 'Jalisco' })]);
   return mirror;
 }
 
-async function emptyDatabase(): Promise<string> {
-  const database = await createTestDatabase({ empty: true });
+/** Apart from that of the sandbox, which stays as it is when the mirror's is replaced. */
+async function ownDatabase(options: { readonly empty?: true }): Promise<string> {
+  const database = await createTestDatabase(options);
   databases.push(database);
   return database.url;
 }
+const emptyDatabase = () => ownDatabase({ empty: true });
 
 async function pull(mirror: Mirror, list: readonly TestPosting[]) {
   await mirror.writeFeed(feedXml(list));
@@ -284,28 +286,30 @@ describe('after a restore', () => {
     const mirror = await openMirrored();
     const source = mirror.env.DATABASE_URL ?? '';
     const file = newFile();
-    // The backup has a delete of p9 and a create of p11 that were not sent yet.
+    // The backup has a delete of p8 that has failed, and a delete of p9 and a create of p11 that were not sent yet.
     await runSql(
       source,
       `insert into site_state (site, paused_since) values ('board', now())
       on conflict (site) do update set paused_since = now()`,
     );
-    await pull(mirror, [...postings(8), ODD, posting('p11')]);
+    await pull(mirror, [...postings(7), ODD, posting('p11')]);
+    await runSql(source, `update change set state = 'failed', since = now() where key = 'p8'`);
     await runProgram(mirror, 'backup', file);
     await runSql(source, 'update site_state set paused_since = null');
-    // Since then p9 is back, p11 and p12 were created.
+    // Since then p8 and p9 are back, p11 and p12 were created.
     const now = [...postings(9), ODD, posting('p11'), posting('p12')];
     expect(await pull(mirror, now)).toMatchObject({ created: 2 });
     const ids = new Map((await mirror.sandbox.inspect.jobs()).map(({ id, fields }) => [fields.number, id]));
     const jobs = await mirror.sandbox.inspect.count();
 
     const restored = await runProgram(mirror, 'restore', file, '--replace', '--yes', '--json');
-    expect(restored.json()).toMatchObject([{ held_deletes: 1, waiting_creates: 1 }]);
+    expect(restored.json()).toMatchObject([{ held_deletes: 2, waiting_creates: 1 }]);
     await runSql(source, 'update site_state set paused_since = null');
     mirror.sandbox.requests.clear();
     // Nothing is sent until the next complete pull and the search of the site.
     expect(await runSql(source, 'select key, state, operation from change order by key')).toEqual([
       { key: 'p11', state: 'ready', operation: 'create' },
+      { key: 'p8', state: 'held', operation: 'delete' },
       { key: 'p9', state: 'held', operation: 'delete' },
     ]);
     expect(await runSql(source, 'select from feed_state where site_checked_at is not null')).toEqual([]);

@@ -21,45 +21,42 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-/** Adds a feed `globex` with these lines to the configuration. */
-async function addFeed(...lines: string[]): Promise<void> {
+/** Adds a feed with these lines to the configuration. */
+async function addFeed(lines: readonly string[], name = 'globex'): Promise<void> {
   const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(mirror.configPath, `${text}  globex:\n${lines.map((line) => `    ${line}\n`).join('')}`);
+  await writeFile(mirror.configPath, `${text}  ${name}:\n${lines.map((line) => `    ${line}\n`).join('')}`);
 }
 
 const WHOLE = ['source: feed.xml', 'format: indeed', 'site: board'];
 
-describe.each([
-  ['an unknown setting', [...WHOLE, 'shedule: "* * * * *"'], 'shedule'],
-  ['an unknown preset', ['source: feed.xml', 'format: nothing-like-it', 'site: board'], 'there is no preset'],
-  ['an unknown site', ['source: feed.xml', 'format: indeed', 'site: bord'], 'there is no site bord'],
-  ['a variable that is not set', [...WHOLE, 'headers: { Authorization: "${NOT_SET_ANYWHERE}" }'], 'NOT_SET_ANYWHERE'],
-  ['a mapping without a required field', [...WHOLE, 'fields: { title: null }'], 'nothing fills title'],
-  ['an unsupported schedule', [...WHOLE, 'schedule: "@reboot"'], 'schedule'],
-])('a feed with %s', (_name, lines, reason) => {
-  it('is reported as failed by sync and plan, while the other feed is mirrored', async () => {
-    await addFeed(...lines);
-    const plan = await run('plan');
-    expect(plan).toMatchObject({ status: 1, errors: expect.stringContaining('acme: 3 seen: 3 to create') });
-    expect(plan.errors).toContain(reason);
-    const sync = await run('sync', '--json');
-    expect(sync.status).toBe(1);
-    expect(sync.json()).toEqual([
-      expect.objectContaining({
-        feed: 'globex',
-        pull: null,
-        status: 'failed',
-        message: expect.stringContaining(reason),
-      }),
-      expect.objectContaining({ feed: 'acme', status: 'mirrored', created: 3 }),
-    ]);
-    const only = await run('sync', 'acme');
-    expect(only.status).toBe(0);
-  });
+it('feeds with mistakes are reported as failed by sync and plan, while the other feed is mirrored', async () => {
+  const mistakes: readonly (readonly [name: string, lines: readonly string[], reason: string])[] = [
+    ['unknown-setting', [...WHOLE, 'shedule: "* * * * *"'], 'shedule'],
+    ['unknown-preset', ['source: feed.xml', 'format: nothing-like-it', 'site: board'], 'there is no preset'],
+    ['unknown-site', ['source: feed.xml', 'format: indeed', 'site: bord'], 'there is no site bord'],
+    ['unset-variable', [...WHOLE, 'headers: { Authorization: "${NOT_SET_ANYWHERE}" }'], 'NOT_SET_ANYWHERE'],
+    ['missing-field', [...WHOLE, 'fields: { title: null }'], 'nothing fills title'],
+    ['wrong-schedule', [...WHOLE, 'schedule: "@reboot"'], 'schedule'],
+  ];
+  for (const [name, lines] of mistakes) await addFeed(lines, name);
+  const plan = await run('plan');
+  expect(plan).toMatchObject({ status: 1, errors: expect.stringContaining('acme: 3 seen: 3 to create') });
+  const said = plan.errors.split('\n');
+  const sync = await run('sync', '--json');
+  expect(sync.status).toBe(1);
+  const reported = new Map(sync.json().map((line) => [line.feed, line]));
+  expect(reported.size).toBe(mistakes.length + 1);
+  expect(reported.get('acme')).toMatchObject({ status: 'mirrored', created: 3 });
+  for (const [name, , reason] of mistakes) {
+    expect(said, name).toContainEqual(expect.stringMatching(new RegExp(`${name}.*${reason}`)));
+    const message = expect.stringContaining(reason);
+    expect(reported.get(name), name).toMatchObject({ pull: null, status: 'failed', message });
+  }
+  expect((await run('sync', 'acme')).status).toBe(0);
 });
 
 it('a feed that breaks does not count as removed: it keeps its jobs and name', async () => {
-  await addFeed(...WHOLE.slice(1), 'source: other.xml');
+  await addFeed([...WHOLE.slice(1), 'source: other.xml']);
   await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('g1')]));
   expect((await run('sync')).status).toBe(0);
   await writeFile(
@@ -87,7 +84,7 @@ it('a mistake in a site stops everything', async () => {
 });
 
 it('a feed that is being pulled does not stop plan from planning the others', async () => {
-  await addFeed(...WHOLE);
+  await addFeed(WHOLE);
   const { db } = await mirror.app();
   const release = await holdPullLock(db, feedName('acme'));
   const plan = await run('plan');
@@ -107,7 +104,7 @@ describe('check', () => {
   });
 
   it('lists every mistake at once, with line and remedy, and never says "right"', async () => {
-    await addFeed('source: feeds/*.xml', 'format: indeed', 'site: board', 'schedule: "H 3 * * *"');
+    await addFeed(['source: feeds/*.xml', 'format: indeed', 'site: board', 'schedule: "H 3 * * *"']);
     await rm(join(mirror.folder, 'feed.xml'));
     const { out, errors, status } = await run('check');
     expect(status).toBe(1);
@@ -125,7 +122,7 @@ describe('check', () => {
   });
 
   it('prints only the problems, in file order, including unsupported encodings', async () => {
-    await addFeed('source: feed.xml', 'schedule: "H 3 * * *"', 'format: indeed', 'site: bord');
+    await addFeed(['source: feed.xml', 'schedule: "H 3 * * *"', 'format: indeed', 'site: bord']);
     const { out, errors, status } = await run('check');
     expect(status).toBe(1);
     expect(errors).toMatch(/globex\.schedule: .*\n.*globex\.site: /);

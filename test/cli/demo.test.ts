@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startProgram } from './program.ts';
+import { SHIPPED_PROGRAM, startProgram } from './program.ts';
 
 let folder: string;
 
@@ -15,7 +15,15 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-it('with --once, proves its result in plain lines and removes everything', { timeout: 240_000 }, async () => {
+it('with --once, proves its result in plain lines and removes everything, also what a killed demo left behind', {
+  timeout: 240_000,
+}, async () => {
+  const killed = startProgram(['demo', '--once'], { cwd: folder });
+  await killed.printed(/The sync, as/);
+  killed.process.kill('SIGKILL');
+  await killed.ended;
+  expect(await readdir(join(folder, '.jobmirror'))).toEqual([`demo-${killed.process.pid}`]);
+
   const demo = startProgram(['demo', '--once'], { cwd: folder });
   expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
   const lines = demo.out().split('\n');
@@ -45,7 +53,7 @@ it('with --once, proves its result in plain lines and removes everything', { tim
 it('without --once, keeps its site open until a signal, then exits with status 0', {
   timeout: 240_000,
 }, async () => {
-  const demo = startProgram(['demo'], { cwd: folder });
+  const demo = startProgram(['demo'], { cwd: folder, program: SHIPPED_PROGRAM });
   const [, url = ''] = await demo.printed(/The site: +(\S+)/);
   await demo.printed(/Ctrl-C ends the demo/);
   expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
@@ -79,17 +87,5 @@ it('stopped midway, removes everything, and does not claim to be done', { timeou
   demo.process.kill('SIGTERM');
   expect(await demo.ended).toEqual({ status: 1, signal: null });
   expect(demo.out()).not.toContain('proven');
-  expect(await readdir(folder)).toEqual([]);
-});
-
-it('removes what a killed demo left behind, including its database server', { timeout: 240_000 }, async () => {
-  const killed = startProgram(['demo', '--once'], { cwd: folder });
-  await killed.printed(/The sync, as/);
-  killed.process.kill('SIGKILL');
-  await killed.ended;
-  expect(await readdir(join(folder, '.jobmirror'))).toEqual([`demo-${killed.process.pid}`]);
-
-  const demo = startProgram(['demo', '--once'], { cwd: folder });
-  expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
   expect(await readdir(folder)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Mappings exported by one installation and imported by another: nothing is lost, and each mistake in the file is named once.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -29,10 +29,8 @@ const KEYS = [
 let mirror: Mirror;
 let database: TestDatabase;
 let second: Installation;
-beforeEach(async () => {
+beforeAll(async () => {
   mirror = await openMirror();
-  database = await createTestDatabase();
-  second = { ...mirror, env: { ...mirror.env, DATABASE_URL: database.url } };
   await mirror.writeFeed(feedXml(KEYS.map((key) => posting(key))));
   await mirror.sync();
   // An old job, one just as old, and one whose URL the site did not tell.
@@ -41,10 +39,14 @@ beforeEach(async () => {
   await db.query(`update mapping set site_job_url = null where key = 'Z'`);
   await mirror.stopEngine();
 });
-afterEach(async () => {
-  await mirror.close();
-  await database.drop();
+afterAll(() => mirror.close());
+
+// No case changes the first installation or the site.
+beforeEach(async () => {
+  database = await createTestDatabase();
+  second = { ...mirror, env: { ...mirror.env, DATABASE_URL: database.url } };
 });
+afterEach(() => database.drop());
 
 const file = () => join(mirror.folder, 'mappings');
 

@@ -1,15 +1,19 @@
-// Runs the compiled command line in a child process, as a person would from a shell.
+// Runs the command line in a child process, as a person would from a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.ts';
 
-/** `npm test` compiles it before the tests run. */
-export const PROGRAM = join(packageRoot, 'dist/src/cli/main.js');
+/** The program as it is shipped. */
+export const SHIPPED_PROGRAM = join(packageRoot, 'dist/src/cli/main.js');
+/** The same bundled into few files, by `test/support/bundle.ts`: it starts in half of the processor time. */
+export const PROGRAM = join(packageRoot, 'dist/bundled/main.js');
 
 export interface ProgramOptions {
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** By default {@link PROGRAM}. */
+  readonly program?: string;
 }
 
 export interface RunningProgram {
@@ -23,8 +27,8 @@ export interface RunningProgram {
   readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-export function startProgram(args: readonly string[], { cwd, env }: ProgramOptions): RunningProgram {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...process.env, ...env } });
+export function startProgram(args: readonly string[], { cwd, env, program = PROGRAM }: ProgramOptions): RunningProgram {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
   let out = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runProgram as runArguments } from '../../src/cli/program.ts';
 import type { Mirror } from '../support/mirror.ts';
-import { PROGRAM, startProgram } from './program.ts';
+import { SHIPPED_PROGRAM, startProgram } from './program.ts';
 
 export interface ProgramResult {
   readonly status: number | null;
@@ -16,8 +16,11 @@ export interface ProgramResult {
 /** Resolves when the commands begun so far have ended: they share process-wide state, so they run one after another. */
 let former: Promise<unknown> = Promise.resolve();
 
-/** What a command needs of an installation. */
-export type Installation = Pick<Mirror, 'folder' | 'configPath' | 'env'>;
+/** What a command needs of an installation; without `configPath`, it gets no `--config`. */
+export type Installation = Pick<Mirror, 'folder' | 'env'> & Partial<Pick<Mirror, 'configPath'>>;
+
+const configOf = ({ configPath }: Installation): readonly string[] =>
+  configPath === undefined ? [] : ['--config', configPath];
 
 /** Runs without terminal or input. Test exits, limits and signals with {@link spawnProgram}. */
 export function runProgram(mirror: Installation, ...args: readonly string[]): Promise<ProgramResult> {
@@ -26,9 +29,10 @@ export function runProgram(mirror: Installation, ...args: readonly string[]): Pr
   return result;
 }
 
-/** Runs the compiled program in a process of its own, as a person would. */
+/** Runs the program as it is shipped, in a process of its own, as a person would. */
 export async function spawnProgram(mirror: Installation, ...args: readonly string[]): Promise<ProgramResult> {
-  const running = startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  const options = { cwd: mirror.folder, env: mirror.env, program: SHIPPED_PROGRAM };
+  const running = startProgram([...args, ...configOf(mirror)], options);
   const { status } = await running.ended;
   return resultOf(status, running.out(), running.errors());
 }
@@ -37,7 +41,7 @@ async function runHere(mirror: Installation, args: readonly string[]): Promise<P
   const out = collector();
   const errors = collector();
   const restore = replaceProcess({
-    argv: [process.execPath, PROGRAM, ...args, '--config', mirror.configPath],
+    argv: [process.execPath, SHIPPED_PROGRAM, ...args, ...configOf(mirror)],
     env: { ...process.env, ...mirror.env },
     stdin: Readable.from([]),
     stdout: out.stream,

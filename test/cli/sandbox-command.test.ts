@@ -1,4 +1,4 @@
-// `jobmirror sandbox` in a process of its own: it serves the interface, keeps its jobs, and reports invalid options.
+// `jobmirror sandbox`: in a process of its own it serves the interface, keeps its jobs, and reports invalid options.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, jobOf, nurse } from '../sandbox/test-sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type RunningProgram, startProgram } from './program.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
 
 const SECRETS = { JOBMIRROR_SANDBOX_TOKEN: 'a-known-token', JOBMIRROR_SANDBOX_PASSWORD: 'a known password' };
 
@@ -22,6 +23,10 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningProgram =>
   startProgram(['sandbox', ...args], { cwd: folder, env });
+
+/** In this process. */
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ProgramResult> =>
+  runProgram({ folder, env }, 'sandbox', ...args);
 
 const urlOf = async (sandbox: RunningProgram): Promise<string> =>
   (await sandbox.printed(/The sandbox is at (\S+)[\s\S]*Ctrl-C/))[1] ?? '';
@@ -126,20 +131,20 @@ it.each([
   ],
   ['an account that is not an address', ['--account', 'ann'], /--account ann: not an e-mail address/],
 ])('refuses %s, before it opens anything', async (_name, args, message) => {
-  const sandbox = start(args);
-  expect((await sandbox.ended).status).toBe(1);
-  expect(sandbox.errors()).toMatch(message);
+  const { status, errors } = await run(args);
+  expect(status).toBe(1);
+  expect(errors).toMatch(message);
 });
 
 it('refuses a token that HTTP Basic cannot carry', async () => {
-  const sandbox = start(['--account', 'ann@example.com'], { JOBMIRROR_SANDBOX_TOKEN: 'a:b' });
-  expect((await sandbox.ended).status).toBe(1);
-  expect(sandbox.errors()).toContain('JOBMIRROR_SANDBOX_TOKEN: a token holds no colon');
+  const { status, errors } = await run(['--account', 'ann@example.com'], { JOBMIRROR_SANDBOX_TOKEN: 'a:b' });
+  expect(status).toBe(1);
+  expect(errors).toContain('JOBMIRROR_SANDBOX_TOKEN: a token holds no colon');
 });
 
 it('explains every setting and every fault in its help', async () => {
-  const help = start(['--help']);
-  expect((await help.ended).status).toBe(0);
+  const help = await run(['--help']);
+  expect(help.status).toBe(0);
   for (const text of ['--validation-status <value>', '--paging <value>', 'timeout-late', 'retry-after: form of'])
-    expect(help.out()).toContain(text);
+    expect(help.out).toContain(text);
 });

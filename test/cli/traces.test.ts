@@ -75,7 +75,7 @@ itInAll('a collector that is away changes nothing', async () => {
 
 itInAll('a way of exporting that is not offered is named, and the work is done', async () => {
   const env = { ...mirror.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-  const { status, errors } = await spawnProgram({ ...mirror, env }, 'sync');
+  const { status, errors } = await spawnProgram({ ...mirror, env }, 'status');
   expect([status, errors]).toEqual([0, expect.stringContaining('no traces are exported: OTEL_EXPORTER_OTLP_PROTOCOL')]);
   expect(collector.received).toEqual([]);
 });

@@ -1,10 +1,13 @@
 // Gives a test a data folder with an awkward path, and ensures that no server outlives the test.
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { readPostmaster } from '../../src/embedded-postgres/postmaster-file.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 
 /** Options for servers that must survive kills but not power cuts: waiting for the disk takes most of the start-up time. */
 export const withoutSync = { settings: { fsync: 'off' } };
@@ -27,6 +30,29 @@ export function newDataFolder(mode?: 0o711 | 0o700): string {
     if (pid) process.kill(pid, 'SIGKILL');
   });
   return dataDir;
+}
+
+/**
+ * Creates a cluster for a test file; the returned function copies it to a new data folder. Copying takes a tenth of the
+ * processor time of creating. It is empty, and its server was started and stopped.
+ */
+export function clusterToCopy(): () => string {
+  let original = '';
+  beforeAll(async () => {
+    original = mkdtempSync(join(tmpdir(), 'jobmirror-cluster-'));
+    chmodSync(original, 0o711);
+    await (await openEmbeddedServer(original, withoutSync)).leave();
+    // Each copy gets a port of its own.
+    rmSync(clusterPaths(homeOf(original)).port);
+  });
+  afterAll(() => rmSync(original, { recursive: true, force: true }));
+  return () => {
+    const dataDir = newDataFolder();
+    mkdirSync(dirname(dataDir));
+    // Keeps the owners.
+    execFileSync('cp', ['-a', original, dataDir]);
+    return dataDir;
+  };
 }
 
 export const homeOf = (dataDir: string): string => join(dataDir, 'postgres', 'cluster');

@@ -2,40 +2,37 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
-import { homeOf, killServer, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
+import { clusterToCopy, homeOf, killServer, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** A cluster that was created, used and stopped. */
-async function usedCluster(): Promise<{ dataDir: string; url: string }> {
-  const dataDir = newDataFolder();
-  const server = await openEmbeddedServer(dataDir, withoutSync);
-  await server.leave();
-  return { dataDir, url: server.url() };
-}
+const copiedFolder = clusterToCopy();
 
 describe('handled', () => {
   it('a port in use by another program', async () => {
-    const { dataDir, url } = await usedCluster();
-    const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+    const dataDir = copiedFolder();
+    const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    writeFileSync(clusterPaths(homeOf(dataDir)).port, String(port));
     const server = await openEmbeddedServer(dataDir, withoutSync);
-    expect(server.url()).not.toBe(url);
+    expect(new URL(server.url()).port).not.toBe(String(port));
     await runSql(server.url(), 'select 1');
     await server.leave();
     other.close();
   });
 
   it('the file of a killed server whose process ID now belongs to another program of the same user', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const member = startMember(dataDir);
     await member.joined();
     await member.kill('SIGKILL');
@@ -53,7 +50,7 @@ describe('handled', () => {
   });
 
   it('a server that comes up after the check: its file is left alone', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'data', 'postmaster.pid');
     const before = readFileSync(file, 'utf8');
@@ -63,7 +60,7 @@ describe('handled', () => {
   });
 
   it('a log that has grown large', async () => {
-    const { dataDir } = await usedCluster();
+    const dataDir = copiedFolder();
     const log = join(homeOf(dataDir), 'server.log');
     appendFileSync(log, 'x'.repeat(6_000_000));
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
@@ -73,7 +70,7 @@ describe('handled', () => {
 
 describe('reported', () => {
   it('settings that the server refuses, with the log of this start', async () => {
-    const { dataDir } = await usedCluster();
+    const dataDir = copiedFolder();
     const failed = openEmbeddedServer(dataDir, { settings: { shared_buffers: 'plenty' } });
     await expect(failed).rejects.toThrow(
       /did not start\.\nThe end of its log \(.*server\.log\)(.|\n)*"shared_buffers": "plenty"/,
@@ -90,7 +87,7 @@ describe('reported', () => {
   });
 
   it('a cluster of another major version', async () => {
-    const { dataDir } = await usedCluster();
+    const dataDir = copiedFolder();
     writeFileSync(join(homeOf(dataDir), 'data', 'PG_VERSION'), '16\n');
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
       /was created by Postgres 16, but this jobmirror includes Postgres 18/,
@@ -98,7 +95,7 @@ describe('reported', () => {
   });
 
   it('a password file that does not match the running server', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'password');
     const password = readFileSync(file);
@@ -119,7 +116,7 @@ describe('reported', () => {
   });
 
   it('a data folder that is gone when the member leaves', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     renameSync(dataDir, `${dataDir} gone`);
     await expect(server.leave()).rejects.toThrow(/can't use the data folder .*ENOENT/);

@@ -11,21 +11,34 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
+import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { runnableBinaries } from '../../src/embedded-postgres/runnable-binaries.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { openShelter } from '../../src/embedded-postgres/shelter.ts';
 import { runSql } from '../support/sql.ts';
-import { asRoot, homeOf, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
+import {
+  asRoot,
+  clusterToCopy,
+  homeOf,
+  newDataFolder,
+  postmasterPid,
+  temporaryFolder,
+  withoutSync,
+} from './data-folder.ts';
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
+const copiedFolder = clusterToCopy();
 const NOBODY = 65534;
 const note = asRoot ? '' : ' (skipped: not root)';
 
@@ -51,7 +64,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await server.leave();
   });
 
-  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again', async () => {
+  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again, unless the folder was deleted', async () => {
     const dataDir = newDataFolder(0o700);
     const shelters = [join(temporaryFolder(), 'shelter')];
     const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
@@ -63,14 +76,6 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     expect(one).toBe(two);
     expect(await runSql(one, 'select * from mark')).toEqual([]);
     await Promise.all(members.map((member) => member.leave()));
-  });
-
-  it('does not find the data of a deleted data folder again', async () => {
-    const dataDir = newDataFolder(0o700);
-    const shelters = [join(temporaryFolder(), 'shelter')];
-    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
-    await runSql(first.url(), 'create table mark ()');
-    await first.leave();
     rmSync(dataDir, { recursive: true });
     const second = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await expect(runSql(second.url(), 'select * from mark')).rejects.toThrow('does not exist');
@@ -78,13 +83,15 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   });
 
   it('reports a cluster that is gone from the shelter, instead of creating a new one', async () => {
-    const dataDir = newDataFolder(0o700);
+    const dataDir = copiedFolder();
     const shelter = join(temporaryFolder(), 'shelter');
-    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
+    const home = join(shelter, 'clusters', 'one');
+    mkdirSync(dirname(home), { recursive: true });
+    renameSync(homeOf(dataDir), home);
+    symlinkSync(home, homeOf(dataDir));
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     rmSync(shelter, { recursive: true });
-    await expect(openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).rejects.toThrow(
-      /is gone\.\nBring that folder back/,
-    );
+    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(/is gone\.\nBring that folder back/);
   });
 
   it('removes only clusters that no data folder points to and that are 30 days old', async () => {
@@ -92,14 +99,21 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     const make = async () => {
       const dataDir = newDataFolder(0o700);
       await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
-      return { dataDir, home: readlinkSync(homeOf(dataDir)) };
+      return readlinkSync(homeOf(dataDir));
     };
-    const [desired, added, abandoned] = [await make(), await make(), await make()];
+    const desired = await make();
+    /** Also made for a data folder, which is gone. */
+    const withoutFolder = (name: string): string => {
+      const home = join(dirname(desired), name);
+      mkdirSync(home);
+      writeFileSync(clusterPaths(home).madeFor, homeOf(newDataFolder(0o700)));
+      return home;
+    };
+    const [added, abandoned] = [withoutFolder('added'), withoutFolder('abandoned')];
     const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
-    for (const { home } of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
-    for (const { dataDir } of [added, abandoned]) rmSync(dataDir, { recursive: true });
+    for (const home of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
     await make();
-    expect([desired, added, abandoned].map(({ home }) => existsSync(home))).toEqual([true, true, false]);
+    expect([desired, added, abandoned].map((home) => existsSync(home))).toEqual([true, true, false]);
   });
 
   it('skips a shelter that others could write to', async () => {
@@ -107,10 +121,8 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     const planted = join(folder, 'planted');
     mkdirSync(planted);
     chmodSync(planted, 0o777);
-    const shelters = [planted, join(folder, 'shelter')];
-    const dataDir = newDataFolder(0o700);
-    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
-    expect(readlinkSync(homeOf(dataDir))).toContain('/shelter/');
+    const shelter = join(folder, 'shelter');
+    expect(openShelter({ uid: NOBODY, gid: NOBODY }, [planted, shelter])).toBe(shelter);
     await expect(openEmbeddedServer(newDataFolder(0o700), { ...withoutSync, shelters: [planted] })).rejects.toThrow(
       /can't run as root.*\nSet data_dir to a folder that everybody may enter/,
     );
@@ -135,8 +147,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   );
 
   it.skipIf(!othersCanRun)(`tells another user who owns the data folder${othersNote}`, async () => {
-    const dataDir = newDataFolder();
-    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+    const dataDir = copiedFolder();
     await expect(startMember(dataDir, { uid: NOBODY }).joined()).rejects.toThrow(
       /can't use the data folder .*EACCES(.|\n)*belongs to you/,
     );
@@ -156,7 +167,7 @@ describe('the data folder', () => {
   });
 
   it('may be renamed while the server runs', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const first = await openEmbeddedServer(dataDir, withoutSync);
     const moved = `${dataDir} moved`;
     renameSync(dataDir, moved);
@@ -168,13 +179,15 @@ describe('the data folder', () => {
   });
 
   it('may be a copy of one whose server runs: it gets a server of its own', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const copyDir = newDataFolder();
     const original = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(original.url(), 'create table mark (); checkpoint');
-    execFileSync('cp', ['-a', dataDir, copyDir.replace(/\/[^/]*$/, '')].map(String), { stdio: 'ignore' });
+    mkdirSync(dirname(copyDir));
+    execFileSync('cp', ['-a', dataDir, copyDir]);
     const copy = await openEmbeddedServer(copyDir, withoutSync);
     expect(copy.url()).not.toBe(original.url());
+    expect(await runSql(copy.url(), 'select * from mark')).toEqual([]);
     await copy.leave();
     await runSql(original.url(), 'select * from mark');
     await original.leave();
@@ -187,10 +200,11 @@ describe('binaries', () => {
   const libraryLinks = (folder: string) =>
     readdirSync(join(folder, 'lib'), { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
 
-  /** An installation whose install script did not run, in a folder with this mode. */
+  /** An installation whose install script did not run, in a folder with this mode; without `share`, most of its files. */
   function unfinishedInstallation(mode: 0o711 | 0o700) {
     const folder = join(temporaryFolder(mode), 'native');
-    cpSync(installed.folder, folder, { recursive: true, verbatimSymlinks: true });
+    const filter = (source: string) => source !== join(installed.folder, 'share');
+    cpSync(installed.folder, folder, { recursive: true, verbatimSymlinks: true, filter });
     for (const { name } of libraryLinks(folder)) rmSync(join(folder, 'lib', name));
     return { ...installed, folder };
   }

@@ -7,12 +7,21 @@ import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runsEverything } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { runSql } from '../support/sql.ts';
-import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
+import {
+  clusterToCopy,
+  environmentOf,
+  homeOf,
+  killServer,
+  newDataFolder,
+  postmasterPid,
+  withoutSync,
+} from './data-folder.ts';
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
+const copiedFolder = clusterToCopy();
 const started = 'select pg_postmaster_start_time()::text as start';
 
 describe('members of one server', () => {
@@ -26,13 +35,15 @@ describe('members of one server', () => {
     await members[0]?.leave();
     await members[1]?.leave();
     expect(postmasterPid(dataDir)).toBe(pid);
-    await runSql(urls[2] ?? '', 'select 1');
+    // Enough for 22 commands at once: each may use twenty connections.
+    const [limit] = await runSql<{ max_connections: string }>(urls[2] ?? '', 'show max_connections');
+    expect(Number(limit?.max_connections)).toBeGreaterThanOrEqual(440);
     await members[2]?.leave();
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
   itInAll('find their data again after a stop', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const first = await openEmbeddedServer(dataDir);
     expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
     await runSql(first.url(), 'create table mark ()');
@@ -44,7 +55,7 @@ describe('members of one server', () => {
   });
 
   itInAll('come and go in any order without ever connecting to a stopping server', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const visit = async () => {
       const server = await openEmbeddedServer(dataDir, withoutSync);
       await runSql(server.url(), 'select 1');
@@ -58,7 +69,7 @@ describe('members of one server', () => {
   });
 
   itInAll('may leave twice', async () => {
-    const server = await openEmbeddedServer(newDataFolder(), withoutSync);
+    const server = await openEmbeddedServer(copiedFolder(), withoutSync);
     await server.leave();
     await expect(server.leave()).resolves.toBeUndefined();
   });
@@ -66,19 +77,18 @@ describe('members of one server', () => {
 
 describe('a member killed with -9', () => {
   itInAll('that started the server does not disturb the others, and the last of them stops it', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const starter = startMember(dataDir);
     await starter.joined();
-    const other = startMember(dataDir);
-    const url = await other.joined();
+    const other = await openEmbeddedServer(dataDir, withoutSync);
     await starter.kill('SIGKILL');
-    await runSql(url, 'select 1');
+    await runSql(other.url(), 'select 1');
     await other.leave();
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
   itInAll('as the only member leaves a server that the next one uses and stops', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const killed = startMember(dataDir);
     const [before] = await runSql(await killed.joined(), started);
     await killed.kill('SIGKILL');
@@ -102,8 +112,7 @@ describe('a member killed with -9', () => {
   });
 
   itInAll('while starting the server leaves one that the next member uses', async () => {
-    const dataDir = newDataFolder();
-    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+    const dataDir = copiedFolder();
     const killed = startMember(dataDir);
     while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
     await killed.kill('SIGKILL');
@@ -116,7 +125,7 @@ describe('a member killed with -9', () => {
 
 describe('a server killed with -9', () => {
   itInAll('is restarted by its members, at the same address and with its data', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const members = [startMember(dataDir), startMember(dataDir)];
     const [url = ''] = await Promise.all(members.map((member) => member.joined()));
     await runSql(url, 'create table mark ()');
@@ -130,7 +139,7 @@ describe('a server killed with -9', () => {
   });
 
   itInAll('together with its members is restarted by the next one', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const member = startMember(dataDir);
     await runSql(await member.joined(), 'create table mark ()');
     await member.kill('SIGKILL');
@@ -143,7 +152,7 @@ describe('a server killed with -9', () => {
 
 describe('the server', () => {
   itInAll('survives Ctrl-C in the process group that started it', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = copiedFolder();
     const member = startMember(dataDir, { ownGroup: true });
     const url = await member.joined();
     const pid = postmasterPid(dataDir);
@@ -158,7 +167,7 @@ describe('the server', () => {
   it.skipIf(process.platform !== 'linux' || !runsEverything)(
     'receives none of our secrets in its environment',
     async () => {
-      const dataDir = newDataFolder();
+      const dataDir = copiedFolder();
       const member = startMember(dataDir, { env: { BOARD_TOKEN: 'canary' } });
       await member.joined();
       expect(environmentOf(postmasterPid(dataDir) ?? 0)).not.toContain('canary');
@@ -168,8 +177,8 @@ describe('the server', () => {
 
   itInAll('of another data folder is separate', async () => {
     const [one, two] = await Promise.all([
-      openEmbeddedServer(newDataFolder(), withoutSync),
-      openEmbeddedServer(newDataFolder(), withoutSync),
+      openEmbeddedServer(copiedFolder(), withoutSync),
+      openEmbeddedServer(copiedFolder(), withoutSync),
     ]);
     expect(one.url()).not.toBe(two.url());
     await one.leave();

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
-import { newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
+import { clusterToCopy, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 
 // Each test starts several servers one after another, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
+const copiedFolder = clusterToCopy();
 const stopped = new Error('stopped by SIGTERM');
 
 /** Opens the server and stops that once a notice matches. */
@@ -32,28 +33,22 @@ async function opensAgain(dataDir: string): Promise<void> {
 }
 
 describe('an opening that is stopped', () => {
-  it('while the cluster is created: initdb ends, and its files are removed', async () => {
+  it('before it begins, or while the cluster is created: initdb ends, and no files are left', async () => {
     const dataDir = newDataFolder();
+    const signal = AbortSignal.abort(stopped);
+    await expect(openEmbeddedServer(dataDir, { ...withoutSync, signal })).rejects.toBe(stopped);
+    expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual([]);
     expect(await openUntil(dataDir, /Preparing/)).toBe(stopped);
     expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual([]);
     await opensAgain(dataDir);
   });
 
   it('while the started server is not ready: the server is stopped', async () => {
-    const dataDir = newDataFolder();
-    await opensAgain(dataDir);
+    const dataDir = copiedFolder();
     // Simulates a long crash recovery: this server recovers forever.
     const forever = { recovery_target_name: 'never', hot_standby: 'off' };
     writeFileSync(join(dataDir, 'postgres', 'cluster', 'data', 'standby.signal'), '');
     expect(await openUntil(dataDir, /Waiting for Postgres/, forever)).toBe(stopped);
     expect(postmasterPid(dataDir)).toBeUndefined();
-  });
-
-  it('before it begins: nothing is created', async () => {
-    const dataDir = newDataFolder();
-    const signal = AbortSignal.abort(stopped);
-    await expect(openEmbeddedServer(dataDir, { ...withoutSync, signal })).rejects.toBe(stopped);
-    expect(postmasterPid(dataDir)).toBeUndefined();
-    await opensAgain(dataDir);
   });
 });

@@ -1,5 +1,6 @@
 // Found jobs are adopted by a process that dies: the action goes on where it was, and each job gets its posting once.
 import { expect } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -35,8 +36,7 @@ it('killed before and after an adoption: what was done is counted once, and the 
   const second = await installation.spawn([...go, '--no-send'], { FAULT_AT: 'found-adopted' }).ended;
   expect({ ...second }).toMatchObject({ signal: 'SIGKILL' });
   expect(await progress(installation)).toEqual({ state: 'open', total: 4, done: 2, skipped: 0, decided: 2, mapped: 2 });
-  const last = await installation.spawn(go).ended;
-  expect({ ...last }).toMatchObject({ status: 0 });
+  expect(await runProgram(installation, ...go)).toMatchObject({ status: 0 });
   expect(await progress(installation)).toEqual({ state: 'done', total: 4, done: 4, skipped: 0, decided: 4, mapped: 4 });
   await heal(installation);
   await checkLaws(installation, list);

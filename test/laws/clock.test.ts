@@ -1,6 +1,6 @@
 // A process whose clock jumps by a day during a run, forward or back: timing must not depend on that clock.
 import { describe, expect } from 'vitest';
-import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
+import { leavesOut, ONLY_IN_ALL, spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -9,10 +9,11 @@ import { checkLaws } from './laws.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const FEED = postings(60);
-const CASES = QUEUES.flatMap((queue) => [
-  { ...queue, jump: 'forward', shiftMs: DAY_MS },
-  { ...queue, jump: 'back', shiftMs: -DAY_MS },
-]);
+const JUMPS = [
+  { jump: 'forward', shiftMs: DAY_MS },
+  { jump: 'back', shiftMs: -DAY_MS },
+];
+const CASES = QUEUES.flatMap((queue, number) => spread(JUMPS, number, 2).map((jump) => ({ ...queue, ...jump })));
 
 describe('a clock that jumps by a day', { concurrent: true }, () => {
   it.for(CASES)(

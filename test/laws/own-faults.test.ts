@@ -1,7 +1,7 @@
 // Faults of our own environment: two processes at once, restarts of Redis and Postgres, no free connection, poison.
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
@@ -9,15 +9,15 @@ import type { FeedSetup } from '../../src/pull/feed-setup.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
-import { lawTest as it, type Open, QUEUES } from './law-test.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
-import { openPrivateServer } from './private-server.ts';
+import { openPrivateServer, type PrivateServer } from './private-server.ts';
 
 const redis = redisForTests();
 const FEED = postings(60);
@@ -31,68 +31,67 @@ async function mirroring(installation: Installation): Promise<{ readonly ended: 
 const creates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
 
-describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)(
-    'two processes that mirror at once create each job once',
-    { timeout: 900_000 },
-    async ({ open, skip }) => {
-      skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
-      const installation = await open({ queue });
-      await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
-      await installation.writeFeed(feedXml(FEED));
-      const both = [installation.spawn(['sync']), installation.spawn(['sync'])];
-      const ends = await Promise.all(both.map(({ ended }) => ended));
-      expect(ends.map(({ status, output }) => ({ status, output }))).toMatchObject([{ status: 0 }, { status: 0 }]);
-      expect(creates(installation)).toBe(FEED.length);
-      await checkLaws(installation, FEED);
-    },
-  );
+it.for(spread(QUEUES, 1, 2))(
+  'two processes that mirror at once create each job once, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
+    if (!available) skip();
+    const installation = await open({ queue });
+    await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+    await installation.writeFeed(feedXml(FEED));
+    const both = [installation.spawn(['sync']), installation.spawn(['sync'])];
+    const ends = await Promise.all(both.map(({ ended }) => ended));
+    expect(ends.map(({ status, output }) => ({ status, output }))).toMatchObject([{ status: 0 }, { status: 0 }]);
+    expect(creates(installation)).toBe(FEED.length);
+    await checkLaws(installation, FEED);
+  },
+);
 
-  it.skipIf(!available)(
-    'two workers with the same queue jobs send each once',
-    { timeout: 900_000 },
-    async ({ open, skip }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
-      const installation = await open({ queue });
-      await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
-      await installation.writeFeed(feedXml(FEED));
-      const app = await installation.app();
-      const [setup] = feedSetups(app.config, ['acme']);
-      const first = await installation.engine();
-      const second = await startEngine(app, undefined);
-      const siteContexts = [first, second].flatMap(({ siteContexts }) => [...siteContexts.values()]);
-      const unstopped = () => new AbortController().signal;
-      await pullFeed(setup as FeedSetup, { ...app, signal: unstopped() });
-      // In addition to the engines' own workers, which may get the same queue jobs.
-      await Promise.all(
-        siteContexts.flatMap((siteContext) =>
-          FEED.map(({ key }) =>
-            applyChange({ feed: feedName('acme'), key: postingKey(key) }, siteContext, unstopped()),
-          ),
-        ),
-      );
-      await installation.sync();
-      expect(creates(installation)).toBe(FEED.length);
-      await second.stop(1_000);
-      await checkLaws(installation, FEED);
-    },
-  );
+it.for(spread(QUEUES, 0, 2))(
+  'two workers with the same queue jobs send each once, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+    if (!available) skip();
+    const installation = await open({ queue });
+    await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+    await installation.writeFeed(feedXml(FEED));
+    const app = await installation.app();
+    const [setup] = feedSetups(app.config, ['acme']);
+    const first = await installation.engine();
+    const second = await startEngine(app, undefined);
+    const siteContexts = [first, second].flatMap(({ siteContexts }) => [...siteContexts.values()]);
+    const unstopped = () => new AbortController().signal;
+    await pullFeed(setup as FeedSetup, { ...app, signal: unstopped() });
+    // In addition to the engines' own workers, which may get the same queue jobs.
+    await Promise.all(
+      siteContexts.flatMap((siteContext) =>
+        FEED.map(({ key }) => applyChange({ feed: feedName('acme'), key: postingKey(key) }, siteContext, unstopped())),
+      ),
+    );
+    await installation.sync();
+    expect(creates(installation)).toBe(FEED.length);
+    await second.stop(1_000);
+    await checkLaws(installation, FEED);
+  },
+);
 
-  it.skipIf(!available)(
-    'an exhausted connection pool only causes a delay',
-    { timeout: 900_000 },
-    async ({ open, skip }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
-      const installation = await open({ queue });
-      const { ended } = await mirroring(installation);
-      const { db } = await installation.app();
-      const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
-      await Promise.all(held);
-      expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
-      await checkLaws(installation, FEED);
-    },
-  );
-});
+it.for(spread(QUEUES, 0, 2))(
+  'an exhausted connection pool only causes a delay, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+    if (!available) skip();
+    const installation = await open({ queue });
+    const { ended } = await mirroring(installation);
+    const { db } = await installation.app();
+    const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
+    await Promise.all(held);
+    expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
+    await checkLaws(installation, FEED);
+  },
+);
 
 describe(`Redis${redis.note}`, () => {
   it.skipIf(!redis.available)(
@@ -124,21 +123,20 @@ describe(`Redis${redis.note}`, () => {
   });
 });
 
-/** An installation whose database is on its own server, which ends with the test. */
-async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => Promise<void>) => void) {
-  const server = await openPrivateServer();
-  atEnd(() => server.close());
-  return { server, installation: await open({ queue, databaseUrl: server.url }) };
-}
-
 describe('Postgres', () => {
-  it.for(QUEUES)(
+  let server: PrivateServer;
+  beforeAll(async () => {
+    server = await openPrivateServer({ max_connections: '40' });
+  });
+  afterAll(() => server.close());
+
+  it.for(spread(QUEUES, 0, 2))(
     'stopped immediately and restarted, with the queue in $queue $note',
     { timeout: 900_000 },
-    async ({ queue, available }, { open, skip, onTestFinished }) => {
+    async ({ queue, available }, { open, skip }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
-      const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
+      const installation = await open({ queue, databaseUrl: await server.newDatabase() });
       const { ended } = await mirroring(installation);
       await server.crash();
       expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
@@ -148,28 +146,9 @@ describe('Postgres', () => {
     },
   );
 
-  it.for(QUEUES)(
-    'stopped immediately during a sync of the command line, with the queue in $queue $note',
-    { timeout: 900_000 },
-    async ({ queue, available }, { open, skip, onTestFinished }) => {
-      skip(!runsEverything, ONLY_IN_ALL);
-      if (!available) skip();
-      const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
-      const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync']));
-      await server.crash();
-      const { status, output } = await begun.ended;
-      expect({ status, output }).toMatchObject({ status: 0, output: expect.stringMatching(/^acme: .* 60 created/m) });
-      await heal(installation);
-      await checkLaws(installation, FEED);
-      await installation.stopEngine();
-    },
-  );
-
-  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, skip, onTestFinished }) => {
+  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(!runsEverything, ONLY_IN_ALL);
-    const server = await openPrivateServer({ max_connections: '40' });
-    onTestFinished(() => server.close());
-    const installation = await open({ databaseUrl: server.url });
+    const installation = await open({ databaseUrl: await server.newDatabase() });
     const { ended } = await mirroring(installation);
     const taken = await takeAllConnections(server.url);
     expect(taken.length).toBeGreaterThan(5);
@@ -182,7 +161,7 @@ describe('Postgres', () => {
     await installation.stopEngine();
   });
 
-  it.for(QUEUES)(
+  it.for(spread(QUEUES, 1, 2))(
     'with a full disk only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
@@ -247,7 +226,7 @@ async function freeDisk(db: Database): Promise<void> {
 }
 
 describe('a change that cannot be processed', () => {
-  it.for(QUEUES)(
+  it.for(spread(QUEUES, 1, 2))(
     'ends in review, never in a loop, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {

@@ -1,4 +1,4 @@
-// A Postgres server for a single test, which may stop, fill or starve it.
+// A Postgres server for a single test or for one file, which may stop, fill or starve it.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import type { ServerSettings } from '../../src/embedded-postgres/server-settings.ts';
-import { runSql } from '../support/sql.ts';
+import { openQueueBackend } from '../../src/queue/backend.ts';
+import { migrate } from '../../src/store/postgres/migrate.ts';
+import { runSql, withDatabase } from '../support/sql.ts';
 
 export interface PrivateServer {
   readonly url: string;
+  /** Makes a database with our tables on it, and returns its URL. Migrates only the first one, and copies that. */
+  newDatabase(): Promise<string>;
   /** Ends the server at once, like a crash; its owner restarts it. Resolves when it is back. */
   crash(): Promise<void>;
   /** Ends the server like an administrator who does not wait for clients; its owner restarts it. Resolves when it is back. */
@@ -25,8 +29,15 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
   await chmod(folder, 0o711);
   const server = await openEmbeddedServer(folder, { settings });
   const url = server.url();
+  let copies = 0;
   return {
     url,
+    async newDatabase() {
+      if (copies === 0) await makeTemplate(url);
+      const name = `copy_${++copies}`;
+      await runSql(url, `create database ${name} template ${TEMPLATE}`);
+      return withDatabase(url, name);
+    },
     async crash() {
       process.kill(await postmasterOf(url), 'SIGQUIT');
       await untilBack(url);
@@ -54,6 +65,18 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const TEMPLATE = 'migrated';
+
+async function makeTemplate(url: string): Promise<void> {
+  await runSql(url, `create database ${TEMPLATE}`);
+  const databaseUrl = withDatabase(url, TEMPLATE);
+  await migrate(databaseUrl);
+  const onError = (error: Error): void => {
+    throw error;
+  };
+  await openQueueBackend({ queue: 'database', databaseUrl, installation: 'template', onError });
 }
 
 /** Polls, because Postgres offers no event for this. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { limiterFor } from '../../src/queue/limiter-options.ts';
+import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -10,6 +11,7 @@ import { checkLaws } from './laws.ts';
 
 /** Rates with one posting per queue job, and with two. */
 const RATES = [40, 100];
+const CASES = QUEUES.flatMap((queue, number) => spread(RATES, number, 2).map((rate) => ({ ...queue, rate })));
 
 /** Waits until the site has received this many requests, and collects the workers that sent them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
@@ -27,12 +29,13 @@ async function watch(installation: Installation, requests: number, workers: Set<
   }
 }
 
-describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available).for(RATES)(
-    'at %d a second, workers come, go and die in the middle of a run',
+describe('several workers', { concurrent: true }, () => {
+  it.for(CASES)(
+    'at $rate a second, come, go and die in the middle of a run, with the queue in $queue $note',
     { timeout: 900_000 },
-    async (rate, { open }) => {
-      const feed = postings(10 * rate);
+    async ({ rate, queue, available }, { open, skip }) => {
+      if (!available) skip();
+      const feed = postings(6 * rate);
       const installation = await open({
         queue,
         // The sandbox shares this process: a late response must not become a doubt, and its list must be read in time.

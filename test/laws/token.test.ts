@@ -1,42 +1,38 @@
 // The password, and with it the token, changes during a run: nothing is lost, and a process with the new token continues.
-import { describe, expect } from 'vitest';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { expect } from 'vitest';
+import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-describe.each(QUEUES)(
-  'a token that becomes invalid during a run, with the queue in $queue $note',
-  ({ queue, available }) => {
-    it.skipIf(!available)(
-      'pauses the site, and the new token resumes it',
-      { timeout: 900_000 },
-      async ({ open, skip }) => {
-        skip(!runsEverything && queue !== 'redis', ONLY_IN_ALL);
-        const installation = await open({ queue });
-        const { sandbox, owner } = installation;
-        const feed = postings(40);
-        await sandbox.setFaults([{ name: 'latency', ms: 50 }]);
-        await installation.writeFeed(feedXml(feed));
-        let left = 10;
-        const reached = sandbox.requests.next(() => --left === 0);
-        const syncing = installation.sync();
-        await reached;
-        const { token } = await sandbox.changePassword(owner, 'another password of the mirror');
-        const report = await syncing;
-        expect(report).toMatchObject({ status: 'pending', failed: 0, rejected: 0, in_doubt: 0 });
-        expect(report.created + report.pending).toBe(40);
-        const refused = sandbox.requests.recent().filter(({ status }) => status === 401);
-        // The requests in flight, and each worker's next one, may have been sent before the pause was known.
-        expect(refused.length).toBeLessThanOrEqual(8);
-        await installation.stopEngine();
+it.for(spread(QUEUES, 1, 2))(
+  'a token that becomes invalid during a run pauses the site, and the new token resumes it, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    skip(!runsEverything && queue !== 'redis', ONLY_IN_ALL);
+    if (!available) skip();
+    const installation = await open({ queue });
+    const { sandbox, owner } = installation;
+    const feed = postings(40);
+    await sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+    await installation.writeFeed(feedXml(feed));
+    let left = 10;
+    const reached = sandbox.requests.next(() => --left === 0);
+    const syncing = installation.sync();
+    await reached;
+    const { token } = await sandbox.changePassword(owner, 'another password of the mirror');
+    const report = await syncing;
+    expect(report).toMatchObject({ status: 'pending', failed: 0, rejected: 0, in_doubt: 0 });
+    expect(report.created + report.pending).toBe(40);
+    const refused = sandbox.requests.recent().filter(({ status }) => status === 401);
+    // The requests in flight, and each worker's next one, may have been sent before the pause was known.
+    expect(refused.length).toBeLessThanOrEqual(8);
+    await installation.stopEngine();
 
-        const { status, output } = await installation.spawn(['sync'], { BOARD_TOKEN: token }).ended;
-        expect({ status, output }).toMatchObject({ status: 0 });
-        // With the old token it would keep probing: the pause belongs to the token.
-        Object.assign(installation.env, { BOARD_TOKEN: token });
-        await checkLaws(installation, feed);
-      },
-    );
+    const { status, output } = await installation.spawn(['sync'], { BOARD_TOKEN: token }).ended;
+    expect({ status, output }).toMatchObject({ status: 0 });
+    // With the old token it would keep probing: the pause belongs to the token.
+    Object.assign(installation.env, { BOARD_TOKEN: token });
+    await checkLaws(installation, feed);
   },
 );

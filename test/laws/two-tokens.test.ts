@@ -1,7 +1,9 @@
 // A process with an old token beside one with the new token: only the refusal of its own token pauses each.
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -12,18 +14,23 @@ const board = siteName('board');
 const refusals = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ status }) => status === 401).length;
 
+const withToken = ({ folder, configPath, env }: Installation, token: string) => ({
+  folder,
+  configPath,
+  env: { ...env, BOARD_TOKEN: token },
+});
+
 /** The site as `status` shows it to a holder of this token. */
 async function statusOf(installation: Installation, token: string) {
-  const { output } = await installation.spawn(['status', '--json'], { BOARD_TOKEN: token }).ended;
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
-    .find(({ kind }) => kind === 'site');
+  const { json } = await runProgram(withToken(installation, token), 'status', '--json');
+  return json().find(({ kind }) => kind === 'site');
 }
 
-describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('the process with the new token continues', { timeout: 900_000 }, async ({ open }) => {
+it.for(spread(QUEUES, 0, 2))(
+  'the process with the new token continues, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    if (!available) skip();
     const installation = await open({ queue });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
@@ -56,7 +63,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     const [kept] = await db.query('select json_agg(t)::text as text from refused_token t');
     expect(kept?.text).not.toContain(env.BOARD_TOKEN);
 
-    expect(await installation.spawn(['resume', 'board'], { BOARD_TOKEN: token }).ended).toMatchObject({ status: 0 });
+    expect(await runProgram(withToken(installation, token), 'resume', 'board')).toMatchObject({ status: 0 });
     await installation.writeFeed(feedXml(feed.map((one) => ({ ...one, title: `${one.title}, edited` }))));
     const second = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
     expect(second).toMatchObject({ status: 0, output: expect.stringContaining('"updated":40') });
@@ -66,24 +73,25 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     const jobs = await installation.siteJobs();
     expect(jobs.size).toBe(feed.length + installation.foreign.length);
     for (const { key, title } of feed) expect(jobs.get(key)?.title).toBe(`${title}, edited`);
-  });
+  },
+);
 
-  it.skipIf(!available)(
-    'a token that is accepted again resumes the processes that hold it',
-    { timeout: 900_000 },
-    async ({ open }) => {
-      const installation = await open({ queue });
-      const feed = postings(5);
-      await installation.writeFeed(feedXml(feed));
-      await installation.sandbox.setFaults([{ name: '401' }]);
-      expect(await installation.sync()).toMatchObject({ pending: 5 });
-      await installation.sandbox.setFaults([]);
-      const { db } = await installation.app();
-      await db.query(`update refused_token set next_probe = now()`);
-      const accepted = async () => (await readSiteState(db, board)).pausedSince === undefined;
-      await expect.poll(accepted, { timeout: 180_000 }).toBe(true);
-      expect(await installation.sync()).toMatchObject({ status: 'mirrored', pending: 0, in_doubt: 0 });
-      await checkLaws(installation, feed);
-    },
-  );
-});
+it.for(spread(QUEUES, 1, 2))(
+  'a token that is accepted again resumes the processes that hold it, with the queue in $queue $note',
+  { timeout: 900_000 },
+  async ({ queue, available }, { open, skip }) => {
+    if (!available) skip();
+    const installation = await open({ queue });
+    const feed = postings(5);
+    await installation.writeFeed(feedXml(feed));
+    await installation.sandbox.setFaults([{ name: '401' }]);
+    expect(await installation.sync()).toMatchObject({ pending: 5 });
+    await installation.sandbox.setFaults([]);
+    const { db } = await installation.app();
+    await db.query(`update refused_token set next_probe = now()`);
+    const accepted = async () => (await readSiteState(db, board)).pausedSince === undefined;
+    await expect.poll(accepted, { timeout: 180_000 }).toBe(true);
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', pending: 0, in_doubt: 0 });
+    await checkLaws(installation, feed);
+  },
+);

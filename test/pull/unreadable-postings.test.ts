@@ -7,7 +7,7 @@ import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
-import { firstOf, leavesOut, onlyInAllNote } from '../support/extent.ts';
+import { firstOf, leavesOut, onlyInAllNote, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
@@ -285,8 +285,8 @@ describe('a delete of unknown outcome that was held because of a record without 
 });
 
 describe('a posting that becomes unreadable', () => {
-  for (const [at, [name, { prepare, open, lands, landed }]] of Object.entries(states).entries()) {
-    for (const [end, position] of (['first', 'last'] as const).entries()) {
+  for (const [end, position] of (['first', 'last'] as const).entries()) {
+    for (const [at, [name, { prepare, open, lands, landed }]] of spread(Object.entries(states), end, 2).entries()) {
       const isLeftOut = leavesOut(at, 2 * end, 4);
       const note = isLeftOut ? onlyInAllNote : '';
       it.skipIf(isLeftOut)(`${name}: stays as it is (${position} in the feed)${note}`, async () => {
@@ -305,10 +305,8 @@ describe('a posting that becomes unreadable', () => {
         expect(await pull(feed(1))).toMatchObject({ complete: false, seen: kept.length + 1, unreadable: 1 });
         await check();
         await discardUnreadable();
-        for (const noise of [2, 3]) {
-          expect(await pull(feed(noise))).toMatchObject({ complete: true, unreadable: 1, gone: 0, deleted: 0 });
-          await check();
-        }
+        expect(await pull(feed(2))).toMatchObject({ complete: true, unreadable: 1, gone: 0, deleted: 0 });
+        await check();
         expect(await unreadable()).toMatchObject([{ key: 'p1', discarded: true, records: 1 }]);
         if (attempt !== undefined && lands !== undefined) {
           await recordOutcome(attempt, lands);

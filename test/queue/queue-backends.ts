@@ -30,7 +30,7 @@ const noErrors = (error: Error) => {
 };
 
 async function openDatabase(): Promise<TestBackend> {
-  const database = await createTestDatabase({ empty: true });
+  const database = await createTestDatabase({ own: true });
   const address = { queue: 'database', databaseUrl: database.url };
   return {
     address,

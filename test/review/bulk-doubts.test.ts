@@ -95,6 +95,21 @@ describe('the site has made none of them', () => {
     });
   });
 
+  it('none is sent again while base_url leads elsewhere: without doubts, that would count as the address of the jobs', async () => {
+    await doubts(['a']);
+    const { db } = stage.app;
+    await db.query(
+      `insert into site_state (site, address) values ('board', 'former.example.com')
+       on conflict (site) do update set address = excluded.address`,
+    );
+    const id = await started('missing');
+    await run(id);
+    expect(await states()).toEqual({ a: 'in_doubt' });
+    expect(await left(id)).toEqual({
+      'the jobs of its site were made at another address than base_url has now: what that shows proves nothing': 1,
+    });
+  });
+
   it('where the site has a list, only what that list could not tell is sent again', async () => {
     await doubts(['a', 'b'], {});
     await explain('b');

@@ -70,14 +70,16 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     },
     async acceptAll() {
       const ready = await app.db.query<{ key: PostingKey }>(`select key from change where state = 'ready' order by id`);
-      for (const { key } of ready) {
+      // At once, as a worker does: concurrent calls share statements.
+      const accept = async (key: PostingKey): Promise<void> => {
         const claimed = await claims({ feed: acme, key });
-        if (claimed.kind !== 'attempt') continue;
+        if (claimed.kind !== 'attempt') return;
         const { attempt } = claimed;
         const kind = ({ create: 'created', update: 'updated', delete: 'deleted' } as const)[attempt.request.kind];
         const result = kind === 'created' ? { kind, siteJobId: siteJobId(`job-${key}`), url: undefined } : { kind };
         await recordOutcome({ attempt, result, record: undefined });
-      }
+      };
+      await Promise.all(ready.map(({ key }) => accept(key)));
     },
     async fail(key, to, message = `it ${to}`) {
       const attempt = await claim(key);

@@ -98,77 +98,90 @@ describe('the grace period of a posting without a mapping', () => {
   const nothingShown = { fields: {}, uncertain: [], isProven: true };
   const differing = { fields: {}, uncertain: ['title'], isProven: true };
 
-  async function openWith(missingPulls = 2): Promise<Stage> {
+  /** Mirrors `missing`, and pulls `list`, whose further postings wait to be created. */
+  async function openWith(missingPulls = 2, ofPull = list, mirrored = missing): Promise<Stage> {
     const stage = await openStage({ feed: guard(missingPulls) });
     close = () => stage.close();
-    await stage.pull(missing);
+    await stage.pull(mirrored);
     await stage.acceptAll();
-    await stage.pull(list);
+    await stage.pull(ofPull);
     return stage;
   }
   const row = async (stage: Stage, pull: number) =>
     (await stage.app.db.query('select gone, grace from pull where id = $1', [pull]))[0];
-  const deletes = (stage: Stage) => stage.app.db.query(`select key from change where desired = 'absent'`);
-  const mapped = (stage: Stage) =>
-    stage.app.db.query<{ missing_pulls: number }>(`select missing_pulls from mapping where key = 'late'`);
+  const deletes = (stage: Stage) => stage.app.db.query(`select key from change where desired = 'absent' order by key`);
 
-  const ENDS = {
-    'in flight, and is accepted': async (stage: Stage) => {
-      const attempt = await stage.claim('late');
-      return () =>
-        outcomeRecorder(stage.app.db.prepared)({
-          attempt,
-          result: { kind: 'created', siteJobId: siteJobId('job-late'), url: undefined },
-          record: undefined,
-        });
-    },
-    'in doubt, and its job is found as it was sent': async (stage: Stage) => {
-      await stage.fail('late', 'in_doubt');
-      return () => adopt(stage, nothingShown);
-    },
-    'in doubt, and its job is found with other content': async (stage: Stage) => {
-      await stage.fail('late', 'in_doubt');
-      return () => adopt(stage, differing);
-    },
-  };
-  async function adopt(stage: Stage, shown: typeof differing) {
-    const doubt = await findDoubt(stage.app.db, acme, late);
-    if (doubt === undefined) throw new Error('not in doubt');
-    await adoptDoubt(stage.app.db, doubt, siteJobId('job-late'), undefined, shown);
-  }
+  describe('is that of its job', () => {
+    /** How the create of a posting ends, which is in flight or in doubt when the posting leaves the feed. */
+    const ENDS = {
+      'in flight, and accepted': async (stage: Stage, key: string) => {
+        const attempt = await stage.claim(key);
+        return () =>
+          outcomeRecorder(stage.app.db.prepared)({
+            attempt,
+            result: { kind: 'created', siteJobId: siteJobId(`job-${key}`), url: undefined },
+            record: undefined,
+          });
+      },
+      'in doubt, and its job is found as it was sent': async (stage: Stage, key: string) => {
+        await stage.fail(key, 'in_doubt');
+        return () => adopt(stage, key, nothingShown);
+      },
+      'in doubt, and its job is found with other content': async (stage: Stage, key: string) => {
+        await stage.fail(key, 'in_doubt');
+        return () => adopt(stage, key, differing);
+      },
+    };
+    async function adopt(stage: Stage, key: string, shown: typeof differing) {
+      const doubt = await findDoubt(stage.app.db, acme, postingKey(key));
+      if (doubt === undefined) throw new Error('not in doubt');
+      await adoptDoubt(stage.app.db, doubt, siteJobId(`job-${key}`), undefined, shown);
+    }
+    const keys = Object.keys(ENDS).sort();
+    const others = postings(17);
+    const all = [...others, ...keys.map((key) => posting(key))];
 
-  it.each(Object.entries(ENDS))('is that of its job if its create is %s', async (_, begin) => {
-    const stage = await openWith();
-    const end = await begin(stage);
-    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
-    await end();
-    expect(await mapped(stage)).toEqual([{ missing_pulls: 1 }]);
-    expect(await deletes(stage)).toEqual([]);
-    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 0 });
-    expect(await deletes(stage)).toEqual([{ key: 'late' }]);
-  });
+    /** Begins all of them. Returns what ends them. */
+    async function openAll() {
+      const stage = await openWith(2, all, others);
+      const ends: (() => Promise<unknown>)[] = [];
+      for (const [key, begin] of Object.entries(ENDS)) ends.push(await begin(stage, key));
+      return { stage, end: () => Promise.all(ends.map((each) => each())) };
+    }
+    const mapped = (stage: Stage) =>
+      stage.app.db.query('select key, missing_pulls from mapping where key = any($1) order by key', [keys]);
+    const missed = (pulls: number) => keys.map((key) => ({ key, missing_pulls: pulls }));
 
-  it.each(Object.entries(ENDS))('ends when it returns if its create is %s', async (_, begin) => {
-    const stage = await openWith();
-    const end = await begin(stage);
-    await stage.pull(missing);
-    await end();
-    await stage.pull(list);
-    expect(await mapped(stage)).toEqual([{ missing_pulls: 0 }]);
-    await stage.acceptAll();
-    expect(await stage.app.db.query('select key from change')).toEqual([]);
-    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
-    expect(await deletes(stage)).toEqual([]);
-  });
+    it('that is found while it is missing', async () => {
+      const { stage, end } = await openAll();
+      expect(await row(stage, (await stage.pull(others)).pull)).toEqual({ gone: 3, grace: 3 });
+      await end();
+      expect(await mapped(stage)).toEqual(missed(1));
+      expect(await deletes(stage)).toEqual([]);
+      expect(await row(stage, (await stage.pull(others)).pull)).toEqual({ gone: 3, grace: 0 });
+      expect(await deletes(stage)).toEqual(keys.map((key) => ({ key })));
+    });
 
-  it.each(Object.entries(ENDS))('ends when it returns before the outcome if its create is %s', async (_, begin) => {
-    const stage = await openWith();
-    const end = await begin(stage);
-    await stage.pull(missing);
-    await stage.pull(list);
-    await end();
-    expect(await mapped(stage)).toEqual([{ missing_pulls: 0 }]);
-    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
+    it('and ends when it returns', async () => {
+      const { stage, end } = await openAll();
+      await stage.pull(others);
+      await end();
+      await stage.pull(all);
+      expect(await mapped(stage)).toEqual(missed(0));
+      await stage.acceptAll();
+      expect(await stage.app.db.query('select key from change')).toEqual([]);
+      expect(await row(stage, (await stage.pull(others)).pull)).toEqual({ gone: 3, grace: 3 });
+      expect(await deletes(stage)).toEqual([]);
+    });
+
+    it('and ends when it returns before the outcome', async () => {
+      const { stage, end } = await openAll();
+      await stage.pull(others);
+      await stage.pull(all);
+      await end();
+      expect(await mapped(stage)).toEqual(missed(0));
+      expect(await row(stage, (await stage.pull(others)).pull)).toEqual({ gone: 3, grace: 3 });
+    });
   });
 
   it('ends if its record returns and cannot be read', async () => {

@@ -22,13 +22,21 @@ async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror>
     return [201, { location: `/jobs/${made}` }, `<job><id>${made}</id></job>`];
   });
   site = opened;
-  mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined, reference_field: undefined } });
+  mirror = await openMirror({
+    site: { base_url: opened.url.href, list_path: undefined, reference_field: undefined, canary: '{ requests: 0 }' },
+  });
   return mirror;
 }
 
+/** A posting for each of these cases, under the name of the case. */
+const postingsOf = (cases: object, change: object = {}) =>
+  feedXml(Object.keys(cases).map((name) => posting(name, change)));
+const titled = (name: string): string => `<title>Nurse ${name}</title>`;
+const keyOf = ({ body }: Got): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
+
 async function review(open: Mirror) {
   const { db } = await open.app();
-  return db.query<{ state: string; message: string }>(
+  return db.query<{ key: string; state: string; message: string }>(
     `select key, state, reason->>'message' as message from change order by key`,
   );
 }
@@ -37,66 +45,94 @@ const requests = (method: string) => (site?.got ?? []).filter((got) => got.metho
 const soapFault =
   '<Envelope><Body><Fault><faultcode>Client</faultcode><faultstring>State is invalid</faultstring></Fault></Body></Envelope>';
 
-describe('a create', () => {
-  it.each([
-    ['a SOAP fault', 200, soapFault],
-    ['a job that holds errors and no ID', 201, '<job><title/><errors><error>State is invalid</error></errors></job>'],
-    ['an error status', 200, '<result><status>error</status><message>State is invalid</message></result>'],
-  ])('answered with %s is rejected with the site’s message, and not sent again', async (_name, status, body) => {
-    const open = await openOdd(({ method }) => (method === 'POST' ? [status, {}, body] : undefined));
-    await open.writeFeed(feedXml([posting('a')]));
-    expect(await open.sync()).toMatchObject({ status: 'review', rejected: 1, in_doubt: 0 });
-    expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'State is invalid' }]);
-    expect(await open.sync()).toMatchObject({ rejected: 1, requests: 0 });
-    expect(requests('POST')).toBe(1);
+describe('creates', () => {
+  it('that a site refuses in its own words are rejected with its messages, and not sent again', async () => {
+    const refusals: Record<string, Reply> = {
+      fault: [200, {}, soapFault],
+      'job without an ID': [201, {}, '<job><title/><errors><error>State is invalid</error></errors></job>'],
+      status: [200, {}, '<result><status>error</status><message>State is invalid</message></result>'],
+    };
+    const open = await openOdd((got) => (got.method === 'POST' ? refusals[keyOf(got)] : undefined));
+    await open.writeFeed(postingsOf(refusals));
+    expect(await open.sync()).toMatchObject({ status: 'review', rejected: 3, in_doubt: 0 });
+    expect(await review(open)).toEqual(
+      Object.keys(refusals)
+        .sort()
+        .map((key) => ({ key, state: 'rejected', message: 'State is invalid' })),
+    );
+    expect(await open.sync()).toMatchObject({ rejected: 3, requests: 0 });
+    expect(requests('POST')).toBe(3);
   });
-});
 
-describe('a create whose response contradicts it', () => {
-  it.each([
-    ['another title', { location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
-    ['another reference', { location: '/jobs/7' }, '<job><title>Nurse a</title><number>z</number></job>', 'number "z"'],
-    ['two job IDs', { location: '/jobs/7' }, '<job><id>8</id></job>', 'two jobs, 7 in Location and 8 in its body'],
-    ['two IDs in its body', {}, '<job><id>8</id><title>Nurse a</title><id>9</id></job>', 'two jobs, 8 and 9'],
-    ['an ID and another attribute', {}, '<job id="9"><id>8</id></job>', 'two jobs, 8 and 9'],
-    ['two Locations', { location: ['/jobs/7', '/jobs/8'] }, '', 'two Location headers'],
-  ])('with %s is in doubt, with the reason, and maps no job', async (_name, headers, body, reason) => {
-    const opened = await openSite((_got, response) => {
+  it('whose responses contradict them are in doubt, with the reasons, and map no job', async () => {
+    const contradictions: Record<string, [Record<string, string | string[]>, string, string]> = {
+      'another title': [{ location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
+      'another reference': [
+        { location: '/jobs/17' },
+        `<job>${titled('another reference')}<number>z</number></job>`,
+        'number "z"',
+      ],
+      'two job IDs': [
+        { location: '/jobs/27' },
+        '<job><id>28</id></job>',
+        'two jobs, 27 in Location and 28 in its body',
+      ],
+      'two IDs in its body': [
+        {},
+        `<job><id>38</id>${titled('two IDs in its body')}<id>39</id></job>`,
+        'two jobs, 38 and 39',
+      ],
+      'an ID and another attribute': [{}, '<job id="49"><id>48</id></job>', 'two jobs, 48 and 49'],
+      'two Locations': [{ location: ['/jobs/57', '/jobs/58'] }, '', 'two Location headers'],
+    };
+    const opened = await openSite((got, response) => {
+      const [headers, body] = contradictions[keyOf(got)] ?? expect.fail(got.body);
       response.writeHead(201, headers as OutgoingHttpHeaders).end(body);
       return undefined;
     });
     site = opened;
-    mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
-    await mirror.writeFeed(feedXml([posting('a')]));
-    expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 0 });
-    expect(await review(mirror)).toEqual([{ key: 'a', state: 'in_doubt', message: expect.stringContaining(reason) }]);
+    mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined, canary: '{ requests: 0 }' } });
+    await mirror.writeFeed(postingsOf(contradictions));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 6, created: 0 });
+    const found = await review(mirror);
+    expect(Object.fromEntries(found.map(({ key, state, message }) => [key, [state, message]]))).toEqual(
+      Object.fromEntries(
+        Object.entries(contradictions).map(([key, [, , why]]) => [key, ['in_doubt', expect.stringContaining(why)]]),
+      ),
+    );
     expect(await (await mirror.app()).db.query('select from mapping')).toEqual([]);
   });
 });
 
 describe('an update', () => {
-  it.each([
-    ['valid="false"', '<validation-result valid="false"><message>State is invalid</message></validation-result>'],
-    ['a word of failure', '<answer><text>The job could not be saved</text></answer>'],
-  ])('answered with 200 and %s does not count as done', async (_name, body) => {
-    const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, body] : undefined));
-    await open.writeFeed(feedXml([posting('a'), posting('b')]));
-    await open.sync();
-    await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
-    expect(await open.sync()).toMatchObject({ status: 'review', updated: 0, rejected: 1 });
-    expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: body.replace(/<[^>]*>/g, '') }]);
+  /** Answers the updates of the jobs 1, 2, … with these bodies, and returns whose updates had which outcome. */
+  async function update(bodies: readonly string[]) {
+    const open = await openOdd(({ method, url }) =>
+      method === 'PUT' ? [200, {}, bodies[Number(/\d+/.exec(url)?.[0]) - 1]] : undefined,
+    );
+    await open.writeFeed(postingsOf(bodies));
+    expect(await open.sync()).toMatchObject({ created: bodies.length });
+    await open.writeFeed(postingsOf(bodies, { title: 'Other' }));
+    return { report: await open.sync(), rejected: await review(open) };
+  }
+
+  it('answered with 200 and words of failure does not count as done', async () => {
+    const refusals = [
+      '<validation-result valid="false"><message>State is invalid</message></validation-result>',
+      '<answer><text>The job could not be saved</text></answer>',
+    ];
+    const { report, rejected } = await update(refusals);
+    expect(report).toMatchObject({ status: 'review', updated: 0, rejected: 2 });
+    expect(rejected.map(({ state, message }) => [state, message]).sort()).toEqual([
+      ['rejected', 'State is invalid'],
+      ['rejected', 'The job could not be saved'],
+    ]);
   });
 
-  it.each(['<ok/>', '<status>updated</status>', '<posting><title>Other</title></posting>', 'OK', ''])(
-    'answered with 200 and %j is done',
-    async (body) => {
-      const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, body] : undefined));
-      await open.writeFeed(feedXml([posting('a'), posting('b')]));
-      await open.sync();
-      await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
-      expect(await open.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
-    },
-  );
+  it('answered with 200 and anything else is done', async () => {
+    const bodies = ['<ok/>', '<status>updated</status>', '<posting><title>Other</title></posting>', 'OK', ''];
+    expect((await update(bodies)).report).toMatchObject({ status: 'mirrored', updated: 5 });
+  });
 
   it('refused only by a word in the response may have been done: a feed that reverts it is sent', async () => {
     let words = '<answer>Saved, but the mail failed</answer>';

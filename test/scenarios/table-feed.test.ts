@@ -87,53 +87,69 @@ it('a spreadsheet with other columns and another encoding sends nothing', async 
 });
 
 describe('deletes nothing', () => {
-  it.each([
-    ['a row cut in a cell', CSV, (text: string) => text.slice(0, text.indexOf('j20,Nurse j20') + 8)],
-    ['a row cut in quotes', CSV, (text: string) => text.slice(0, text.indexOf('j20,Nurse j20') + 40)],
-    ['a quote that is not doubled', CSV, (text: string) => text.replace('<p>Work', '<p class="x">Work')],
-    ['a cell in quotes that does not end', CSV, (text: string) => text.replace('j20,Nurse', 'j20,"Nurse')],
-    ['a row with a cell too few', CSV, (text: string) => text.replace('j20,', '')],
-    ['a row with a cell too many', CSV, (text: string) => text.replace('j20,', 'j20,j20,')],
-    ['a row without its line break', CSV, (text: string) => text.replace('/j20\r\n', '/j20')],
-    ['a line cut in a record', LINES, (text: string) => text.slice(0, text.indexOf('"j20"') + 20)],
-    ['an unescaped quote', LINES, (text: string) => text.replace('Nurse j20', 'Nurse "j20"')],
-    ['two records on one line', LINES, (text: string) => text.replace('/j20"}\n', '/j20"}')],
-  ])('on %s', async (_name, format, damage) => {
+  it.each<[string, string, (list: readonly string[]) => string, Record<string, (text: string) => string>]>([
+    [
+      'a table',
+      CSV,
+      table,
+      {
+        'a row cut in a cell': (text) => text.slice(0, text.indexOf('j20,Nurse j20') + 8),
+        'a row cut in quotes': (text) => text.slice(0, text.indexOf('j20,Nurse j20') + 40),
+        'a quote that is not doubled': (text) => text.replace('<p>Work', '<p class="x">Work'),
+        'a cell in quotes that does not end': (text) => text.replace('j20,Nurse', 'j20,"Nurse'),
+        'a row with a cell too few': (text) => text.replace('j20,', ''),
+        'a row with a cell too many': (text) => text.replace('j20,', 'j20,j20,'),
+        'a row without its line break': (text) => text.replace('/j20\r\n', '/j20'),
+      },
+    ],
+    [
+      'JSON Lines',
+      LINES,
+      lines,
+      {
+        'a line cut in a record': (text) => text.slice(0, text.indexOf('"j20"') + 20),
+        'an unescaped quote': (text) => text.replace('Nurse j20', 'Nurse "j20"'),
+        'two records on one line': (text) => text.replace('/j20"}\n', '/j20"}'),
+      },
+    ],
+  ])('on damage of %s', async (_name, format, write, damages) => {
     await open(format, { delete_guard: '{ percent: 100, count: 100 }' });
-    const text = format === CSV ? table(ids(30)) : lines(ids(30));
+    const text = write(ids(30));
     await mirror.writeFeed(text);
     await mirror.sync();
-    await mirror.writeFeed(damage(text));
-    const report = await mirror.sync();
-    expect(report).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, created: 0 });
-    expect(report.message).toBeTruthy();
-    expect((await mirror.siteJobs()).size).toBe(30);
-    await mirror.writeFeed(text);
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, requests: 0 });
+    for (const [what, damage] of Object.entries(damages)) {
+      await mirror.writeFeed(damage(text));
+      const report = await mirror.sync();
+      expect({ what, ...report }).toMatchObject({
+        what,
+        status: 'incomplete',
+        complete: false,
+        deleted: 0,
+        created: 0,
+        message: expect.stringMatching(/./),
+      });
+      expect((await mirror.siteJobs()).size).toBe(30);
+      await mirror.writeFeed(text);
+      const whole = await mirror.sync();
+      expect({ what, ...whole }).toMatchObject({ what, status: 'mirrored', seen: 30, requests: 0 });
+    }
   });
 
-  itInAll.each([
-    [
-      'HTML',
-      '<!doctype html>\n<title>Sign in</title>',
-      /HTML where a CSV feed was expected; the page's title is "Sign in"/,
-    ],
-    ['an error with a comma', 'Sorry, too many requests\n', /it has no column "Job ID", from which the key comes/],
-    [
-      'another key column',
-      table(ids(3)).replace('Job ID', 'ID'),
-      /it has no column "Job ID".*its columns are "ID", "Title"/,
-    ],
-    ['nothing', '', /the feed is empty/],
-  ])('on %s', async (_name, content, message) => {
+  itInAll('on something else than a table', async () => {
     await open(CSV);
     await mirror.writeFeed(table(ids(10)));
     await mirror.sync();
-    await mirror.writeFeed(content);
-    const report = await mirror.sync();
-    expect(report).toMatchObject({ complete: false, deleted: 0 });
-    expect(report.message).toMatch(message);
-    expect((await mirror.siteJobs()).size).toBe(10);
+    for (const [content, message] of [
+      ['<!doctype html>\n<title>Sign in</title>', /HTML where a CSV feed was expected; the page's title is "Sign in"/],
+      ['Sorry, too many requests\n', /it has no column "Job ID", from which the key comes/],
+      [table(ids(3)).replace('Job ID', 'ID'), /it has no column "Job ID".*its columns are "ID", "Title"/],
+      ['', /the feed is empty/],
+    ] as const) {
+      await mirror.writeFeed(content);
+      const report = await mirror.sync();
+      expect(report).toMatchObject({ complete: false, deleted: 0, message: expect.stringMatching(message) });
+      expect((await mirror.siteJobs()).size).toBe(10);
+    }
   });
 
   it('if a discarded row may hide others', async () => {

@@ -27,7 +27,8 @@ const DESIRED = { title: 'Desired' };
 
 /** Writes the open change of posting `a`, and what the database knows of its job. */
 async function write({ desired, attempt, uncertain, contentKnown }: UnreadableChange): Promise<void> {
-  const isSuperseded = attempt !== undefined && desired === 'absent' && attempt !== 'delete';
+  // What an ended attempt sent stays in the row until the next one.
+  const hasSent = desired === 'absent' && attempt !== 'delete';
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, target_state, missing_pulls, gone,
        attempt_token, attempt_operation, sent_fields, sent_record_hash, sent_content_hash, sent_revision)
@@ -39,11 +40,11 @@ async function write({ desired, attempt, uncertain, contentKnown }: UnreadableCh
       attempt === undefined ? 'ready' : 'sending',
       attempt === undefined ? null : crypto.randomUUID(),
       attempt ?? null,
-      isSuperseded ? SENT : null,
+      hasSent ? SENT : null,
       desired === 'present' ? 1 : 0,
       desired === 'present',
-      isSuperseded ? Buffer.alloc(16, 1) : null,
-      isSuperseded ? 1 : null,
+      hasSent ? Buffer.alloc(16, 1) : null,
+      hasSent ? 1 : null,
     ],
   );
   if (attempt !== 'create') {

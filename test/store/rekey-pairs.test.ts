@@ -62,12 +62,7 @@ const pairAt = (lines: readonly StoredLine[], at: number) => {
 };
 
 async function bind(...pairs: readonly { key: PostingKey; oldKey: PostingKey }[]): Promise<void> {
-  const session = await db.session();
-  try {
-    expect(await rekeyPostings(session, { feed: acme, actor: 'tester', policy: undefined }, pairs)).toEqual([]);
-  } finally {
-    await session.end();
-  }
+  expect(await rekeyPostings(db, { feed: acme, actor: 'tester', policy: undefined }, pairs)).toEqual([]);
 }
 
 it('pairs groups of all sizes, each posting once', async () => {

@@ -1,9 +1,12 @@
 // Resolves one batch of creates in doubt, as far as that is safe for many at once: whatever has a possible job on the site is left
 // to a person who compares the two.
 import type { Config, SiteConfig } from '../../config/config.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { addressOf } from '../../site/base-address.ts';
 import { checkAgain, type DoubtFacts, readDoubtFacts, refuteEntry } from '../../store/change/resolve-many.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import type { BulkRow, DoubtAction } from '../../store/review/bulk-actions.ts';
+import { findMove } from '../../store/site/known-address.ts';
 import type { BatchActed } from './edit-batch.ts';
 
 export function doubtResolver({ sites }: Pick<Config, 'sites'>) {
@@ -15,11 +18,13 @@ export function doubtResolver({ sites }: Pick<Config, 'sites'>) {
     action: DoubtAction,
   ): Promise<BatchActed> => {
     const facts = new Map((await readDoubtFacts(tx, ids)).map((each) => [each.id, each]));
+    const moved = await movedSites(tx, sites, [...facts.values()]);
     const skipped: { entry: number; why: string }[] = [];
     const chosen: DoubtFacts[] = [];
     for (const entry of ids) {
       const doubt = facts.get(entry);
-      const why = doubt === undefined ? NOT_IN_DOUBT : WHY_NOT[action](doubt, sites.get(doubt.site));
+      const why =
+        doubt === undefined ? NOT_IN_DOUBT : WHY_NOT[action](doubt, sites.get(doubt.site), moved.has(doubt.site));
       if (why !== undefined) skipped.push({ entry, why });
       else if (doubt !== undefined) chosen.push(doubt);
     }
@@ -33,13 +38,30 @@ export function doubtResolver({ sites }: Pick<Config, 'sites'>) {
 
 const NOT_IN_DOUBT = 'it is not in doubt';
 const UNKNOWN_SITE = 'its site is not configured';
+const MOVED = 'the jobs of its site were made at another address than base_url has now: what that shows proves nothing';
 const DECIDE_ALONE = 'a job on the site may be its own: compare the two, and decide it by itself';
 
-type WhyNot = (doubt: DoubtFacts, site: SiteConfig | undefined) => string | undefined;
+/** The sites whose jobs were made at another address than the configured one. */
+async function movedSites(
+  tx: Queryable,
+  sites: Config['sites'],
+  doubts: readonly DoubtFacts[],
+): Promise<ReadonlySet<SiteName>> {
+  const moved = new Set<SiteName>();
+  for (const name of new Set(doubts.map(({ site }) => site))) {
+    const site = sites.get(name);
+    if (site === undefined) continue;
+    if ((await findMove(tx, name, addressOf(site.options.baseUrl))) !== undefined) moved.add(name);
+  }
+  return moved;
+}
+
+type WhyNot = (doubt: DoubtFacts, site: SiteConfig | undefined, isMoved: boolean) => string | undefined;
 
 /**
  * | the doubt                                              | missing | check                    |
  * |--------------------------------------------------------|---------|--------------------------|
+ * | its site has another address than when it was sent     | no      | yes: once that is clear  |
  * | a search has found a job for it                        | no      | no: no list decides it   |
  * | the list shows jobs that may be its own                | no      | yes                      |
  * | its request may still arrive                           | no      | yes: once it is due      |
@@ -48,8 +70,9 @@ type WhyNot = (doubt: DoubtFacts, site: SiteConfig | undefined) => string | unde
  * | the site has no list                                   | yes     | no                       |
  */
 const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
-  missing(doubt, site) {
+  missing(doubt, site, isMoved) {
     if (site === undefined) return UNKNOWN_SITE;
+    if (isMoved) return MOVED;
     if (doubt.found || doubt.possible) return DECIDE_ALONE;
     if (doubt.sinceMs < site.doubts.resolveAfterMs) return 'its request may still arrive: decide it later';
     if (site.options.listPath !== undefined && !doubt.unread)

@@ -48,25 +48,20 @@ export async function rekeyFeed(
   take: (lines: readonly RekeyedLine[]) => Promise<void>,
 ): Promise<RekeyCounts> {
   const counts = { bound: 0, ended: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
-  const session = await subject.db.session();
-  try {
-    await withRekey(subject.db, subject.feed, async (snapshot) => {
-      for await (const lines of streamLines(snapshot, subject.feed)) {
-        subject.signal.throwIfAborted();
-        const told = bind ? await bindSure(session, subject, lines) : lines.map(unbound);
-        for (const line of told) {
-          if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
-          else if (line.verdict !== 'unmatched') counts[line.verdict]++;
-          else if (line.key === undefined) counts.missing++;
-          else counts.added++;
-        }
-        await take(told);
+  await withRekey(subject.db, subject.feed, async (snapshot) => {
+    for await (const lines of streamLines(snapshot, subject.feed)) {
+      subject.signal.throwIfAborted();
+      const told = bind ? await bindSure(subject, lines) : lines.map(unbound);
+      for (const line of told) {
+        if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
+        else if (line.verdict !== 'unmatched') counts[line.verdict]++;
+        else if (line.key === undefined) counts.missing++;
+        else counts.added++;
       }
-    });
-    return counts;
-  } finally {
-    await session.end();
-  }
+      await take(told);
+    }
+  });
+  return counts;
 }
 
 export interface BoundPairs {
@@ -81,30 +76,24 @@ export interface BoundPairs {
  * Binds the certain pairs, at most so many, if they are those of the mark; otherwise returns `undefined` and changes nothing. What
  * becomes certain meanwhile is not bound.
  */
-export async function bindShown(subject: RekeySubject, mark: string, most: number): Promise<BoundPairs | undefined> {
-  const session = await subject.db.session();
-  try {
-    return await withRekey(subject.db, subject.feed, async (snapshot, { current, marks, counts }) => {
-      if (!current || marks.sure !== mark || counts.sure === 0) return undefined;
-      const told: RekeyedLine[] = [];
-      for await (const lines of streamLines(snapshot, subject.feed, 'sure')) {
-        subject.signal.throwIfAborted();
-        if (told.length >= most) break;
-        told.push(...(await bindSure(session, subject, lines.slice(0, most - told.length))));
-      }
-      const refused = told.filter(({ bound }) => !bound);
-      return { bound: told.length - refused.length, refused, left: counts.sure - told.length };
-    });
-  } finally {
-    await session.end();
-  }
+export function bindShown(subject: RekeySubject, mark: string, most: number): Promise<BoundPairs | undefined> {
+  return withRekey(subject.db, subject.feed, async (snapshot, { current, marks, counts }) => {
+    if (!current || marks.sure !== mark || counts.sure === 0) return undefined;
+    const told: RekeyedLine[] = [];
+    for await (const lines of streamLines(snapshot, subject.feed, 'sure')) {
+      subject.signal.throwIfAborted();
+      if (told.length >= most) break;
+      told.push(...(await bindSure(subject, lines.slice(0, most - told.length))));
+    }
+    const refused = told.filter(({ bound }) => !bound);
+    return { bound: told.length - refused.length, refused, left: counts.sure - told.length };
+  });
 }
 
 const unbound = (line: RekeyLine): RekeyedLine => ({ ...line, bound: false, message: undefined });
 
 async function bindSure(
-  session: Parameters<typeof rekeyPostings>[0],
-  { feed, actor, policy, checkLock }: RekeySubject,
+  { db, feed, actor, policy, checkLock }: RekeySubject,
   lines: readonly RekeyLine[],
 ): Promise<RekeyedLine[]> {
   const sure = lines.flatMap(({ verdict, key, oldKey }) =>
@@ -113,7 +102,7 @@ async function bindSure(
   if (sure.length === 0) return lines.map(unbound);
   checkLock();
   const refused = new Map(
-    (await rekeyPostings(session, { feed, actor, policy }, sure)).map(({ key, message }) => [key, message]),
+    (await rekeyPostings(db, { feed, actor, policy }, sure)).map(({ key, message }) => [key, message]),
   );
   crossStep('postings-rekeyed');
   return lines.map((line) => {
@@ -127,15 +116,7 @@ export async function rekeyOne(
   { db, feed, actor, policy, checkLock }: RekeySubject,
   pair: { readonly key: PostingKey; readonly oldKey: PostingKey },
 ): Promise<string | undefined> {
-  // Opening a connection would take longer than the decision.
-  const session = await db.lend();
-  try {
-    checkLock();
-    const [refused] = await rekeyPostings(session, { feed, actor, policy }, [pair]);
-    session.giveBack();
-    return refused?.message;
-  } catch (error) {
-    await session.end();
-    throw error;
-  }
+  checkLock();
+  const [refused] = await rekeyPostings(db, { feed, actor, policy }, [pair]);
+  return refused?.message;
 }

@@ -66,7 +66,7 @@ export async function protectUnreadable(
        target_state = 'ready', approved = false, gone = false, unseen = true,
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null,
        sent_pull = null
-     ${these} and c.desired = 'absent' and c.sent_fields is not null`,
+     ${these} and c.desired = 'absent' and c.attempt_token is not null and c.sent_fields is not null`,
     [feed],
   );
   await session.query(
@@ -109,13 +109,16 @@ export async function keepProtected({ session, hasUnreadableKeys }: PullTransact
   if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
 }
 
-/** Holds the waiting deletes: a record without a key may be any of their postings. Approved deletes stay approved. */
+/**
+ * Holds the deletes that wait, or that were refused and may be sent again: a record without a key may be any of their postings.
+ * Approved deletes stay approved.
+ */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   const [row] = await session.query<{ n: number }>(
     `with held as (
        update change set state = 'held', target_state = 'held', since = now(), reason = $2, attempts = 0,
          not_before = '-infinity', revision = nextval('revision_number')
-       where feed = $1 and desired = 'absent' and state = 'ready' and not approved returning 1)
+       where feed = $1 and desired = 'absent' and state in ('ready', 'failed', 'rejected') and not approved returning 1)
      select count(*) as n from held`,
     [subject.feed, toJsonb(reason)],
   );

@@ -19,7 +19,8 @@ export async function putInDoubt(
   if (found.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
     `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
-       attempt_token = gen_random_uuid(), attempt_operation = 'create', attempt_started = clock_timestamp()
+       attempt_token = gen_random_uuid(), attempt_operation = 'create', attempt_started = clock_timestamp(),
+       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null, sent_pull = null
      from unnest($2::text[], $3::text[], $4::jsonb[]) f(key, id, reason)
      where c.feed = $1 and c.key = f.key and c.state = 'ready' and c.operation = 'create' returning c.key`,
     [

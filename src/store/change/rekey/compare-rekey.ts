@@ -1,5 +1,6 @@
 // Writes the lines of a feed whose keys seem to have changed, so that pages and commands only read them: all of them after a pull that
 // found other postings, otherwise those that depend on a posting which has changed since.
+import pg from 'pg';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { inBatches } from '../../postgres/cursor.ts';
@@ -45,15 +46,13 @@ async function writeLines(session: Session, feed: FeedName): Promise<void> {
     [feed],
   );
   if (state === undefined) return;
-  // Compiling takes longer than it saves, and both sides of a large feed should be sorted in memory.
-  await session.query(`set local jit = off; set local work_mem = '64MB'`);
   await session.query(
-    'create temporary table touched_now (key text, content text, likeness text) on commit drop; analyze touched_now',
-  );
-  await session.query(
-    `with gone as (delete from rekey_touched where feed = $1 returning key, content, likeness)
-     insert into touched_now select distinct * from gone`,
-    [feed],
+    // Compiling takes longer than it saves, and both sides of a large feed should be sorted in memory.
+    `set local jit = off; set local work_mem = '64MB';
+     create temporary table touched_now (key text, content text, likeness text) on commit drop;
+     with gone as (delete from rekey_touched where feed = ${pg.escapeLiteral(feed)} returning key, content, likeness)
+     insert into touched_now select distinct * from gone;
+     analyze touched_now`,
   );
   if (state.compared && (await areFewTouched(session, feed))) {
     await rewriteAround(session, feed);
@@ -81,49 +80,43 @@ async function areFewTouched(session: Session, feed: FeedName): Promise<boolean>
  * A touched posting decides about all that have its content, and about all that are alike one of these. Whether those have a pair by
  * content depends on all with their contents, which are read as well.
  */
-async function rewriteAround(session: Session, feed: FeedName): Promise<void> {
+async function rewriteAround(session: Session, name: FeedName): Promise<void> {
+  const feed = pg.escapeLiteral(name);
   const of = (groups: string, column: 'content' | 'likeness') =>
     `select p.* from (select distinct ${column} from (${groups}) g where ${column} is not null) one
-       join rekey_posting p on p.feed = $1 and p.${column} = one.${column}`;
-  await session.query('analyze touched_now');
-  await session.query('create temporary table affected (like rekey_posting) on commit drop');
+       join rekey_posting p on p.feed = ${feed} and p.${column} = one.${column}`;
+  const removed = (column: 'key' | 'old_key') =>
+    `select l.ctid from (select key from affected union select key from touched_now) k
+       join rekey_line l on l.feed = ${feed} and l.${column} = k.key`;
+  // One message: waiting for each statement would take longer than the statements.
   await session.query(
-    `with by_content as materialized (${of('select content from touched_now', 'content')})
+    `create temporary table affected (like rekey_posting) on commit drop;
+     with by_content as materialized (${of('select content from touched_now', 'content')})
      insert into affected select * from by_content
        union ${of('select likeness from touched_now union select likeness from by_content', 'likeness')}
        union select p.* from touched_now t
-         join rekey_posting p on p.feed = $1 and p.is_new = any(array[true, false]) and p.key = t.key`,
-    [feed],
-  );
-  await session.query('analyze affected');
-  await session.query('create temporary table read_again (like rekey_posting) on commit drop');
-  await session.query(
-    `insert into read_again select * from affected union ${of('select content from affected', 'content')}`,
-    [feed],
-  );
-  await session.query('analyze read_again');
-  const removed = (column: 'key' | 'old_key') =>
-    `select l.ctid from (select key from affected union select key from touched_now) k
-       join rekey_line l on l.feed = $1 and l.${column} = k.key`;
-  await session.query(
-    `with gone as (
+         join rekey_posting p on p.feed = ${feed} and p.is_new = any(array[true, false]) and p.key = t.key;
+     analyze affected;
+     create temporary table read_again (like rekey_posting) on commit drop;
+     insert into read_again select * from affected union ${of('select content from affected', 'content')};
+     analyze read_again;
+     with gone as (
        delete from rekey_line where ctid = any(array(${removed('key')} union ${removed('old_key')}))
        returning show, version)
-     ${addToTotals('gone', -1)}`,
-    [feed],
+     ${addToTotals(feed, 'gone', -1)}`,
   );
   const isAffected = (column: 'new_key' | 'old_key') => `line.${column} in (select key from affected)`;
   await insertLines(
     session,
-    feed,
-    selectPairs(feed, 'read_again', `${isAffected('new_key')} or ${isAffected('old_key')}`),
+    name,
+    selectPairs(name, 'read_again', `${isAffected('new_key')} or ${isAffected('old_key')}`),
   );
 }
 
-/** $1 is the feed. */
-const addToTotals = (source: string, sign: 1 | -1): string =>
+/** @param feed an SQL expression */
+const addToTotals = (feed: string, source: string, sign: 1 | -1): string =>
   `insert into rekey_total as t
-   select $1, show, ${sign} * count(*), ${sign} * sum(('x' || left(version, 15))::bit(60)::bigint::numeric) from ${source} group by show
+   select ${feed}, show, ${sign} * count(*), ${sign} * sum(('x' || left(version, 15))::bit(60)::bigint::numeric) from ${source} group by show
    on conflict (feed, show) do update set n = t.n + excluded.n, mark = t.mark + excluded.mark`;
 
 const BATCH = 1_000;
@@ -153,7 +146,7 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
          from jsonb_to_recordset($2::jsonb) l(show text, rank smallint, key text, old_key text, site_job_id text, title text,
            reasons jsonb, contents text, version text)
          returning show, version)
-       ${addToTotals('line', 1)}`,
+       ${addToTotals('$1', 'line', 1)}`,
       [feed, toJsonb(lines)],
     );
   }

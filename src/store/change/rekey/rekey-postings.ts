@@ -5,7 +5,7 @@ import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
-import type { Queryable, Session } from '../../postgres/database.ts';
+import type { Queryable, Statements, Transaction } from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/outcome-counts.ts';
 import { renewPostings } from '../../pull/posting-expiry.ts';
 import { auditActions } from '../../review/audit.ts';
@@ -26,42 +26,43 @@ export interface RefusedRekey extends RekeyPair {
  * Binds all pairs in one transaction, except those that cannot be bound any more; returns these. Nothing is sent: what differs is
  * an update afterwards, if the feed's policy updates jobs. The caller holds the feed's pull lock, so that no pull changes what is missing or new meanwhile.
  */
-export async function rekeyPostings(
-  session: Session,
+export function rekeyPostings(
+  db: Statements,
   { feed, actor, policy }: { readonly feed: FeedName; readonly actor: string; readonly policy: FeedPolicy | undefined },
   pairs: readonly RekeyPair[],
 ): Promise<RefusedRekey[]> {
-  await session.query('begin');
-  try {
-    await lockOutcomesShared(session, [feed]);
-    await session.query('create temporary table rekeyed (old_key text, key text) on commit drop');
-    await session.query('insert into rekeyed select * from unnest($1::text[], $2::text[])', [
-      pairs.map(({ oldKey }) => oldKey),
-      pairs.map(({ key }) => key),
-    ]);
-    await session.query('analyze rekeyed');
+  return db.transaction(async (tx) => {
+    tx.leave(lockOutcomesShared(tx, [feed]));
+    tx.leave(tx.query('create temporary table rekeyed (old_key text, key text) on commit drop'));
+    tx.leave(
+      tx.query('insert into rekeyed select * from unnest($1::text[], $2::text[])', [
+        pairs.map(({ oldKey }) => oldKey),
+        pairs.map(({ key }) => key),
+      ]),
+    );
+    tx.leave(tx.query('analyze rekeyed'));
     // Locked in the order that all code uses: no attempt begins, and none ends, until the new keys are committed.
-    await session.query(
-      `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
-       order by c.feed, c.key for update`,
-      [feed],
+    tx.leave(
+      tx.query(
+        `select from change c where c.feed = $1 and c.key in (select old_key from rekeyed union all select key from rekeyed)
+         order by c.feed, c.key for update`,
+        [feed],
+      ),
     );
-    await session.query(
-      `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed) order by m.key for update`,
-      [feed],
+    tx.leave(
+      tx.query(
+        `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed) order by m.key for update`,
+        [feed],
+      ),
     );
-    const refused = await removeRefused(session, feed);
-    await moveJobs(session, feed, actor, updatesJobs(policy));
-    await session.query('commit');
+    const refused = removeRefused(tx, feed);
+    await moveJobs(tx, feed, actor, updatesJobs(policy));
     return refused;
-  } catch (error) {
-    await session.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
-async function removeRefused(session: Queryable, feed: FeedName): Promise<RefusedRekey[]> {
-  return session.query<RefusedRekey & Record<string, unknown>>(
+const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =>
+  tx.query<RefusedRekey & Record<string, unknown>>(
     `with refused as (
        select w.old_key, w.key, case
          when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
@@ -87,7 +88,6 @@ async function removeRefused(session: Queryable, feed: FeedName): Promise<Refuse
      select old_key as "oldKey", key, message from refused where message is not null order by key`,
     [feed],
   );
-}
 
 /** Tables with what belongs to a job, whatever the key of its posting is. */
 const MOVED = [
@@ -99,95 +99,99 @@ const MOVED = [
   'former_document',
   'posting_expiry',
 ] as const;
+/** Tables with what is known of a record under its old key. */
+const DROPPED = ['posting_note', 'kept_record'] as const;
 
-async function moveJobs(session: Queryable, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
-  const moved = await session.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
-    // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
-    // mappings with equal record hashes for one posting.
-    `update mapping m set key = w.key, missing_pulls = 0, record_hash = decode(md5('rekeyed ' || m.feed || ' ' || w.key), 'hex')
-     from rekeyed w where m.feed = $1 and m.key = w.old_key
-     returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
-    [feed],
-  );
-  const ended = await session.query<{ key: PostingKey; oldKey: PostingKey }>(
-    `select w.key, w.old_key as "oldKey" from rekeyed w
-     where not exists (select from mapping m where m.feed = $1 and m.key = w.key) order by w.key`,
-    [feed],
-  );
+async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
+  const [moved, ended] = await Promise.all([
+    tx.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
+      // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
+      // mappings with equal record hashes for one posting.
+      `update mapping m set key = w.key, missing_pulls = 0, record_hash = decode(md5('rekeyed ' || m.feed || ' ' || w.key), 'hex')
+       from rekeyed w where m.feed = $1 and m.key = w.old_key
+       returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
+      [feed],
+    ),
+    tx.query<{ key: PostingKey; oldKey: PostingKey }>(
+      `select w.key, w.old_key as "oldKey" from rekeyed w
+       where not exists (select from mapping m where m.feed = $1 and m.key = w.key) order by w.key`,
+      [feed],
+    ),
+  ]);
   if (moved.length + ended.length === 0) return;
-  await dropCreates(session, feed, mayUpdate ? ended : [...ended, ...moved]);
-  // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
-  const dropped = await session.query<{ desired: string; state: string; key: PostingKey }>(
-    'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
-    [feed],
-  );
+  const [, dropped] = await Promise.all([
+    dropCreates(tx, feed, mayUpdate ? ended : [...ended, ...moved]),
+    // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
+    tx.query<{ desired: string; state: string; key: PostingKey }>(
+      'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
+      [feed],
+    ),
+  ]);
   const deletes = dropped.filter(({ desired }) => desired === 'absent');
-  await addOutcomeCount(
-    session,
-    deletes.map(() => ({ feed, outcome: 'dropped' }) as const),
+  tx.leave(
+    addOutcomeCount(
+      tx,
+      deletes.map(() => ({ feed, outcome: 'dropped' }) as const),
+    ),
   );
-  // Edits of the new posting replace those of the old one.
-  await session.query(
-    `delete from override o using rekeyed w, override n where o.feed = $1 and o.key = w.old_key
-       and n.feed = $1 and n.key = w.key and n.field = o.field`,
-    [feed],
-  );
-  await session.query(
-    `delete from refuted_job o using rekeyed w, refuted_job n where o.feed = $1 and o.key = w.old_key
-       and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
-    [feed],
-  );
-  // What the new key had of another job belongs to no posting any more, if the same pull changed the job that the key gets now.
-  await session.query(
-    `delete from former_document n using rekeyed w where n.feed = $1 and n.key = w.key
-       and exists (select from former_document o where o.feed = $1 and o.key = w.old_key and o.pull = n.pull)`,
-    [feed],
-  );
-  // How long the job has been on the site counts on.
-  await session.query('delete from posting_expiry n using rekeyed w where n.feed = $1 and n.key = w.key', [feed]);
-  for (const table of MOVED) {
-    await session.query(`update ${table} t set key = w.key from rekeyed w where t.feed = $1 and t.key = w.old_key`, [
-      feed,
-    ]);
-  }
-  const kept = dropped.filter(({ desired, state }) => desired === 'absent' && state === 'discarded');
-  if (kept.length > 0)
-    await renewPostings(
-      session,
-      feed,
-      kept.map(({ key }) => key),
-    ); // A person has decided to keep these jobs.
-  for (const table of ['posting_note', 'kept_record']) {
-    await session.query(`delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`, [feed]);
-  }
+  moveRows(tx, feed);
+  const kept = deletes.filter(({ state }) => state === 'discarded').map(({ key }) => key);
+  if (kept.length > 0) await renewPostings(tx, feed, kept); // A person has decided to keep these jobs.
   // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
   // a create, which says nothing about the update.
-  await session.query(
-    `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
-       state = case when c.state = 'failed' then 'ready' else c.state end,
-       reason = case when c.state = 'failed' then null else c.reason end,
-       attempts = 0, not_before = '-infinity'
-     from rekeyed w where c.feed = $1 and c.key = w.key`,
-    [feed],
+  tx.leave(
+    tx.query(
+      `update change c set operation = 'update', revision = nextval('revision_number'), found_job_id = null, since = now(),
+         state = case when c.state = 'failed' then 'ready' else c.state end,
+         reason = case when c.state = 'failed' then null else c.reason end,
+         attempts = 0, not_before = '-infinity'
+       from rekeyed w where c.feed = $1 and c.key = w.key`,
+      [feed],
+    ),
   );
   // The next pull sees the record under the new key.
-  await session.query(
-    'update posting_expiry set record_hash = null, missing_pulls = 0 where feed = $1 and key = any($2::text[])',
-    [feed, ended.map(({ key }) => key)],
+  tx.leave(
+    tx.query(
+      'update posting_expiry set record_hash = null, missing_pulls = 0 where feed = $1 and key = any($2::text[])',
+      [feed, ended.map(({ key }) => key)],
+    ),
   );
-  await applyEdits(session, feed, moved);
-  await auditActions(session, actor, 'rekey', [
-    ...moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
-    ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
-  ]);
-  await session.query(
-    `delete from rekey_posting r using (select true as is_new, key from rekeyed union all select false, old_key from rekeyed) w
-     where r.feed = $1 and r.is_new = w.is_new and r.key = w.key`,
-    [feed],
+  await applyEdits(tx, feed, moved);
+  tx.leave(
+    auditActions(tx, actor, 'rekey', [
+      ...moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
+      ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
+    ]),
+  );
+  tx.leave(
+    tx.query(
+      `delete from rekey_posting r using (select true as is_new, key from rekeyed union all select false, old_key from rekeyed) w
+       where r.feed = $1 and r.is_new = w.is_new and r.key = w.key`,
+      [feed],
+    ),
   );
   // The next pull must read the feed, changed or not.
-  await session.query('update feed_state set source_version = null where feed = $1', [feed]);
-  await endIfNothingLeft(session, feed);
+  tx.leave(tx.query('update feed_state set source_version = null where feed = $1', [feed]));
+  await endIfNothingLeft(tx, feed);
+}
+
+/** What belongs to the old keys belongs to the new ones, or to none. */
+function moveRows(tx: Transaction, feed: FeedName): void {
+  const statements = [
+    // Edits of the new posting replace those of the old one.
+    `delete from override o using rekeyed w, override n where o.feed = $1 and o.key = w.old_key
+       and n.feed = $1 and n.key = w.key and n.field = o.field`,
+    `delete from refuted_job o using rekeyed w, refuted_job n where o.feed = $1 and o.key = w.old_key
+       and n.feed = $1 and n.key = w.key and (n.site, n.site_job_id) = (o.site, o.site_job_id)`,
+    // What the new key had of another job belongs to no posting any more, if the same pull changed the job that the key gets now.
+    `delete from former_document n using rekeyed w where n.feed = $1 and n.key = w.key
+       and exists (select from former_document o where o.feed = $1 and o.key = w.old_key and o.pull = n.pull)`,
+    // How long the job has been on the site counts on.
+    'delete from posting_expiry n using rekeyed w where n.feed = $1 and n.key = w.key',
+    ...MOVED.map((table) => `update ${table} t set key = w.key from rekeyed w where t.feed = $1 and t.key = w.old_key`),
+    ...DROPPED.map((table) => `delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.old_key`),
+  ];
+  for (const statement of statements) tx.leave(tx.query(statement, [feed]));
 }
 
 /** Nothing is to be sent for these new postings. They count as done for the pull that saw them. */
