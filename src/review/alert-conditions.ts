@@ -4,9 +4,11 @@ import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { ChangeGauge, Gauges } from '../store/report/gauges.ts';
+import type { NewGroups } from '../store/review/new-groups.ts';
 import type { AlertKind } from '../telemetry/alerts/alert-message.ts';
 import type { HealthCondition } from './assess-health.ts';
 import { escalates } from './escalation.ts';
+import { groupTitle } from './read-model/group.ts';
 
 /** One alert that is open now. */
 export interface AlertCondition {
@@ -18,7 +20,8 @@ export interface AlertCondition {
   readonly detail?: Message;
   /** How many changes it is about, for those that count some: it is told again if they are far more. */
   readonly count?: number;
-  readonly oldestSeconds?: number;
+  /** When the oldest of them began, in Unix time in seconds by the database's clock. */
+  readonly oldestAt?: number;
 }
 
 export interface AlertFacts {
@@ -26,6 +29,7 @@ export interface AlertFacts {
   readonly failing: readonly HealthCondition[];
   readonly changes: readonly ChangeGauge[];
   readonly pulls: Gauges['pulls'];
+  readonly newGroups: readonly NewGroups[];
 }
 
 /** Which alert each failure is; `null`: none, mostly because it passes or another alert follows. */
@@ -42,12 +46,15 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   review: null,
 };
 
+/** For so long a group of review entries counts as new. */
+export const NEW_GROUP_HOURS = 24;
+
 /** With this many rejected postings or fewer, their share says little. */
 const FEW_REJECTED = 5;
 
 /** All open alerts, at most one of each kind for a subject. */
 export function alertConditions(
-  { failing, changes, pulls }: AlertFacts,
+  { failing, changes, pulls, newGroups }: AlertFacts,
   config: Pick<Config, 'sites'>,
   rejectedPercent: number,
 ): AlertCondition[] {
@@ -59,6 +66,7 @@ export function alertConditions(
       ...waiting(change, config),
       ...rejected(change, sizes.get(change.feed) ?? 0, rejectedPercent),
     ]),
+    ...newGroups.map(appeared),
   ];
   return [...new Map(all.map((one) => [`${one.kind} ${one.subject}`, one])).values()];
 }
@@ -76,7 +84,7 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
   return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
 }
 
-function waiting({ feed, site, state, n, age }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
+function waiting({ feed, site, state, n, age, since }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
   if (state !== 'held' && state !== 'in_doubt') return [];
   const subject = `feed ${feed}`;
   const isLong = escalates({ kind: state, site, ageMs: age * 1000 }, config);
@@ -96,7 +104,7 @@ function waiting({ feed, site, state, n, age }: ChangeGauge, config: Pick<Config
       subject,
       message: messageOf(`${held} and wait${n === 1 ? 's' : ''} for approval`, see),
       count: n,
-      oldestSeconds: age,
+      oldestAt: since,
     },
     ...(isLong ? [{ kind: 'escalation' as const, subject, message: messageOf(escalated, see) }] : []),
   ];
@@ -108,6 +116,20 @@ function rejected({ feed, state, n }: ChangeGauge, size: number, percent: number
   const action = { kind: 'list_entries', feed } as const;
   const message = messageOf(text, [{ words: 'see', action }]);
   return [{ kind: 'rejected_share', subject: `feed ${feed}`, message, count: n }];
+}
+
+function appeared({ feed, n, since, largest }: NewGroups): AlertCondition {
+  const of = n === 1 ? 'with' : 'the largest with';
+  const entries = plural(largest.n, 'entry', 'entries');
+  const text = `feed ${feed}: ${plural(n, 'new group')} in review, ${of} ${entries}`;
+  return {
+    kind: 'new_group',
+    subject: `feed ${feed}`,
+    message: messageOf(text, [{ words: 'see', action: { kind: 'list_entries', feed } }]),
+    detail: `${largest.kind}: ${groupTitle({ ...largest, field: largest.field ?? undefined, values: [], valueCount: 0 })}`,
+    count: n,
+    oldestAt: since,
+  };
 }
 
 /** How the end of an alert is told. */
@@ -129,6 +151,8 @@ export function recoveryOf(kind: AlertKind, subject: string): string {
       return `${subject}: there was a complete pull again`;
     case 'rejected_share':
       return `${subject}: fewer postings are rejected`;
+    case 'new_group':
+      return `${subject}: no group in review is new any more`;
     default:
       return kind satisfies never;
   }

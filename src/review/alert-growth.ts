@@ -4,18 +4,21 @@ import type { AlertKind } from '../telemetry/alerts/alert-message.ts';
 /** What is wrong now. */
 export interface AlertCount {
   readonly count: number;
-  /** Seconds that the oldest has waited; `undefined`: it does not matter. */
-  readonly oldestSeconds?: number | undefined;
+  /** When the oldest began, in Unix time in seconds by the database's clock; `undefined`: it does not matter. */
+  readonly oldestAt?: number | undefined;
 }
 
 /** What was told last. */
 export interface ToldCount {
   /** The fewest since then: what was decided meanwhile is not counted as told. */
   readonly count: number;
+  /** When, in Unix time in seconds by the database's clock: ages that are read one after the other can't be compared. */
+  readonly at: number;
   readonly agoSeconds: number;
 }
 
-const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /**
  * | what                                               | told again              |
@@ -24,10 +27,12 @@ const DAY_SECONDS = 86_400;
  * | twice as many or more                              | yes                     |
  * | all are newer than the last message                | yes                     |
  * | some more, and each needs a person                 | once a day              |
+ * | more new groups                                    | once an hour            |
  */
 export function isToldAgain(kind: AlertKind, told: ToldCount, now: AlertCount): boolean {
   if (now.count >= 2 * told.count) return true;
-  if (now.oldestSeconds !== undefined && now.oldestSeconds < told.agoSeconds) return true;
+  if (now.oldestAt !== undefined && now.oldestAt > told.at) return true;
+  if (now.count <= told.count) return false;
   const needsPerson = kind === 'held' || kind === 'in_doubt';
-  return needsPerson && now.count > told.count && told.agoSeconds >= DAY_SECONDS;
+  return (needsPerson && told.agoSeconds >= DAY_SECONDS) || (kind === 'new_group' && told.agoSeconds >= HOUR_SECONDS);
 }

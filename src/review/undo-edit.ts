@@ -4,7 +4,7 @@ import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { findChangeOf, lockChange } from '../store/backlog/open-change.ts';
-import { keepPullsOut } from '../store/change/edit.ts';
+import { keepAllPullsOut } from '../store/change/edit.ts';
 import { planAgain } from '../store/change/plan-again.ts';
 import { hasJob } from '../store/mapping/mapping-list.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -45,7 +45,7 @@ export async function undoEdits(
   { actor, fields, version, createOnly }: UndoEditOptions,
 ): Promise<UndoEditReport> {
   return db.transaction(async (tx): Promise<UndoEditReport> => {
-    if (!(await keepPullsOut(tx, feed))) {
+    if (!(await keepAllPullsOut(tx, feed))) {
       return refused(`feed ${feed} is being pulled right now; try again when that has ended`);
     }
     const found = await findChangeOf(tx, feed, key);

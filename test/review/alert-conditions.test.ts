@@ -16,6 +16,7 @@ const change = (state: ChangeGauge['state'], n: number, age = 10): ChangeGauge =
   state,
   n,
   age,
+  since: 1_800_000_000 - age,
 });
 const pull = (size: number | null, seen = size): AlertFacts['pulls'][number] => ({
   feed: acme,
@@ -28,6 +29,7 @@ const pull = (size: number | null, seen = size): AlertFacts['pulls'][number] => 
   durationMs: 1,
   outcomes: null,
 });
+const largest = { n: 6, kind: 'rejected', field: 'title', message: 'is missing' } as const;
 const ofFeed = (kind: HealthCondition['kind']): HealthCondition => ({ kind, feed: acme, message: 'it fails' });
 const ofSite = (kind: HealthCondition['kind']): HealthCondition => ({ kind, site: board, message: 'it fails' });
 
@@ -54,10 +56,11 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['few postings, all rejected', { changes: [change('rejected', 5)], pulls: [pull(5)] }, []],
   ['rejected ones of a feed that was emptied', { changes: [change('rejected', 11)], pulls: [pull(0)] }, []],
   ['rejected ones of a feed without a pull', { changes: [change('rejected', 11)] }, []],
+  ['a new group', { newGroups: [{ feed: acme, n: 1, since: 1_800_000_000, largest }] }, ['new_group feed acme']],
 ];
 
 it.each(CASES)('%s', (_name, facts, expected) => {
-  const open = alertConditions({ failing: [], changes: [], pulls: [], ...facts }, config, 10);
+  const open = alertConditions({ failing: [], changes: [], pulls: [], newGroups: [], ...facts }, config, 10);
   expect(open.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(expected);
   for (const { message } of open) expect(textOf(message)).not.toBe('');
 });

@@ -1,6 +1,7 @@
 // A person's decision on a create in doubt: accepted if it can be true, and never so that one job gets two postings.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
+import type { Fields } from '../../src/posting/posting.ts';
 import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
 import { type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
@@ -25,8 +26,8 @@ afterEach(async () => {
 });
 
 /** Sends the create of a posting whose change is in doubt, as the attempt may have done. */
-async function makeJob(key: string): Promise<SiteJobId> {
-  const fields = (await stage.change(key))?.fields ?? {};
+async function makeJob(key: string, others: Fields = {}): Promise<SiteJobId> {
+  const fields = { ...(await stage.change(key))?.fields, ...others };
   const { outcome } = await client.send({ kind: 'create', fields }, { notAfter: deadlineIn(5_000) });
   if (outcome.kind !== 'created') throw new Error(`the site answered ${outcome.kind}`);
   return outcome.siteJob.siteJobId;
@@ -249,4 +250,31 @@ it('a job that is found after the doubt about an older version ended is compared
   expect(await resolve('p1', exists(id))).toMatchObject({ kind: 'recorded' });
   expect(await mappings()).toEqual([{ key: 'p1', site_job_id: id }]);
   expect(await stage.change('p1')).toBeUndefined();
+});
+
+itInAll('a job that somebody gives to another posting at the same moment is refused', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1', { number: 'x9', title: 'Cook' });
+  const other = await stage.app.db.session();
+  await other.query('begin');
+  await other.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'p2', 'board', $1, '', '')`,
+    [id],
+  );
+  const resolving = resolve('p1', exists(id, true));
+  await expect
+    .poll(() =>
+      stage.app.db.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      ),
+    )
+    .toHaveLength(1);
+  await other.query('commit');
+  await other.end();
+  expect(await resolving).toMatchObject({
+    kind: 'refused',
+    message: expect.stringContaining('posting p2 of feed acme'),
+  });
+  expect(await mappings()).toEqual([{ key: 'p2', site_job_id: id }]);
+  expect(await stage.change('p1')).toMatchObject({ state: 'in_doubt' });
 });

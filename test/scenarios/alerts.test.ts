@@ -301,8 +301,48 @@ itInAll('tells again when far more is held, not when somewhat more is', async ()
   expect(new Set(payloads.map(({ data }) => data.since)).size).toBe(1);
 });
 
+it('tells that a group of review entries has appeared, and that it is decided', async () => {
+  const app = await open(', on: [new_group]');
+  const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
+  const pull = async (rejected: number, untitled: number) => {
+    const rest = postings(4).map((each, at) => (at < untitled ? { ...each, title: '' } : each));
+    await mirror.writeFeed(feedXml([...rest, ...abroad(rejected)]));
+    await mirror.sync();
+  };
+  await pull(2, 0);
+  expect([await evaluate(app), await evaluate(app)]).toEqual([1, 0]);
+  // More entries of the same group are no further group.
+  await pull(5, 0);
+  expect(await evaluate(app)).toBe(0);
+  await pull(5, 1);
+  expect(await evaluate(app)).toBe(1);
+  const groups = await app.db.query<{ group_id: string }>('select distinct group_id from review_entry');
+  await pull(0, 0);
+  expect([await evaluate(app), await evaluate(app)]).toEqual([1, 0]);
+  await send(app);
+  expect(told()).toEqual([
+    'alert.opened new_group acme',
+    'alert.updated new_group acme',
+    'alert.recovered new_group acme',
+  ]);
+  const [first, second] = receiver.received.map(({ body }) => (JSON.parse(body) as AlertPayload).data);
+  expect(first?.message).toMatch(/^feed acme: 1 new group in review, with 2 entries; see: /);
+  expect(first?.detail).toMatch(/^rejected: location-state: is not a valid U\.S\. state/);
+  expect([second?.count, second?.message]).toEqual([
+    2,
+    expect.stringContaining('2 new groups in review, the largest with 5 entries'),
+  ]);
+  // A group that had entries longer ago is not new when it has some again.
+  await app.db.query(
+    `insert into review_group_count (group_id, at, n) select g, now() - interval '25 hours', 1 from unnest($1::text[]) g`,
+    [groups.map(({ group_id }) => group_id)],
+  );
+  await pull(5, 1);
+  expect(await evaluate(app)).toBe(0);
+});
+
 itInAll('tells a rejected share above its own limit', async () => {
-  const app = await open(', rejected_percent: 40');
+  const app = await open(', on: [rejected_share], rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   await mirror.writeFeed(feedXml([...postings(10), ...abroad(6)]));
   await mirror.sync();

@@ -111,7 +111,7 @@ it('a page of jobs is inserted between two pages: none is created twice', { time
     }
   };
   // Repeatedly, between pages.
-  proxy.onList = (nth) => (nth % 2 === 0 && made < 200 ? makeFive() : Promise.resolve());
+  proxy.onList = (nth) => (nth % 2 === 0 && made < 60 ? makeFive() : Promise.resolve());
   await leaveDoubts(installation);
   await installation.sync();
   expect(made).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { leavesOut } from '../support/extent.ts';
+import { leavesOut, runsEverything, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -62,7 +62,10 @@ async function change(key: string, fields: Readonly<Record<string, string>>): Pr
 
 describe.each(READINGS)('on a site that would %s omitted fields', (reading, options) => {
   const at = READINGS.findIndex(([each]) => each === reading);
-  it.skipIf(leavesOut(at, 0, 2))(
+  /** CI and `npm test` run each test with one of the readings. */
+  const isLeftOut = (chosen: number) => leavesOut(at, chosen, 2) || !spread([0, 1], chosen, 2).includes(at);
+
+  it.skipIf(isLeftOut(0))(
     'a change of such a field makes no update, and an update of another field leaves it',
     async () => {
       mirror = await openMirror(options);
@@ -104,7 +107,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
     },
   );
 
-  it.skipIf(leavesOut(at, 1, 2))(
+  it.skipIf(isLeftOut(1))(
     'an update whose outcome is unknown, or whose process died, is repeated without it',
     async () => {
       mirror = await openMirror(options);
@@ -123,7 +126,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
     },
   );
 
-  itInAll('an imported job keeps its own value, which is not known', async () => {
+  it.skipIf(!runsEverything || isLeftOut(1))('an imported job keeps its own value, which is not known', async () => {
     mirror = await openMirror(options);
     expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
     await change('p1', { description: 'By hand' });
@@ -136,7 +139,7 @@ describe.each(READINGS)('on a site that would %s omitted fields', (reading, opti
     expect((await rows(`select fields->>'description' as sent from document`))[0]).toEqual({ sent: null });
   });
 
-  itInAll('undoing a pull leaves it', async () => {
+  it.skipIf(!runsEverything || isLeftOut(0))('undoing a pull leaves it', async () => {
     mirror = await openMirror(options);
     expect(await pull([titled('p1', 'Nurse', 'First')])).toMatchObject({ created: 1 });
     const updated = await pull([titled('p1', 'Cook', 'Second')]);

@@ -6,6 +6,7 @@ import { feedName, postingKey, type SiteJobId, siteName } from '../../src/postin
 import { planFeed } from '../../src/pull/dry-run.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
+import { undoEdits } from '../../src/review/undo-edit.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { endOwnership, lockOwner } from '../../src/store/change/job-ownership.ts';
@@ -190,6 +191,28 @@ describe('while a pull requests details', () => {
     expect(onSite.get('j5')).toMatchObject({ title: 'Nurse j5', 'location-state': 'Texas' });
     expect(onSite.size).toBe(5);
     expect(await sync()).toMatchObject({ unchanged: 5, requests: 0 });
+  });
+
+  it('an edit is not undone, as the pull has noted which records are known: it would take the posting for gone', async () => {
+    version = '"1"';
+    change('j5', { state: 'Jalisco' });
+    expect(await sync()).toMatchObject({ created: 4, rejected: 1 });
+    const { db, config } = await context();
+    // Still rejected, so nothing is sent.
+    await editEntry(db, config, await entryOf('j5'), { title: 'Chef' }, ACTING);
+    const undo = () => undoEdits(db, feedName('acme'), postingKey('j5'), ACTING);
+    change('j4', { text: 'Cook' });
+    version = '"2"';
+    const report = await whileWaiting('j4', sync, async () => {
+      expect(await undo()).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('is being pulled right now'),
+      });
+    });
+    expect(report).toMatchObject({ rejected: 1, updated: 1, complete: true });
+    expect(await undo()).toMatchObject({ kind: 'undone' });
+    expect(await sync()).toMatchObject({ seen: 5, rejected: 1, unchanged: 4 });
+    expect(await db.query(`select fields->>'title' as title from change`)).toEqual([{ title: 'Nurse j5' }]);
   });
 
   it('an unreadable record is reopened at once, and the pull deletes nothing', async () => {

@@ -56,7 +56,7 @@ const destinationSchema = z
       .min(1)
       .default([...ALERT_KINDS])
       .describe(
-        'What to tell: `paused` (sending to a site is), `unreachable` (a site is), `held` (changes are), `escalation` (they have been for `escalate_after_minutes`), `in_doubt` (a create has been for as long), `feed_failed`, `overdue` (no complete pull for three runs of the schedule, or `stale_after_minutes`), `rejected_share`. By default all of these. And, for systems that follow each posting: `posting.mirrored`, `posting.rejected`, `posting.removed`, to a webhook of format `standard` only.',
+        'What to tell: `paused` (sending to a site is), `unreachable` (a site is), `held` (changes are), `escalation` (they have been for `escalate_after_minutes`), `in_doubt` (a create has been for as long), `feed_failed`, `overdue` (no complete pull for three runs of the schedule, or `stale_after_minutes`), `rejected_share`, `new_group` (a group of review entries has appeared). By default all of these. And, for systems that follow each posting: `posting.mirrored`, `posting.rejected`, `posting.removed`, to a webhook of format `standard` only.',
       ),
     feeds: z
       .array(nameSchema)

@@ -55,7 +55,10 @@ export const TREND_WORDS: Readonly<Record<GroupTrend, string>> = {
 };
 
 /** `location-state: … is not a valid U.S. state: Jalisco, Sonora and 12 more` */
-export function groupTitle({ field, message, values, valueCount }: ListedGroup, shown = 2): string {
+export function groupTitle(
+  { field, message, values, valueCount }: Pick<ListedGroup, 'field' | 'message' | 'values' | 'valueCount'>,
+  shown = 2,
+): string {
   const first = values.slice(0, shown).map(({ of }) => (of.includes(',') ? `"${of}"` : of));
   // What follows a semicolon is advice.
   const said = first.length === 0 ? message : (message.split('; ', 1)[0] ?? '');

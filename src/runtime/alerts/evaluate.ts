@@ -5,6 +5,7 @@ import {
   type AlertCondition,
   type AlertFacts,
   alertConditions,
+  NEW_GROUP_HOURS,
   recoveryOf,
   subjectParts,
 } from '../../review/alert-conditions.ts';
@@ -19,6 +20,7 @@ import {
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
 import { readGauges } from '../../store/report/gauges.ts';
+import { readNewGroups } from '../../store/review/new-groups.ts';
 import type { AlertData, AlertKind, AlertPayload } from '../../telemetry/alerts/alert-message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';
@@ -29,13 +31,14 @@ const LONGEST_DETAIL = 500;
 
 /** What is open now. @param runningSince `undefined`: feeds get no time to catch up after a start. */
 async function readAlertFacts(app: App, runningSince: Date | undefined): Promise<AlertFacts> {
-  const [schedules, workers, { changes, pulls }] = await Promise.all([
+  const [schedules, workers, { changes, pulls }, newGroups] = await Promise.all([
     readSchedules(app.db),
     countWorkers(app.db),
     readGauges(app.db.prepared),
+    readNewGroups(app.db.prepared, NEW_GROUP_HOURS),
   ]);
   const { failing } = await assessRunning(app, schedules, workers, runningSince);
-  return { failing, changes, pulls };
+  return { failing, changes, pulls, newGroups };
 }
 
 /**
@@ -93,10 +96,12 @@ export async function evaluateAlerts(
 
 const idOf = ({ kind, subject }: AlertName): string => `${kind} ${subject}`;
 
-const isWorse = ({ count, toldSecondsAgo }: SeenAlert, now: AlertCondition): boolean =>
-  count !== null &&
-  now.count !== undefined &&
-  isToldAgain(now.kind, { count, agoSeconds: toldSecondsAgo }, { count: now.count, oldestSeconds: now.oldestSeconds });
+const isWorse = ({ count: told, toldAt: at, toldSecondsAgo: agoSeconds }: SeenAlert, now: AlertCondition): boolean => {
+  const { kind, count, oldestAt } = now;
+  return (
+    told !== null && count !== undefined && isToldAgain(kind, { count: told, at, agoSeconds }, { count, oldestAt })
+  );
+};
 
 const needsConfirming = (alert: SeenAlert | undefined, evaluator: string): boolean =>
   alert !== undefined && (alert.isStale || !alert.evaluators.includes(evaluator));

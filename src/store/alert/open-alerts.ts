@@ -25,8 +25,9 @@ export interface SeenAlert extends OpenAlert {
   readonly isStale: boolean;
   /** The fewest since it was told; `null`: it counts none. */
   readonly count: number | null;
-  /** How many messages told it, and how long ago the last one did. */
+  /** How many messages told it, and when the last one did: in Unix time, and how long ago, both in seconds. */
   readonly messages: number;
+  readonly toldAt: number;
   readonly toldSecondsAgo: number;
 }
 
@@ -70,7 +71,8 @@ export async function listOpenAlerts(db: Queryable): Promise<OpenAlert[]> {
 export async function listSeenAlerts(db: Queryable, destination: string): Promise<SeenAlert[]> {
   return db.query<SeenAlert & Record<string, unknown>>(
     `select destination, kind, subject, since, evaluators, seen_at < now() - ${CONFIRM_EVERY} as "isStale",
-       count, messages, extract(epoch from clock_timestamp() - told_at)::float8 as "toldSecondsAgo"
+       count, messages, extract(epoch from told_at)::float8 as "toldAt",
+       extract(epoch from clock_timestamp() - told_at)::float8 as "toldSecondsAgo"
      from open_alert where destination = $1 order by since, kind, subject`,
     [destination],
   );

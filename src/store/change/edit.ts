@@ -32,7 +32,19 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
   return true;
 }
 
-/** The same without waiting for a running pull. */
+/**
+ * The same also while a pull requests details: it has noted which records are known, and plans only the others. Returns false if
+ * one does.
+ */
+export async function keepAllPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+  if (!(await keepPullsOut(tx, feed))) return false;
+  const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
+    lockKey('details', feed),
+  ]);
+  return row?.got === true;
+}
+
+/** The same as {@link keepPullsOut} without waiting for a running pull. */
 export async function tryToKeepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
   await markEdit(tx, feed);
   const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [

@@ -3,7 +3,7 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
- * The caller keeps pulls out, and no attempt of the posting is open: its end would record the hash of the record again. The record
+ * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the hash of the record again. The record
  * hash is unique, as pulls take mappings with equal ones for one posting. A worker that has already read the change holds its old
  * revision, so it can't claim it.
  */

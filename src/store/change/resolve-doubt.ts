@@ -38,13 +38,24 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
   return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
 }
 
-export const resolveDoubt = (
+/** `unique_violation`: another posting has just been given the job, and the next try finds that. */
+const JUST_TAKEN = '23505';
+
+export async function resolveDoubt(
   db: Database,
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
   actor: string,
-): Promise<DoubtResolved> => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, { actor }));
+): Promise<DoubtResolved> {
+  const resolve = () => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, { actor }));
+  try {
+    return await resolve();
+  } catch (error) {
+    if ((error as { code?: string }).code !== JUST_TAKEN) throw error;
+    return resolve();
+  }
+}
 
 /**
  * The same within a transaction that also records the progress of an action on many entries.
@@ -73,7 +84,10 @@ export async function resolveDoubtWithin(
     const owner = await ownerOf(tx, site, verdict.siteJobId);
     if (owner !== undefined) return { kind: 'owned', owner };
     // A person says whose job it is from now on, not who has made it.
-    await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, { ...verdict.content, isProven: false });
+    const content = { ...verdict.content, isProven: false };
+    const recordedAs = await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, content);
+    if (recordedAs !== 'recorded')
+      return { kind: 'owned', owner: (await ownerOf(tx, site, verdict.siteJobId)) ?? 'another posting' };
   } else {
     await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
     await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);

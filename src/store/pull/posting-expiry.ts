@@ -1,5 +1,6 @@
 // Which postings have expired, whether a pull is due because of them, and how their days begin anew.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { withdrawExpired } from '../change/withdraw-expired.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
@@ -90,14 +91,15 @@ export async function expiryOf(db: Queryable, feed: FeedName, key: PostingKey): 
 }
 
 /**
- * Starts the time of postings anew: those that have expired get a job again, those with a job keep it for longer. Returns the keys of
- * which neither is known. The caller holds the feed's lock.
+ * Starts the time of postings anew: those that have expired get a job again, those with a job keep it for longer, and its delete is not
+ * sent. Returns the keys of which neither is known. The caller holds the feed's lock.
  */
 export async function renewPostings(
   tx: Queryable,
   feed: FeedName,
   keys: readonly PostingKey[],
 ): Promise<readonly PostingKey[]> {
+  await withdrawExpired(tx, feed, keys);
   const rows = await tx.query<{ key: PostingKey }>(
     `insert into posting_expiry as e (feed, key, renewed_at)
      select $1, k.key, now() from (select distinct unnest($2::text[]) as key) k

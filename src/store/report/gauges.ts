@@ -40,6 +40,8 @@ export interface ChangeGauge {
   readonly n: number;
   /** Seconds since the oldest entered the state. */
   readonly age: number;
+  /** When it did, in Unix time in seconds. */
+  readonly since: number;
 }
 
 /** Open review entries for records of one feed. */
@@ -130,6 +132,7 @@ export async function readGauges(db: Queryable): Promise<Gauges> {
        from site_state s)
      select jsonb_build_object(
        'changes', (select coalesce(jsonb_agg(jsonb_build_object('feed', feed, 'site', site, 'state', state, 'n', n,
+          'since', extract(epoch from since)::float8,
           'age', greatest(0, extract(epoch from clock_timestamp() - since))::float8)), '[]') from changes),
        'records', (select coalesce(jsonb_agg(r), '[]') from (
           select feed, kind, sum(n)::bigint as n from ${ENTRY_COUNTS}

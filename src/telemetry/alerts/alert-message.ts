@@ -10,6 +10,7 @@ export const ALERT_KINDS = [
   'feed_failed',
   'overdue',
   'rejected_share',
+  'new_group',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

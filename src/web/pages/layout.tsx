@@ -1,4 +1,5 @@
 // The HTML document around every page.
+import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { Visitor } from '../access/visitor.ts';
 import { pageAddress } from './addresses.ts';
@@ -34,37 +35,40 @@ export interface LayoutProps {
 export const Layout = ({ title, visit, section, children }: LayoutProps) => {
   const { prefix, visitor } = visit;
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} – jobmirror`}</title>
-        <link rel="stylesheet" href={`${prefix}/style.css`} />
-        <script src={`${prefix}/pages.js`} defer />
-      </head>
-      <body>
-        <a class="skip" href="#content">
-          Skip to the content
-        </a>
-        <header class="top">
-          <a class="name" href={`${prefix}/`}>
-            jobmirror
+    <>
+      {raw('<!DOCTYPE html>')}
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>{`${title} – jobmirror`}</title>
+          <link rel="stylesheet" href={`${prefix}/style.css`} />
+          <script src={`${prefix}/pages.js`} defer />
+        </head>
+        <body>
+          <a class="skip" href="#content">
+            Skip to the content
           </a>
-          {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
-          {visitor?.signedIn !== undefined && (
-            <form method="post" action={`${prefix}/sign-out`} class="account">
-              <Csrf visit={visit} />
-              <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
-            </form>
-          )}
-        </header>
-        <main id="content" tabindex={-1}>
-          <h1>{title}</h1>
-          {children}
-        </main>
-      </body>
-    </html>
+          <header class="top">
+            <a class="name" href={`${prefix}/`}>
+              jobmirror
+            </a>
+            {visitor !== undefined && <Navigation prefix={prefix} section={section} />}
+            {visitor?.signedIn !== undefined && (
+              <form method="post" action={`${prefix}/sign-out`} class="account">
+                <Csrf visit={visit} />
+                <span>{visitor.signedIn.name}</span> <button type="submit">Sign out</button>
+              </form>
+            )}
+          </header>
+          <main id="content" tabindex={-1}>
+            <h1>{title}</h1>
+            {children}
+          </main>
+        </body>
+      </html>
+    </>
   );
 };
 

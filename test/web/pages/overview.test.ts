@@ -31,6 +31,7 @@ describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.evaluate('document.compatMode'), 'rendered by the standard').toBe('CSS1Compat');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -56,6 +57,7 @@ describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
     const response = await page.goto(`${served.url}/nothing`);
     expect(response?.status()).toBe(404);
     await page.getByRole('link', { name: 'Back to the overview' }).waitFor();
+    expect(await page.evaluate('document.compatMode')).toBe('CSS1Compat');
     expect(await accessibilityFaults(page)).toEqual([]);
     await context.close();
   });
