@@ -1,14 +1,12 @@
 // Opens the site of a review entry, to check a job there before a person's decision is recorded.
 import { describeMove } from '../apply/confirm-address.ts';
-import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { tell } from '../plan/message.ts';
 import type { CandidateSite } from '../review/compare-candidates.ts';
 import type { App } from '../runtime/app.ts';
+import { openCandidateSite } from '../runtime/site-access/open-candidate-site.ts';
 import { addressOf } from '../site/base-address.ts';
 import type { SiteClient } from '../site/exchange.ts';
-import { createSiteClient } from '../site/http/client.ts';
 import { findChange } from '../store/backlog/open-change.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { ProblemError } from './problem.ts';
@@ -26,12 +24,7 @@ export async function openSiteOfEntry(
   const site = change === undefined ? undefined : config.sites.get(change.site);
   if (site === undefined) return undefined;
   await expectNotMoved(app, site);
-  const { name, options, requestsPerSecond } = site;
-  return {
-    client: createSiteClient(options),
-    rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
-    referenceField: options.referenceField,
-  };
+  return openCandidateSite(db, site);
 }
 
 /** @throws {ProblemError} 409 if the jobs of the site were made at another address */

@@ -1,13 +1,11 @@
 // `jobmirror review settle`: resolves one create in doubt or many, or adopts the jobs that a search of the site found for a feed.
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
-import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { PersonsVerdict } from '../../review/check-verdict.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
-import { readJobId, readJobUrl } from '../../site/http/job-address.ts';
 import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
@@ -19,6 +17,7 @@ import { wholeNumber } from '../option-values.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { resolveMany } from '../resolve-many.ts';
 import { sendAndTell } from '../send-and-tell.ts';
+import { siteJobIdOf } from '../site-job-id.ts';
 import { withApp } from '../with-app.ts';
 
 interface ResolveOptions extends Narrowing {
@@ -100,9 +99,7 @@ function adoptAllFound(names: readonly string[], options: ResolveOptions): Promi
 
 function verdictOf({ exists, anyway = false }: ResolveOptions): PersonsVerdict {
   if (exists === undefined) return { kind: 'missing' };
-  const siteJobId = idOf(exists);
-  if (siteJobId === undefined) throw new UserError(`"${exists}" can't be the ID of a job`);
-  return { kind: 'exists', siteJobId, anyway };
+  return { kind: 'exists', siteJobId: siteJobIdOf(exists), anyway };
 }
 
 async function resolve(app: App, id: number, verdict: PersonsVerdict, options: ResolveOptions): Promise<void> {
@@ -136,10 +133,3 @@ const openSite = async ({ options }: SiteConfig) => ({
   client: await openSiteClient(options),
   referenceField: options.referenceField,
 });
-
-/** Accepts an ID, or a URL as other commands print it. */
-function idOf(text: string): SiteJobId | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return readJobId(text);
-  const { siteJobId, guessedId } = readJobUrl(text, new URL(text));
-  return siteJobId ?? guessedId;
-}

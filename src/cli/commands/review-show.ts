@@ -10,25 +10,48 @@ import type { Database } from '../../store/postgres/database.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { commandWriter } from '../command-line.ts';
+import { type CompareOptions, compareJobs } from '../compare-jobs.ts';
 import { entryNumber, groupId } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { describeGroup } from '../output/describe-group.ts';
 import { withApp } from '../with-app.ts';
 import { actionLine, actionWriter, writeAction } from '../write-action.ts';
 
+interface ShowOptions extends CompareOptions {
+  readonly group?: string;
+  readonly candidates?: boolean;
+}
+
 export function reviewShowCommand(): Command {
   return new Command('show')
     .description('show all about one entry or one group, and what can be done about it')
     .argument('[id]', 'number of the entry', entryNumber)
     .option('--group <group>', 'the group, see: review groups', groupId)
+    .option('--candidates', 'of a create in doubt: compare it with the jobs that it may have made, read from the site')
+    .option(
+      '--job <job id>',
+      'of a create in doubt: compare it with this job of the site, may be given several times',
+      (job: string, before: readonly string[] = []) => [...before, job],
+    )
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
-    .action((id: number | undefined, options: { config?: string; json?: boolean; group?: string }) =>
-      withApp(options, async ({ db, config }) => {
+    .action((id: number | undefined, options: ShowOptions) =>
+      withApp(options, async (app) => {
+        const { db, config } = app;
         if ((id === undefined) === (options.group === undefined)) {
           throw new UserError('name one entry by its number, or one group: --group GROUP');
         }
+        const compares = options.candidates === true || options.job !== undefined;
+        if (compares && id === undefined)
+          throw new UserError('--candidates and --job are for one entry: name its number');
+        if (options.candidates === true && options.job !== undefined) {
+          throw new UserError('say --candidates, or --job for each job to compare with');
+        }
         if (id === undefined) return showGroup(db, options.group ?? '', options);
+        if (compares) {
+          process.exitCode = await compareJobs(app, id, options);
+          return;
+        }
         const entry = await readEntry(db, id);
         if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);

@@ -2,6 +2,7 @@
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showActivity } from './activity.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
+import { compareEntry } from './candidates.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
 import {
@@ -51,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   noteReviewGroup,
   removeReviewNote,
   showEntry,
+  compareEntry,
   ...ENTRY_ACTIONS,
   listSites,
   resumeConfiguredSite,

@@ -1,14 +1,12 @@
 // The pages of creates in doubt: a list, and one with the jobs that it may have made.
 import { type Context, Hono } from 'hono';
+import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PersonsVerdict } from '../../../review/check-verdict.ts';
-import { compareCandidates } from '../../../review/compare-candidates.ts';
-import { changeVersion } from '../../../review/entry-version.ts';
+import { compareDoubt, readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
 import { groupAll } from '../../../review/list-groups.ts';
 import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readJobId } from '../../../site/http/job-address.ts';
-import { findChange } from '../../../store/backlog/open-change.ts';
-import { candidatesOf } from '../../../store/change/doubt.ts';
 import { doubtOf } from '../../../store/change/resolve-doubt.ts';
 import { countFound } from '../../../store/review/found-entries.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
@@ -24,12 +22,10 @@ import { mayReview } from '../layout.tsx';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { malformed } from '../review/read-decision.ts';
-import { DoubtPage, type DoubtProps } from './doubt.tsx';
+import { DoubtPage } from './doubt.tsx';
 import { Doubts } from './doubts.tsx';
 
 const SHOWN = 50;
-/** Jobs that one page reads from the site. */
-const MOST_READ = 5;
 
 export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
   const { db } = app;
@@ -53,21 +49,20 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
     '/doubts/:id',
     showPage(async ({ c, visit, query }) => {
       const id = numberIn(c);
-      const props = await readDoubt(app, id);
+      const props = await doubtIn(app, id);
       if (query('ask') === undefined) return <DoubtPage visit={visit} {...props} />;
       if (!mayReview(visit))
         throw new ProblemError({ status: 403, detail: 'only reviewers may have jobs read from the site' });
       const job = query('job');
       const typed = job === undefined ? undefined : jobIdIn(job);
-      const ids = typed === undefined ? props.candidateIds.slice(0, MOST_READ) : [typed];
-      return <DoubtPage visit={visit} {...props} candidates={await readCandidates(app, id, ids)} typed={typed} />;
+      return <DoubtPage visit={visit} {...props} candidates={await readCandidates(app, props, typed)} typed={typed} />;
     }),
   );
   pages.post(
     '/doubts/:id',
     actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
       const id = numberIn(c);
-      const props = await readDoubt(app, id);
+      const props = await doubtIn(app, id);
       const version = form.one('version');
       if (version === undefined) throw malformed('version', 'is missing: open the page again');
       const verdict = verdictIn(form);
@@ -90,32 +85,18 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
 }
 
 /** @throws {ProblemError} if the entry is not, or no longer, a create in doubt */
-async function readDoubt({ db, config }: App, id: number): Promise<Omit<DoubtProps, 'visit'>> {
-  const change = await findChange(db, id);
-  const doubt = await doubtOf(db, id);
-  if (change === undefined || doubt === undefined)
-    throw notFound(`entry ${id} is not, or no longer, a create in doubt`);
-  return {
-    change,
-    version: changeVersion(change),
-    sent: doubt.attempt.accepted.fields,
-    startedAt: doubt.startedAt,
-    candidateIds: await candidatesOf(db, id),
-    referenceField: config.sites.get(change.site)?.options.referenceField,
-  };
+async function doubtIn({ db, config }: App, id: number): Promise<ShownDoubt> {
+  const doubt = await readDoubt(db, config, id);
+  if (doubt === undefined) throw notFound(`entry ${id} is not, or no longer, a create in doubt`);
+  return doubt;
 }
 
-async function readCandidates(app: App, id: number, ids: DoubtProps['candidateIds']) {
-  const site = await openSiteOfEntry(app, id);
-  if (site === undefined) {
-    const message = 'its site is not configured';
-    return ids.map((siteJobId) => ({ kind: 'unchecked', siteJobId, message }) as const);
-  }
+async function readCandidates(app: App, doubt: ShownDoubt, typed: SiteJobId | undefined) {
+  const site = await openSiteOfEntry(app, doubt.change.id);
   try {
-    const doubt = await doubtOf(app.db, id);
-    return doubt === undefined ? [] : await compareCandidates(app.db, doubt, ids, site);
+    return await compareDoubt(app.db, doubt, typed === undefined ? [] : [typed], site);
   } finally {
-    await site.client.close();
+    await site?.client.close();
   }
 }
 

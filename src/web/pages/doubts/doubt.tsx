@@ -3,20 +3,16 @@ import { fieldOf } from '../../../plan/same-value.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import type { DoubtCandidate, ShownCandidate } from '../../../review/compare-candidates.ts';
+import type { ShownDoubt } from '../../../review/compare-doubt.ts';
 import { JOB_WOULD_GO } from '../../../review/describe-history.ts';
+import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../../review/read-model/doubt.ts';
 import type { OpenChangeRow } from '../../../store/backlog/open-change.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 
-export interface DoubtProps {
+export interface DoubtProps extends ShownDoubt {
   readonly visit: Visit;
-  readonly change: OpenChangeRow;
-  readonly version: string;
-  readonly sent: Fields;
-  readonly startedAt: Date;
-  readonly candidateIds: readonly SiteJobId[];
-  readonly referenceField: string | undefined;
   /** `undefined`: the site was not asked. */
   readonly candidates?: readonly DoubtCandidate[] | undefined;
   /** The ID that the visitor typed. */
@@ -74,12 +70,7 @@ export const DoubtPage = (props: DoubtProps) => {
 const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: DoubtProps) => (
   <>
     <h2 id="candidates">Jobs that it may have made</h2>
-    {candidateIds.length === 0 && candidates === undefined && (
-      <p>
-        None is known so far: the site's list was not read since, or it showed none. That does not prove that none was
-        made.
-      </p>
-    )}
+    {candidateIds.length === 0 && candidates === undefined && <p>{NONE_KNOWN}</p>}
     {candidateIds.length > 0 && candidates === undefined && (
       <p>{`Found on the site: ${candidateIds.map((id) => `job ${id}`).join(', ')}.`}</p>
     )}
@@ -92,11 +83,7 @@ const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: 
     )}
     {(candidates ?? []).map((candidate) =>
       candidate.kind === 'shown' ? null : (
-        <p class={candidate.kind === 'unchecked' ? 'notice bad' : 'notice'}>
-          {candidate.kind === 'absent'
-            ? `The site says that it has no job ${candidate.siteJobId}.`
-            : `Job ${candidate.siteJobId} could not be checked, so it may exist or not: ${candidate.message}.`}
-        </p>
+        <p class={candidate.kind === 'unchecked' ? 'notice bad' : 'notice'}>{describeAbsent(candidate)}</p>
       ),
     )}
     <SideBySide
@@ -108,13 +95,6 @@ const Candidates = ({ visit, change, candidateIds, candidates, sent, version }: 
     />
   </>
 );
-
-const LIKENESS = {
-  match: 'It is what was sent',
-  perhaps: 'It may be what was sent',
-  resembles: 'It has the title, but differs',
-  other: 'It seems to be another job',
-} as const;
 
 interface SideProps {
   readonly sent: Fields;
@@ -151,8 +131,8 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
             <td />
             {shown.map((candidate) => (
               <td>
-                {LIKENESS[candidate.likeness]}
-                {candidate.owned && <p class="warn">It belongs to another posting, or is about to be deleted.</p>}
+                {LIKENESS_WORDS[candidate.likeness]}
+                {candidate.owned && <p class="warn">{OWNED_WORDS}</p>}
                 {mayReview(visit) && (
                   <form method="post" action={visit.prefix + pageAddress.doubt(change.id)}>
                     <Csrf visit={visit} />

@@ -1,0 +1,52 @@
+// A create in doubt beside the jobs that it may have made, as pages, scripts and the terminal show it.
+import type { Likeness } from '../../plan/match-doubt.ts';
+import type { DoubtCandidate } from '../compare-candidates.ts';
+import type { ShownDoubt } from '../compare-doubt.ts';
+
+export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
+  match: 'It is what was sent',
+  perhaps: 'It may be what was sent',
+  resembles: 'It has the title, but differs',
+  other: 'It seems to be another job',
+};
+
+export const OWNED_WORDS = 'It belongs to another posting, or is about to be deleted.';
+
+export const NONE_KNOWN =
+  "None is known so far: the site's list was not read since, or it showed none. That does not prove that none was made.";
+
+/** Why the site shows no such job; one sentence. */
+export const describeAbsent = (candidate: Exclude<DoubtCandidate, { kind: 'shown' }>): string =>
+  candidate.kind === 'absent'
+    ? `The site says that it has no job ${candidate.siteJobId}.`
+    : `Job ${candidate.siteJobId} could not be checked, so it may exist or not: ${candidate.message}.`;
+
+export function comparedDoubtJson(doubt: ShownDoubt, candidates: readonly DoubtCandidate[]) {
+  const { change, version, sent, startedAt, candidateIds } = doubt;
+  return {
+    entry: change.id,
+    version,
+    feed: change.feed,
+    key: change.key,
+    site: change.site,
+    sent_at: startedAt,
+    sent_fields: sent,
+    known_jobs: candidateIds,
+    candidates: candidates.map(candidateJson),
+  };
+}
+
+function candidateJson(candidate: DoubtCandidate) {
+  const shown = candidate.kind === 'shown' ? candidate : undefined;
+  return {
+    site_job_id: candidate.siteJobId,
+    answer: candidate.kind,
+    message: candidate.kind === 'unchecked' ? candidate.message : null,
+    url: shown?.url ?? null,
+    created_at: shown?.createdAt ?? null,
+    likeness: shown?.likeness ?? null,
+    owned: shown?.owned ?? null,
+    fields: shown?.fields ?? null,
+    differing: shown === undefined ? null : [...shown.differing].sort(),
+  };
+}

@@ -1,0 +1,84 @@
+// A create in doubt beside jobs of its site is the same comparison on the page, in the API and in a terminal, with the same refusals.
+import { expect, it } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { visitorOf } from '../web/form-visitor.ts';
+import { serve } from '../web/served.ts';
+import { openStage } from './stage.ts';
+
+it('a create in doubt is compared with jobs of the site everywhere, and nowhere while the site is at another address', async () => {
+  const stage = await openStage();
+  const served = await serve(stage.mirror);
+  try {
+    const { db } = stage.app;
+    await stage.pull([posting('p1'), posting('p2')]);
+    const same = await makeJob(stage.mirror, jobOf(posting('p1')));
+    const other = await makeJob(stage.mirror, { ...jobOf(posting('p1')), title: 'Pilot' });
+    await stage.fail('p1', 'in_doubt', 'no answer');
+    const entry = String(await stage.entry('p1'));
+    await db.query(`update change set reason = reason || $2 where id = $1`, [
+      entry,
+      JSON.stringify({ candidates: [same, '4711'] }),
+    ]);
+    const anna = await visitorOf(served, 'anna');
+    const api = (query = '') => served.api('GET', `review/${entry}/candidates${query}`);
+    const show = (...args: readonly string[]) => runProgram(stage.mirror, 'review', 'show', entry, ...args);
+    const page = async (query = '') => (await anna.get(`/doubts/${entry}?ask=site${query}`)).text;
+
+    const known = await api();
+    expect(known.body).toMatchObject({
+      entry: Number(entry),
+      key: 'p1',
+      site: 'board',
+      known_jobs: [same, '4711'],
+      candidates: [
+        { site_job_id: same, answer: 'shown', likeness: 'match', owned: false, differing: [] },
+        { site_job_id: '4711', answer: 'absent', fields: null },
+      ],
+    });
+    expect((await show('--candidates', '--json')).json()).toEqual([known.body]);
+    expect(await page()).toContain('It is what was sent');
+    expect(await page()).toContain('The site says that it has no job 4711.');
+    const told = await show('--candidates');
+    expect(told.status).toBe(0);
+    expect(told.out).toContain('The site says that it has no job 4711.\n');
+    expect(told.out).toMatch(/\(compared\) +It is what was sent\n/);
+    expect(told.out).toContain(`review settle ${entry} --exists ${same} --config`);
+
+    const named = await api(`?job=${other}`);
+    expect(named.body.candidates).toMatchObject([{ site_job_id: other, likeness: 'perhaps', differing: ['title'] }]);
+    expect((await show('--job', other, '--json')).json()).toEqual([named.body]);
+    expect(await page(`&job=${other}`)).toContain('<mark>Pilot</mark>');
+    const both = (await show('--job', other, '--job', same)).out;
+    expect(both).toMatch(new RegExp(`FIELD +SENT +JOB ${other} +JOB ${same}\\n`));
+    expect(both).toMatch(/title +Nurse p1 +≠ Pilot +Nurse p1\n/);
+
+    expect((await served.api('GET', `review/${entry}/candidates`, undefined, { as: 'reader' })).status).toBe(403);
+    expect((await (await visitorOf(served, 'ben')).get(`/doubts/${entry}?ask=site`)).status).toBe(403);
+    const ready = await stage.entry('p2');
+    expect((await served.api('GET', `review/${ready}/candidates`)).status).toBe(404);
+    const refused = await runProgram(stage.mirror, 'review', 'show', String(ready), '--candidates');
+    expect(refused).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('not, or no longer, a create in doubt'),
+    });
+    expect((await api('?job=%0A')).status).toBe(400);
+
+    const without = { ...stage.mirror, env: { ...stage.mirror.env, BOARD_TOKEN: 'another' } };
+    const unasked = await runProgram(without, 'review', 'show', entry, '--job', same);
+    expect([unasked.status, unasked.out]).toEqual([1, expect.stringContaining(`Job ${same} could not be checked, so`)]);
+
+    await db.query(
+      `insert into site_state (site, address) values ('board', 'former.example.com')
+       on conflict (site) do update set address = excluded.address`,
+    );
+    expect([(await api()).status, (await anna.get(`/doubts/${entry}?ask=site`)).status]).toEqual([409, 409]);
+    const moved = await show('--job', same);
+    expect([moved.status, moved.out]).toEqual([1, '']);
+    expect(moved.errors).toContain('former.example.com');
+  } finally {
+    await served.close();
+    await stage.close();
+  }
+});
