@@ -4,10 +4,11 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
-import { listGroups } from '../../src/review/list-groups.ts';
+import { groupAll, listGroups } from '../../src/review/list-groups.ts';
 import { readValueTable } from '../../src/review/value-table.ts';
 import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
+import { reviewPage } from '../../src/store/review/review-page.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
@@ -245,8 +246,12 @@ describe('a group', () => {
       await stage.close();
       stage = await openStage();
       await fillReview();
+      // A filter selects no entry of a kind that the action is not for, but a person can name it.
+      await groupAll(stage.app.db);
       // The record without a key is found by its kind.
-      const query = text === 'nobody' ? { kinds: ['unreadable'] as const } : { text };
+      const found = text === 'nobody' ? { kinds: ['unreadable'] as const } : { text };
+      const { entries } = await reviewPage(stage.app.db, { ...found, discarded: action === 'reopen' }, 2);
+      const query = { ids: entries.map(({ id }) => id) };
       const edit = { set: { title: 'Edited', 'location-state': 'Texas' } };
       const id = await start(action, { query, ...(action === 'edit' ? { edit } : {}) }, 1);
       const [before] = await stage.app.db.query('select entry, group_id from bulk_entry where bulk = $1', [id]);

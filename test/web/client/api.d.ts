@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 21c4fbe4f7b928f69faa00e6ca5b839b049be2ad85d25a1fe791fcb5522b87e2
+// The types of the API's client. SHA-256 of the document: c0172f053ad11bca11c445df8092a4f860945854f197c02a38c17a178511edd4
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -308,7 +308,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an action on many entries would act on now
+         * What an action on many entries would act on now: of the selected ones, those of a kind that it is for
          * @description Needs the scope `read`.
          */
         get: operations["previewActionOnReview"];
@@ -3111,7 +3111,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3136,7 +3136,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3159,7 +3159,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
@@ -3185,7 +3185,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
@@ -3211,7 +3211,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3234,7 +3234,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3260,7 +3260,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
