@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: c0172f053ad11bca11c445df8092a4f860945854f197c02a38c17a178511edd4
+// The types of the API's client. SHA-256 of the document: a49554c5f33d7c2b72c488c137e2814385609f880773d7528bdd109629a64bf4
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -662,6 +662,26 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["resumeSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, when, and what was before and after: the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["showActivity"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5557,6 +5577,110 @@ export interface operations {
             };
             /** @description Unprocessable Content */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showActivity: {
+        parameters: {
+            query?: {
+                feed?: string;
+                /** @description Only what this user or token did, as answers name it. */
+                actor?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: ({
+                            /** @description Its number: a later one is larger. */
+                            activity: number;
+                            /** Format: date-time */
+                            at: string;
+                            /** @description A user, a token, or who ran a command. */
+                            actor: string;
+                            action: string;
+                            feed: string | null;
+                            key: string | null;
+                            /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
+                            edits: ({
+                                field: string;
+                                /** @description `null`: there was none, or an earlier version recorded it not. */
+                                before: string | null;
+                                after: string | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description What else is recorded, such as a reason. */
+                            detail: {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
