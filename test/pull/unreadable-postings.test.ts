@@ -434,6 +434,39 @@ describe('an unreadable record without a key', () => {
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
   });
 
+  it('causes deletes in flight, or due after a request in flight, to be held once it ends', async () => {
+    await live([p1, ...others]);
+    const p2 = posting('p2', { title: 'Changed' });
+    await pull([p1, p2, ...others.slice(1)]);
+    const updated = await stage.claim('p2');
+    await pull(others.slice(1));
+    const deleted = await stage.claim('p1');
+    await pull(feedOf(others.slice(1), keyless()));
+    const reason = { kind: 'server', message: 'status 500', problems: [] };
+    const back = { to: 'ready', delayMs: 0, reason, counted: true } as const;
+    await outcomeRecorder(stage.app.db.prepared)({
+      attempt: deleted,
+      result: { kind: 'returned', back },
+      record: undefined,
+    });
+    await recordOutcome(updated, 'updated');
+    expect(await absent()).toEqual(['p1', 'p2'].map((key) => ({ key, state: 'held' })));
+    expect(await stage.change('p1')).toMatchObject({ reason: { kind: 'unreadable' } });
+    expect(await pull(others.slice(1))).toMatchObject({ complete: true, gone: 2, held: 0, pending_deletes: 2 });
+  });
+
+  it('leaves nothing to be held once a delete that was in flight is done', async () => {
+    await gone();
+    const attempt = await stage.claim('p1');
+    await pull(feedOf(others, keyless()));
+    await recordOutcome(attempt, 'deleted');
+    expect(await mapped()).not.toContain('p1');
+    expect(await absent()).toEqual([{ key: 'p1', state: 'ready' }]);
+    await stage.acceptAll();
+    expect(await absent()).toEqual([]);
+    expect(await pull(others)).toMatchObject({ complete: true, gone: 0, held: 0 });
+  });
+
   itInAll('leaves creates that are not done yet as they are', async () => {
     await live(others);
     await pull([p1, ...others]);

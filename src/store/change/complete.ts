@@ -13,6 +13,7 @@ import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt
 import { changeReason } from './change-reason.ts';
 import { keepFormerDocuments } from './former-documents.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
+import { targetState } from './target-state.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
 /** Why a create was not recorded as the owner of its job. */
@@ -267,7 +268,7 @@ async function releaseNewerVersions(
   const operationOf = ({ attempt, result }: AttemptOutcome) =>
     nextOperation(desiredBy(attempt, open), attempt.request.kind, result.kind === 'vanished');
   await tx.query(
-    `update change c set state = c.target_state, since = now(), attempts = 0, not_before = '-infinity',
+    `update change c set state = ${targetState('c')}, since = now(), attempts = 0, not_before = '-infinity',
        operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,

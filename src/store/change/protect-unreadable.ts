@@ -111,14 +111,19 @@ export async function keepProtected({ session, hasUnreadableKeys }: PullTransact
 
 /**
  * Holds the deletes that wait, or that were refused and may be sent again: a record without a key may be any of their postings.
- * Approved deletes stay approved.
+ * One whose request is in flight or in doubt, whatever it requests, is held once that ends. Approved deletes stay approved.
  */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
+  // The candidates of a doubt stay with it.
   const [row] = await session.query<{ n: number }>(
     `with held as (
-       update change set state = 'held', target_state = 'held', since = now(), reason = $2, attempts = 0,
-         not_before = '-infinity', revision = nextval('revision_number')
-       where feed = $1 and desired = 'absent' and state in ('ready', 'failed', 'rejected') and not approved returning 1)
+       update change c set target_state = 'held', attempts = 0, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+         state = case when c.attempt_token is null then 'held' else c.state end,
+         since = case when c.attempt_token is null then now() else c.since end,
+         not_before = case when c.attempt_token is null then '-infinity' else c.not_before end,
+         reason = case when c.state = 'in_doubt' then coalesce(c.reason, '{}') || $2 else $2 end
+       where feed = $1 and desired = 'absent' and not approved
+         and (state in ('ready', 'failed', 'rejected') or attempt_token is not null and target_state = 'ready') returning 1)
      select count(*) as n from held`,
     [subject.feed, toJsonb(reason)],
   );
