@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: a49554c5f33d7c2b72c488c137e2814385609f880773d7528bdd109629a64bf4
+// The types of the API's client. SHA-256 of the document: 54c712f4d604abf312d7d7d76c5561ab722ef48fa913bcaadd2b207c3e838b88
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -500,6 +500,26 @@ export interface paths {
          * @description Needs the scope `read`.
          */
         get: operations["showEntry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/review/{id}/candidates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A create in doubt beside the jobs that it may have made, which are read from the site
+         * @description Needs the scope `review`.
+         */
+        get: operations["compareEntry"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4526,6 +4546,123 @@ export interface operations {
                         record?: string | null;
                         actions: ({
                             kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compareEntry: {
+        parameters: {
+            query?: {
+                /** @description The job to compare with; without it, up to 5 of `known_jobs` are. */
+                job?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entry: number;
+                        /** @description Send it along with the decision. */
+                        version: string;
+                        feed: string;
+                        key: string;
+                        site: string;
+                        /** Format: date-time */
+                        sent_at: string;
+                        sent_fields: {
+                            [key: string]: string;
+                        };
+                        /** @description Jobs that it may have made, as far as the list of the site has shown. */
+                        known_jobs: string[];
+                        candidates: ({
+                            site_job_id: string;
+                            /**
+                             * @description `absent`: the site says that it has no such job. `unchecked`: it did not tell, `message` says why.
+                             * @enum {string}
+                             */
+                            answer: "shown" | "absent" | "unchecked";
+                            message: string | null;
+                            url: string | null;
+                            created_at: string | null;
+                            /** @description It is what was sent, may be, has its title, or seems to be another job. */
+                            likeness: ("match" | "perhaps" | "resembles" | "other") | null;
+                            /** @description It belongs to another posting, or is about to be deleted. */
+                            owned: boolean | null;
+                            fields: {
+                                [key: string]: string;
+                            } | null;
+                            /** @description Sent fields that the job shows with another value. */
+                            differing: string[] | null;
                         } & {
                             [key: string]: unknown;
                         })[];
