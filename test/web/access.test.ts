@@ -42,6 +42,13 @@ describe('behind a reverse proxy', () => {
     const page = await rawRequest(served.url, { path: '/sign-in', headers: FORWARDED });
     expect(page.text).toContain('action="/mirror/sign-in"');
     expect(page.text).toContain('href="/mirror/style.css"');
+    expect(page.text).toContain('<link rel="icon" href="/mirror/icon.svg" type="image/svg+xml"/>');
+    const icon = await served.api('GET', '/icon.svg', undefined, { as: null });
+    expect([icon.status, icon.headers.get('content-type'), icon.text]).toEqual([
+      200,
+      'image/svg+xml',
+      expect.stringMatching(/^<svg .*<\/svg>$/),
+    ]);
     const document = await rawRequest(served.url, { path: '/openapi.json', headers: FORWARDED });
     expect(document.body.servers).toEqual([{ url: 'https://jobs.example.com/mirror/api/v1' }]);
   });

@@ -432,7 +432,7 @@ describe('a browser that another page uses', () => {
   });
 
   it('pages forbid scripts within them and from elsewhere, frames and guessing of types', async () => {
-    for (const path of ['/', '/sign-in', '/style.css', '/nothing', '/api/v1/feeds']) {
+    for (const path of ['/', '/sign-in', '/style.css', '/icon.svg', '/nothing', '/api/v1/feeds']) {
       const { headers } = await rawRequest(served.url, { path });
       expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
       expect(headers.get('content-security-policy')).not.toMatch(/script-src(?! 'self';)|unsafe/);

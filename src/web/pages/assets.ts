@@ -1,4 +1,4 @@
-// The style and the scripts of the pages: the files of two folders, each served as one.
+// The icon of the pages, and their style and scripts: the files of two folders, each served as one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
@@ -12,6 +12,11 @@ function joined(folder: string): string {
   return files.map((file) => readFileSync(join(path, file), 'utf8')).join('\n');
 }
 
+/** A posting and its mirror image. Its colours are attributes, as no style within a document is allowed. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57b0"/>' +
+  '<path d="M14 7v18H5z" fill="#fff"/><path d="M18 7v18h9z" fill="#8ab8f8"/></svg>';
+
 export function assetRoutes(): Hono<WebEnv> {
   const [style, scripts] = [joined('style'), joined('scripts')];
   const assets = new Hono<WebEnv>();
@@ -20,5 +25,6 @@ export function assetRoutes(): Hono<WebEnv> {
   assets.get('/pages.js', (c) =>
     c.body(scripts, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...headers }),
   );
+  assets.get('/icon.svg', (c) => c.body(ICON, 200, { 'Content-Type': 'image/svg+xml', ...headers }));
   return assets;
 }

@@ -43,6 +43,7 @@ export const Layout = ({ title, visit, section, children }: LayoutProps) => {
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="color-scheme" content="light dark" />
           <title>{`${title} – jobmirror`}</title>
+          <link rel="icon" href={`${prefix}/icon.svg`} type="image/svg+xml" />
           <link rel="stylesheet" href={`${prefix}/style.css`} />
           <script src={`${prefix}/pages.js`} defer />
         </head>
