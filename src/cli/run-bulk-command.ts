@@ -3,6 +3,7 @@ import { pause } from '../flow/pause.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { DONE } from '../review/act-on-entries.ts';
+import { describeSelected } from '../review/bulk/describe-selected.ts';
 import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
 import { bulkJson } from '../review/read-model/bulk.ts';
@@ -34,6 +35,11 @@ export async function startBulkCommand(
 ): Promise<ExitStatus> {
   const start = await startBulk(app.db, request);
   if (start.kind === 'refused') throw new UserError(start.message);
+  if (start.others.length > 0) {
+    printNotice(
+      ["Left as they are, as this can't be done with their kind:", ...describeSelected(start.others)].join('\n  '),
+    );
+  }
   if (start.rule !== undefined) {
     const end = options.write(['review', 'rules', 'end', String(start.rule)]);
     printNotice(`Rule ${start.rule} does the same for new entries of the group. To end it: ${end}`);

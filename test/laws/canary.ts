@@ -41,8 +41,9 @@ function formsOf(secret: string): { name: string; text: string }[] {
       .replace(/=+$/, '');
     return [`Base64 after ${offset} bytes`, text.slice(offset === 0 ? 0 : offset + 1, -1)] as const;
   });
-  return [...plain, ...inner].flatMap(([name, text]) => [
+  const forms = [...plain, ...inner].flatMap(([name, text]) => [
     { name, text },
     { name: `${name}, for URLs`, text: text.replaceAll('+', '-').replaceAll('/', '_') },
   ]);
+  return forms.filter(({ text }, at) => forms.findIndex((form) => form.text === text) === at);
 }

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
+import { spread } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -15,7 +16,8 @@ import { SIMULATED_SITE, STEPS } from './simulation.ts';
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
 const count = Number(process.env.CRASH_SEEDS ?? 2);
-const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
+const numbered = Array.from({ length: count }, (_, at) => first + at);
+const seeds = given === undefined ? spread(numbered, 0, 2) : [Number(given)];
 /** How often a process was killed at each step; the others ended before they reached it. */
 const kills = new Map<Step, number>(STEPS.map((step) => [step, 0]));
 

@@ -1,15 +1,15 @@
 // A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
-import { describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
-import type { Installation } from './installation.ts';
+import type { Installation, Running } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { openPrivateServer, type PrivateServer } from './private-server.ts';
 
-const FEED = postings(60);
+const FEED = postings(120);
 
 interface State {
   readonly state: string;
@@ -26,6 +26,12 @@ const lasting = async (server: PrivateServer): Promise<void> => {
 
 const endSessions = (server: PrivateServer) =>
   runSql(server.url, 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
+
+let server: PrivateServer;
+beforeAll(async () => {
+  server = await openPrivateServer();
+});
+afterAll(() => server.close());
 
 const STATES: readonly State[] = [
   {
@@ -44,6 +50,8 @@ const STATES: readonly State[] = [
       await server.set({ statement_timeout: null });
     },
   },
+  { state: 'stopped by an administrator and started again', pass: (server) => server.restart() },
+  { state: 'crashed, and recovering', pass: (server) => server.crash() },
   {
     state: 'ending all sessions, three times',
     async pass(server) {
@@ -53,22 +61,30 @@ const STATES: readonly State[] = [
       }
     },
   },
-  { state: 'stopped by an administrator and started again', pass: (server) => server.restart() },
-  { state: 'crashed, and recovering', pass: (server) => server.crash() },
 ];
 
 const answeredCreates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method, status }) => method === 'POST' && status === 201).length;
 
-describe.each(STATES)('a server that is $state', ({ state, pass }) => {
-  const number = STATES.findIndex((each) => each.state === state);
-  it.for(spread(QUEUES, number, 2))(
-    'only causes a delay, with the queue in $queue $note',
+/** Resolves when some more requests were answered. @throws Error if the process has ended before. */
+async function untilProgress({ sandbox }: Installation, { ended }: Running): Promise<void> {
+  let left = 6;
+  const reached = sandbox.requests.next(() => --left === 0).then(() => undefined);
+  const early = await Promise.race([reached, ended]);
+  if (early !== undefined) throw new Error(`the sync ended before all states had passed:\n${early.output}`);
+}
+
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
+  const passed = spread(
+    STATES,
+    QUEUES.findIndex((each) => each.queue === queue),
+    2,
+  );
+
+  it.skipIf(!available)(
+    `a server that is ${passed.map(({ state }) => state).join('; ')} only causes a delay`,
     { timeout: 900_000 },
-    async ({ queue, available }, { open, skip, onTestFinished }) => {
-      if (!available) skip();
-      const server = await openPrivateServer();
-      onTestFinished(() => server.close());
+    async ({ open }) => {
       // Without a list action, only the recorded response can tell the outcome of a create.
       // The sandbox shares this process: a late response must not become a doubt.
       const site = {
@@ -76,9 +92,15 @@ describe.each(STATES)('a server that is $state', ({ state, pass }) => {
         limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
         doubts: '{ resolve_after_seconds: 31 }',
       };
-      const installation = await open({ queue, databaseUrl: server.url, site });
+      const installation = await open({ queue, databaseUrl: await server.newDatabase(), site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
-      await pass(server);
+      // Slow enough that all states pass before the end.
+      await installation.sandbox.setFaults([{ name: 'latency', ms: 300 }]);
+      for (const { pass } of passed) {
+        await untilProgress(installation, begun);
+        await pass(server);
+      }
+      await installation.sandbox.setFaults([]);
       const { status, output } = await begun.ended;
       const report = JSON.parse(output.match(/^\{"feed".*$/m)?.[0] ?? '{}');
       expect({ exit: status, ...report }).toMatchObject({
@@ -95,15 +117,8 @@ describe.each(STATES)('a server that is $state', ({ state, pass }) => {
 });
 
 describe('a server that stays read-only', () => {
-  it('can be read, and commands that write report it in one line', { timeout: 900_000 }, async ({
-    open,
-    onTestFinished,
-  }) => {
-    const server = await openPrivateServer();
-    onTestFinished(() => server.close());
-    const installation = await open({ databaseUrl: server.url });
-    await installation.app();
-    await installation.stopEngine();
+  it('can be read, and commands that write report it in one line', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await open({ databaseUrl: await server.newDatabase() });
     await server.set({ default_transaction_read_only: 'on' });
     expect(await installation.spawn(['status']).ended).toMatchObject({ status: 0 });
     const { status, output } = await installation.spawn(['resume', 'board']).ended;

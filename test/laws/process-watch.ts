@@ -10,14 +10,16 @@ export interface ProcessWatch {
 const CHECK_EVERY_MS = 50;
 
 /**
- * Searches the command lines of all processes, and the environments of all except those of `given()`, which were given the
- * secret.
+ * Searches the command lines of all processes that start from now on, and the environments of all of them except those of
+ * `given()`, which were given the secret. Processes that are older than a secret can't have got it from their parents, and
+ * reading those of a busy machine would take longer than the rest.
  */
 export function watchProcesses(
   search: (where: string, content: Buffer) => Find[],
   given: () => ReadonlySet<number>,
 ): ProcessWatch {
   const finds = new Map<string, Find>();
+  const older = new Set(readdirSync('/proc'));
   /** What was searched last: most processes keep both for as long as they live. */
   let searched = new Map<string, { readonly content: Buffer; readonly found: Find[] }>();
   const check = () => {
@@ -29,9 +31,12 @@ export function watchProcesses(
       searchedNow.set(`${pid} ${file}`, { content, found });
       return found;
     };
-    for (const name of readdirSync('/proc')) {
+    const names = new Set(readdirSync('/proc'));
+    // A later process may have the number of one that has ended.
+    for (const name of older) if (!names.has(name)) older.delete(name);
+    for (const name of names) {
       const pid = Number(name);
-      if (!Number.isInteger(pid)) continue;
+      if (!Number.isInteger(pid) || older.has(name)) continue;
       for (const find of findIn(pid, 'cmdline', () => 'a command line')) finds.set(find.around, find);
       if (given().has(pid)) continue;
       const where = () => `the environment of ${readProcess(pid, 'cmdline')}`;

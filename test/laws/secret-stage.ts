@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { startProgram } from '../cli/program.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { canarySearch, type Find } from './canary.ts';
@@ -51,18 +53,26 @@ export async function playEverything(
     void running.ended.then(({ output }) => traces.push([`jobmirror ${command.join(' ')}`, output]));
     return running;
   };
-  const run = async (...command: string[]): Promise<string> => (await begin(command).ended).output;
+  // What a command prints and stores does not depend on its process.
+  const settings = { ...installation, env: { ...installation.env, ...SECRETS } };
+  const run = async (...command: string[]): Promise<string> => {
+    const { out, errors } = await runProgram(settings, ...command);
+    traces.push([`jobmirror ${command.join(' ')}`, out + errors]);
+    return out + errors;
+  };
   const monitor = redisUrl === undefined ? undefined : await monitorRedis(redisUrl, traces);
   await writeConfig(installation, site, redisUrl ?? 'database');
 
   await fail(installation, site);
-  // The echoing site has no readable list, so without `feeds new` nothing would be created there.
-  for (const command of ['check', 'feeds new echoed', 'plan --json', 'sync --json --verbose', 'sync'])
-    await run(...command.split(' '));
+  // The echoing site has no readable list, so without `feeds new` nothing would be created there. It makes the database.
+  for (const command of ['check', 'feeds new echoed']) await begin(command.split(' ')).ended;
+  const server = await openEmbeddedServer(join(installation.folder, 'data'));
+  await run('plan', '--json');
+  await begin(['sync', '--json', '--verbose']).ended;
+  await run('sync');
 
   const started = begin(['start']);
   const health = await untilSaid(started, /"health":"([^"]*)"/);
-  const server = await openEmbeddedServer(join(installation.folder, 'data'));
   await readPages(health, traces);
   await readEntries(health, traces);
   await reviewAll(run);
@@ -169,10 +179,13 @@ async function mistake(installation: Installation, run: (...command: string[]) =
  * which is not searched. Its output and its pages for others are.
  */
 async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
+  const database = await createTestDatabase({ own: true });
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-site-'));
-  await chmod(folder, 0o711);
+  const config = join(folder, 'jobmirror.yaml');
+  await writeFile(config, `database: ${database.url}\nqueue: database\nsites: {}\nfeeds: {}\n`);
   const env = { JOBMIRROR_SANDBOX_TOKEN: SECRETS.BOARD_TOKEN };
-  const sandbox = startProgram(['sandbox', '--port', '0', '--account', 'ann@example.com'], { cwd: folder, env });
+  const options = ['--port', '0', '--config', config, '--account', 'ann@example.com'];
+  const sandbox = startProgram(['sandbox', ...options], { cwd: folder, env });
   given.add(sandbox.process.pid ?? 0);
   const [, url = ''] = await sandbox.printed(/The sandbox is at (\S+)[\s\S]*Ctrl-C/);
   const authorization = `Basic ${Buffer.from(`${SECRETS.BOARD_TOKEN}:X`).toString('base64')}`;
@@ -184,6 +197,7 @@ async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
   await sandbox.ended;
   traces.push(['jobmirror sandbox', sandbox.out() + sandbox.errors()]);
   await rm(folder, { recursive: true });
+  await database.drop();
 }
 
 const PAGES = [

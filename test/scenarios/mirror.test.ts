@@ -47,39 +47,20 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 });
 
 describe('deletes', () => {
-  it('are held for approval when a feed is emptied, and nothing is deleted', async () => {
+  it('never follow from a truncated feed, are held when a feed is emptied, and no longer when the postings come back', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(4)));
-    await mirror.sync();
-    await mirror.writeFeed(feedXml([]));
-    expect(await mirror.sync()).toMatchObject({
-      status: 'review',
-      complete: true,
-      seen: 0,
-      gone: 4,
-      held: 4,
-      deleted: 0,
-    });
-    expect((await mirror.siteJobs()).size).toBe(4);
-  });
-
-  it('never follow from a truncated feed', async () => {
-    mirror = await openMirror();
-    const whole = feedXml(postings(4));
+    const whole = feedXml(postings(10));
     await mirror.writeFeed(whole);
     await mirror.sync();
     await mirror.writeFeed(whole.slice(0, whole.indexOf('p3') - 40));
     expect(await mirror.sync()).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, held: 0 });
-    expect((await mirror.siteJobs()).size).toBe(4);
-  });
-
-  it('are no longer held when the posting comes back', async () => {
-    mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(10)));
-    await mirror.sync();
+    await mirror.writeFeed(feedXml([]));
+    const emptied = { status: 'review', complete: true, seen: 0, gone: 10, held: 10, deleted: 0 };
+    expect(await mirror.sync()).toMatchObject(emptied);
     await mirror.writeFeed(feedXml(postings(2)));
-    expect(await mirror.sync()).toMatchObject({ held: 8 });
-    await mirror.writeFeed(feedXml(postings(10)));
+    expect(await mirror.sync()).toMatchObject({ gone: 8, held: 8, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(10);
+    await mirror.writeFeed(whole);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 10, held: 0, requests: 0 });
   });
 

@@ -18,17 +18,18 @@ const numberOf = (body: string): string => /<number>([^<]*)</.exec(body)?.[1] ??
 /** A site that stores jobs under the ID that `idOf` gives a posting; `bodies`: whether its responses show the job. */
 async function openReusing(idOf: (number: string) => string, bodies: boolean) {
   const jobs = new Map<string, string>();
-  let shown: Reply | undefined;
-  const showWith = (reply: Reply | undefined): void => {
+  let shown: (id: string) => Reply | undefined = () => undefined;
+  const showWith = (reply: typeof shown): void => {
     shown = reply;
   };
   const answer = (got: Got): Reply => {
-    if (got.method === 'GET' && shown !== undefined) return shown;
     const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+    const odd = got.method === 'GET' ? shown(id) : undefined;
+    if (odd !== undefined) return odd;
     if (got.method === 'POST') {
       const made = idOf(numberOf(got.body));
       jobs.set(made, fieldsOf(got.body));
-      if (numberOf(got.body) === 'lost') return [500];
+      if (numberOf(got.body).startsWith('lost')) return [500];
       return [201, { location: `/jobs/${made}` }, bodies ? jobXml(made, fieldsOf(got.body)) : ''];
     }
     const job = jobs.get(id);
@@ -38,7 +39,7 @@ async function openReusing(idOf: (number: string) => string, bodies: boolean) {
   };
   site = await openSite(answer);
   mirror = await openMirror({
-    site: { base_url: site.url.href, list_path: undefined },
+    site: { base_url: site.url.href, list_path: undefined, canary: '{ requests: 0 }' },
     feed: { delete_guard: '{ percent: 100, count: 100 }' },
   });
   return { jobs, mirror, site, showWith };
@@ -103,46 +104,72 @@ it.each([
 );
 
 describe('while a create is in doubt, at a site that does not show the job', () => {
-  /** Mirrors `old` and `stays`; then `old` expires, and `lost`, whose create is not answered, gets the ID `lostId`. */
-  async function openInDoubt(lostId: string) {
-    const open = await openReusing((key) => (key === 'lost' ? lostId : `id-${key}`), true);
-    await open.mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
+  /**
+   * Mirrors `stays` and these postings; then they expire, and for each of them a create of `lost KEY`, which is not answered,
+   * gets the ID that `lostId` gives that key.
+   */
+  async function openInDoubt(keys: readonly string[], lostId: (key: string) => string) {
+    const open = await openReusing(
+      (key) => (key.startsWith('lost ') ? lostId(key.slice('lost '.length)) : `id-${key}`),
+      true,
+    );
+    const lost = keys.map((key) => posting(`lost ${key}`));
+    const before = [...keys.map((key) => posting(key)), posting('stays')];
+    await open.mirror.writeFeed(feedXml(before));
     await open.mirror.sync();
-    if (lostId === 'id-old') open.jobs.delete('id-old');
-    await open.mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('lost')]));
-    expect(await open.mirror.sync()).toMatchObject({ in_doubt: 1 });
-    await open.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), posting('lost')]));
+    for (const key of keys) if (lostId(key) === `id-${key}`) open.jobs.delete(`id-${key}`);
+    await open.mirror.writeFeed(feedXml([...before, ...lost]));
+    expect(await open.mirror.sync()).toMatchObject({ in_doubt: keys.length });
+    await open.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), ...lost]));
     return open;
   }
 
+  const REPLIES: Record<string, [Reply, string]> = {
+    error: [[500], 'it answered 500'],
+    'says-nothing': [[405], 'it answered 405'],
+    page: [[200, { 'content-type': 'text/html' }, '<html></html>'], 'is not the XML of a job'],
+    unreferenced: [[200, {}, jobXml('id-unreferenced', '<title>Another</title>')], 'with another title'],
+  };
   it.each([
-    ['an error', [500], 'it answered 500'],
-    ['a status that says nothing of the job', [405], 'it answered 405'],
-    ['a page', [200, { 'content-type': 'text/html' }, '<html></html>'], 'is not the XML of a job'],
-    ['"not found" for every job', [404], 'the site shows neither this job nor others of ours'],
-    ['a job without a reference', [200, {}, '<job><id>id-old</id><title>Another</title></job>'], 'with another title'],
-  ] as const)('a job is not deleted when it answers with %s', async (_what, reply, why) => {
-    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt('id-old');
-    showWith([...reply] as Reply);
-    expect(await open.sync()).toMatchObject({ updated: 1, in_doubt: 1, deleted: 0, gone: 1, failed_deletes: 1 });
+    ['an error, a page, or another job', REPLIES],
+    ['"not found" for every job', { every: [[404], 'the site shows neither this job nor others of ours'] }],
+  ] as [string, typeof REPLIES][])('a job is not deleted when it answers with %s', async (_what, replies) => {
+    const keys = Object.keys(replies);
+    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt(keys, (key) => `id-${key}`);
+    showWith((id) => (replies.every ?? replies[id.slice('id-'.length)])?.[0]);
+    const count = keys.length;
+    expect(await open.sync()).toMatchObject({
+      updated: 1,
+      in_doubt: count,
+      deleted: 0,
+      gone: count,
+      failed_deletes: count,
+    });
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
-    expect(jobs.get('id-old')).toContain('<number>lost</number>');
+    for (const key of keys) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
     const { db } = await open.app();
-    const [failed] = await db.query<{ kind: string; message: string }>(
-      `select reason->>'kind' as kind, reason->>'message' as message from change where key = 'old'`,
+    const failed = await db.query<{ key: string; kind: string; message: string }>(
+      `select key, reason->>'kind' as kind, reason->>'message' as message from change where state = 'failed'`,
     );
-    expect(failed).toEqual({ kind: 'unconfirmed', message: expect.stringMatching(/^not sent: .*id-old/) });
-    expect(failed?.message).toContain(why);
+    expect(failed.map(({ key }) => key).sort()).toEqual(keys.sort());
+    for (const { key, kind, message } of failed) {
+      expect({ kind, message }).toEqual({
+        kind: 'unconfirmed',
+        message: expect.stringMatching(/^not sent: /),
+      });
+      expect(message).toContain(`id-${key}`);
+      expect(message).toContain(replies[key]?.[1]);
+    }
     expect(await db.query('select from uncertain_write')).toEqual([]);
   });
 
   it('a job is deleted once it is shown, if it is still the job of the posting', async () => {
-    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt('id-lost');
-    showWith([429, { 'retry-after': '1' }, '']);
+    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt(['old'], () => 'id-lost');
+    showWith(() => [429, { 'retry-after': '1' }, '']);
     const syncing = open.sync();
     await expect.poll(() => reusing.got.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
-    showWith(undefined);
+    showWith(() => undefined);
     expect(await syncing).toMatchObject({ deleted: 1, in_doubt: 1 });
     expect([...jobs.keys()].sort()).toEqual(['id-lost', 'id-stays']);
   });

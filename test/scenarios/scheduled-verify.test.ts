@@ -139,8 +139,8 @@ it('has set again what the settings say, field by field, and leaves the rest to 
 });
 
 it('goes on after the jobs that it has compared when it was stopped, in another process', async () => {
-  await openMirrored(450, {
-    site: { list_path: undefined, limits: '{ requests_per_second: 400, concurrency: 8, timeout_seconds: 5 }' },
+  await openMirrored(320, {
+    site: { list_path: undefined, limits: '{ requests_per_second: 200, concurrency: 8, timeout_seconds: 5 }' },
     feed: { verify: '{ schedule: "0 3 * * 0", changed: set_again }' },
   });
   await change('p1', { title: 'By hand' });
@@ -151,11 +151,11 @@ it('goes on after the jobs that it has compared when it was stopped, in another 
   expect(await state()).toMatchObject({ due: true, run_by: null, ended_at: null });
   const asked = shows().length;
   expect(asked).toBeGreaterThanOrEqual(200);
-  expect(asked).toBeLessThan(450);
+  expect(asked).toBeLessThan(320);
   await mirror.stopEngine();
   await start();
-  expect((await untilEnded()).result).toMatchObject({ jobs: 450, same: 449, changed: 1, marked: 1, left: 0 });
-  expect(shows().length).toBeLessThan(asked + 260);
+  expect((await untilEnded()).result).toMatchObject({ jobs: 320, same: 319, changed: 1, marked: 1, left: 0 });
+  expect(shows().length).toBeLessThan(asked + 130);
 });
 
 it('one process at a time has a run, and another one takes it over from a process that ended', async () => {

@@ -66,10 +66,25 @@ interface AxeResults {
   }[];
 }
 
+/** The rules of axe that depend on colours. */
+const COLOUR_RULES = { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } };
+
 /** What axe finds wrong on a page, a line each; empty if nothing. Works with scripts of the page switched off by its policy too. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the content security policy does not concern.
   await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run(document)')) as AxeResults;
+  return faultsOf(page, {});
+}
+
+/** The same in light, and what is wrong in dark, where the page has other colours and nothing else. */
+export async function accessibilityFaultsInLightAndDark(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  const inLight = await accessibilityFaults(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  return [...inLight, ...(await faultsOf(page, COLOUR_RULES)).map((fault) => `in dark, ${fault}`)];
+}
+
+async function faultsOf(page: Page, options: object): Promise<string[]> {
+  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults;
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }

@@ -108,5 +108,7 @@ describe('the client', () => {
     expect([response.status, data?.total, data?.state]).toEqual([202, 1, 'open']);
     const id = String(data?.bulk);
     expect((await client.POST('/review/actions/{id}/stop', { params: { path: { id } } })).data?.state).toBe('stopped');
+    const activity = await client.GET('/activity', { params: { query: { actor: 'token reviewer', limit: '1' } } });
+    expect(activity.data?.items.map(({ action, actor }) => [action, actor])).toEqual([['stop bulk', 'token reviewer']]);
   });
 });

@@ -142,6 +142,7 @@ it('each has at most 200 kB', async () => {
     '/sites',
     '/sites/board',
     '/activity',
+    '/api/v1/activity',
     '/doubts',
     '/doubts/found?feed=acme',
     '/api/v1/feeds/acme/found',

@@ -143,8 +143,7 @@ async function actOnSelected(
   options: BulkOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
-  // A text or an age may select entries of any kind, and only held deletes are counted and approved.
-  const query = { ...within, kinds: action === 'approve' ? (['held'] as const) : options.kind };
+  const query = { ...within, kinds: options.kind };
   const { reason, mark, alsoNew, json = false, send = false } = options;
   const expected = options.count ?? (mark === undefined ? await agreedTo(app, action, query, options) : undefined);
   const request = { action, actor: actorName(options.as), expected, mark, alsoNew };

@@ -1,6 +1,7 @@
 // `jobmirror review`: groups the commands for everything that needs a person.
 import { Command } from 'commander';
 import { reviewActionsCommand, reviewContinueCommand, reviewStopCommand } from './review-actions.ts';
+import { reviewActivityCommand } from './review-activity.ts';
 import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, reviewRetryCommand } from './review-bulk.ts';
 import { reviewEditCommand } from './review-edit.ts';
 import { reviewGroupsCommand } from './review-groups.ts';
@@ -29,6 +30,7 @@ export function reviewCommand(): Command {
     reviewActionsCommand(),
     reviewContinueCommand(),
     reviewStopCommand(),
+    reviewActivityCommand(),
   ];
   for (const part of parts) review.addCommand(part.exitOverride().showHelpAfterError('(see --help)'));
   return review;

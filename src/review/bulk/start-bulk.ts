@@ -14,6 +14,7 @@ import { countSelected, type SeenEntry, type SelectedCount } from '../../store/r
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
 import { describeSelected } from './describe-selected.ts';
+import { appliesTo, othersThan } from './kinds-of-action.ts';
 
 export interface BulkRequest {
   readonly action: BulkKind;
@@ -30,7 +31,13 @@ export interface BulkRequest {
 }
 
 export type BulkStart =
-  | { readonly kind: 'started'; readonly bulk: BulkRow; readonly rule?: number }
+  | {
+      readonly kind: 'started';
+      readonly bulk: BulkRow;
+      /** What is selected as well, but of a kind that the action does not act on. */
+      readonly others: readonly SelectedCount[];
+      readonly rule?: number;
+    }
   /** Nothing was stored or changed. */
   | { readonly kind: 'refused'; readonly message: string };
 
@@ -43,13 +50,15 @@ export async function startBulk(db: Database, request: BulkRequest): Promise<Bul
   try {
     return await db.transaction(async (tx): Promise<BulkStart> => {
       const made = await createBulk(tx, { ...asked, detail: forAction(request) });
+      const others = await countOthers(tx, request);
       const refusal =
         (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
         whyTooMany(asked.detail.query, made.selected) ??
+        whyNone(made.selected, others) ??
         whyRefused(made.selected, expected, mark);
       if (refusal !== undefined) throw new RefusedError(refusal);
       const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
-      return { kind: 'started', bulk: made.bulk, ...rule };
+      return { kind: 'started', bulk: made.bulk, others, ...rule };
     });
   } catch (error) {
     if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
@@ -90,9 +99,21 @@ async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest)
 }
 
 /** What the action would act on now, for a person to confirm. */
-export async function previewBulk(db: Database, action: BulkKind, query: EntryQuery): Promise<SelectedCount[]> {
+export const previewBulk = (db: Database, action: BulkKind, query: EntryQuery): Promise<SelectedCount[]> =>
+  countNow(db, forAction({ action, detail: { query } }).query);
+
+/** What the query selects now, of whatever kind. */
+export async function countNow(db: Database, query: EntryQuery): Promise<SelectedCount[]> {
   await groupAll(db);
-  return countSelected(db, forAction({ action, detail: { query } }).query);
+  return countSelected(db, query);
+}
+
+async function countOthers(
+  tx: Queryable,
+  { action, detail: { query } }: BulkRequest,
+): Promise<readonly SelectedCount[]> {
+  const kinds = othersThan(action, query);
+  return kinds.length === 0 ? [] : countSelected(tx, { ...query, kinds, discarded: false });
 }
 
 /** A text may select more entries than an action can be bound to: why nothing can be done about all of them. */
@@ -103,15 +124,22 @@ export function whyTooMany(query: EntryQuery, selected: readonly SelectedCount[]
     : undefined;
 }
 
-/** Only discarded entries can be reopened, and all other actions are for those that wait. */
+/** Only discarded entries can be reopened, and all other actions are for those that wait, each for some kinds of them. */
 const forAction = ({ action, detail }: Pick<BulkRequest, 'action' | 'detail'>): BulkDetail => ({
   ...detail,
-  query: { ...detail.query, discarded: action === 'reopen' },
+  query: { ...appliesTo(action, detail.query), discarded: action === 'reopen' },
 });
 
 /** Short enough for a command. Another one if other entries are selected, or one of them has changed. */
 export const markOf = (selected: readonly SelectedCount[]): string =>
   hash('sha256', JSON.stringify(selected), 'hex').slice(0, 10);
+
+function whyNone(selected: readonly SelectedCount[], others: readonly SelectedCount[]): string | undefined {
+  if (selected.length > 0) return undefined;
+  if (others.length === 0) return 'no entry matches: nothing was done.';
+  const now = ['Nothing was done.', ...describeSelected(others)].join('\n  ');
+  return `no selected entry is of a kind that this can be done with. ${now}`;
+}
 
 function whyRefused(
   selected: readonly SelectedCount[],
@@ -119,7 +147,6 @@ function whyRefused(
   mark: string | undefined,
 ): string | undefined {
   const total = selected.reduce((sum, { n }) => sum + n, 0);
-  if (total === 0) return 'no entry matches: nothing was done.';
   const now = ['Nothing was done.', ...describeSelected(selected)].join('\n  ');
   if (typeof expected === 'number' && expected !== total) {
     const matches = total === 1 ? '1 entry matches' : `${plural(total, 'entry', 'entries')} match`;

@@ -285,6 +285,27 @@ export const bulkAnswer = z
   })
   .meta({ title: 'BulkAction' });
 
+export const activityAnswer = z
+  .looseObject({
+    activity: count.describe('Its number: a later one is larger.'),
+    at: time,
+    actor: z.string().describe('A user, a token, or who ran a command.'),
+    action: z.string(),
+    feed: name.nullable(),
+    key: z.string().nullable(),
+    edits: z
+      .array(
+        z.looseObject({
+          field: z.string(),
+          before: z.string().nullable().describe('`null`: there was none, or an earlier version recorded it not.'),
+          after: z.string().nullable(),
+        }),
+      )
+      .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.'),
+    detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
+  })
+  .meta({ title: 'Activity' });
+
 export const problemAnswer = z
   .looseObject({
     type: z.string(),

@@ -56,7 +56,7 @@ export const previewActionOnReview = operation({
   id: 'previewActionOnReview',
   method: 'get',
   path: '/review/selection',
-  summary: 'What an action on many entries would act on now',
+  summary: 'What an action on many entries would act on now: of the selected ones, those of a kind that it is for',
   scope: 'read',
   params: NOTHING,
   query: z.strictObject({ ...selectParameters, action: z.enum(ACTIONS) }),
@@ -69,7 +69,12 @@ export const previewActionOnReview = operation({
 
 const common = {
   filter: filterSchema.describe('What is acted on. Only entries that are as they were when the action started.'),
-  expected: z.int().min(1).describe('How many entries you saw: if it is another number now, nothing is done.'),
+  expected: z
+    .int()
+    .min(1)
+    .describe(
+      'How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are.',
+    ),
 };
 const mark = text(100).describe('The `mark` of `GET /review/selection`: with any other entries, nothing is done.');
 const alsoNew = z

@@ -1,5 +1,6 @@
 // All operations of the API, in the order of its documentation.
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
+import { showActivity } from './activity.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
@@ -53,4 +54,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...ENTRY_ACTIONS,
   listSites,
   resumeConfiguredSite,
+  showActivity,
 ];

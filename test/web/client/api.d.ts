@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 21c4fbe4f7b928f69faa00e6ca5b839b049be2ad85d25a1fe791fcb5522b87e2
+// The types of the API's client. SHA-256 of the document: a49554c5f33d7c2b72c488c137e2814385609f880773d7528bdd109629a64bf4
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -308,7 +308,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an action on many entries would act on now
+         * What an action on many entries would act on now: of the selected ones, those of a kind that it is for
          * @description Needs the scope `read`.
          */
         get: operations["previewActionOnReview"];
@@ -662,6 +662,26 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["resumeSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, when, and what was before and after: the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["showActivity"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3111,7 +3131,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3136,7 +3156,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3159,7 +3179,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
@@ -3185,7 +3205,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark: string;
@@ -3211,7 +3231,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3234,7 +3254,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -3260,7 +3280,7 @@ export interface operations {
                         /** @description Only entries with these numbers. */
                         ids?: number[];
                     };
-                    /** @description How many entries you saw: if it is another number now, nothing is done. */
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
                     expected: number;
                     /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
                     mark?: string;
@@ -5557,6 +5577,110 @@ export interface operations {
             };
             /** @description Unprocessable Content */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showActivity: {
+        parameters: {
+            query?: {
+                feed?: string;
+                /** @description Only what this user or token did, as answers name it. */
+                actor?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: ({
+                            /** @description Its number: a later one is larger. */
+                            activity: number;
+                            /** Format: date-time */
+                            at: string;
+                            /** @description A user, a token, or who ran a command. */
+                            actor: string;
+                            action: string;
+                            feed: string | null;
+                            key: string | null;
+                            /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
+                            edits: ({
+                                field: string;
+                                /** @description `null`: there was none, or an earlier version recorded it not. */
+                                before: string | null;
+                                after: string | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description What else is recorded, such as a reason. */
+                            detail: {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

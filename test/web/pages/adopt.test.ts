@@ -1,7 +1,7 @@
 // Existing jobs in a browser: postings beside the jobs that may be theirs, and decisions for exactly what was shown.
 import type { Browser } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { jobOf, makeJob, without } from '../../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../../support/mirror.ts';
@@ -15,13 +15,15 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   let mirror: Mirror;
   let served: Served;
   let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch();
+  });
+  afterAll(() => browser.close());
   beforeEach(async () => {
     mirror = await openMirror({ searched: true });
     served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
-    browser = await chromium.launch();
   });
   afterEach(async () => {
-    await browser.close();
     await served.close();
     await mirror.close();
   });
@@ -91,10 +93,7 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
       .waitFor();
     expect(await ben.page.locator('main img, main script, main form').count()).toBe(0);
     expect(await ben.page.title()).not.toBe('run');
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await ben.page.emulateMedia({ colorScheme });
-      expect(await accessibilityFaults(ben.page)).toEqual([]);
-    }
+    expect(await accessibilityFaultsInLightAndDark(ben.page)).toEqual([]);
     await ben.page.setViewportSize({ width: 320, height: 600 });
     expect(await ben.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     const csrf = await ben.page.locator('input[name=csrf]').first().inputValue();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../../../src/config/config.ts';
 import { type SiteName, siteName } from '../../../src/posting/identifiers.ts';
 import { openStage, type Stage } from '../../review/stage.ts';
-import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
@@ -73,10 +73,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     await page.getByRole('link', { name: 'Read them from the site' }).click();
     await page.getByText('The site says that it has no job 4711.').waitFor();
     await page.getByText('It is what was sent').waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await accessibilityFaults(page)).toEqual([]);
-    }
+    expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
     expect(await page.getByText(HOSTILE).count()).toBeGreaterThanOrEqual(2);
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.title()).not.toBe('run');

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../../review/stage.ts';
-import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, postings } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
@@ -60,10 +60,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await page.getByText('60 of 62 live jobs would be deleted: 96.8 %').waitFor();
     await page.getByText(/The limit of this feed: more than \d+ deletes/).waitFor();
     expect(await page.getByRole('checkbox', { name: /^Choose/ }).count()).toBe(50);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await accessibilityFaults(page)).toEqual([]);
-    }
+    expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
     let hostile = await page.getByText(HOSTILE).count();
     await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByText('10 on this page').waitFor();

@@ -3,9 +3,15 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageAddress } from '../../../src/web/pages/addresses.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
-import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
+import {
+  accessibilityFaults,
+  accessibilityFaultsInLightAndDark,
+  browserForTests,
+  openPage,
+} from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
-import { PASSWORD, type Served, serve } from '../served.ts';
+import { type Served, serve } from '../served.ts';
+import { signInAs } from './signed-in.ts';
 
 const chromium = browserForTests();
 const HOSTILE = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
@@ -42,14 +48,11 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
     await stage.close();
   });
 
-  async function signIn(name: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
-    const context = await browser.newContext(options);
-    const { page } = await openPage(context);
-    await page.goto(served.url);
-    await page.getByLabel('Name').fill(name);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  async function signIn(
+    name: 'anna' | 'ben',
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<BrowserContext> {
+    const { context, page } = await signInAs(served, browser, name, options);
     await page.close();
     return context;
   }
@@ -64,25 +67,21 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
   const done = (page: Page) => page.locator('dl.facts').waitFor();
 
   it('nothing of a feed or site is run, whatever the key is, and axe finds nothing, in light, dark and narrow', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await signIn('anna', { colorScheme, viewport: { width: 320, height: 800 } });
-      const keys = colorScheme === 'light' ? [...KEYS, 'r1', 'd1', 'l1', 'big'] : [HOSTILE, 'r1'];
-      for (const key of keys) {
-        const { page, errors } = await openPage(context);
-        const response = await page.goto(served.url + pageAddress.posting(acme, key));
-        expect(response?.status(), key).toBe(200);
-        expect((await response?.body())?.length, key).toBeLessThan(200_000);
-        expect(await page.title(), key).not.toBe('run');
-        expect(await page.locator('img, main script').count(), key).toBe(0);
-        expect(await page.locator('dl.facts dd').first().textContent()).toBe(key);
-        expect(await page.evaluate('document.documentElement.scrollWidth'), key).toBeLessThanOrEqual(320);
-        // The same parts again and again.
-        if ([HOSTILE, 'r1'].includes(key)) expect(await accessibilityFaults(page), key).toEqual([]);
-        expect(errors).toEqual([]);
-        await page.close();
-      }
-      await context.close();
+    const viewport = { width: 320, height: 800 };
+    const { context, page, errors } = await signInAs(served, browser, 'anna', { viewport });
+    for (const key of [...KEYS, 'r1', 'd1', 'l1', 'big']) {
+      const response = await page.goto(served.url + pageAddress.posting(acme, key));
+      expect(response?.status(), key).toBe(200);
+      expect((await response?.body())?.length, key).toBeLessThan(200_000);
+      expect(await page.title(), key).not.toBe('run');
+      expect(await page.locator('img, main script').count(), key).toBe(0);
+      expect(await page.locator('dl.facts dd').first().textContent()).toBe(key);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), key).toBeLessThanOrEqual(320);
+      // The same parts again and again.
+      if ([HOSTILE, 'r1'].includes(key)) expect(await accessibilityFaultsInLightAndDark(page), key).toEqual([]);
+      expect(errors).toEqual([]);
     }
+    await context.close();
   });
 
   it('shows what was sent and received, the reason, and what differs', async () => {

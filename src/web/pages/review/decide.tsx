@@ -1,10 +1,9 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
-import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
+import { countNow, markOf, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
-import { ENTRY_KINDS } from '../../../store/review/review-entries.ts';
 import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
@@ -18,11 +17,9 @@ import { type ReadSelection, readSelection } from './selection.tsx';
 
 type Sent = PageVisit & { readonly form: Form };
 
-/** Kinds that the action can't apply to are not selected; entries that a person chose one by one are, and are left alone with a reason. */
-function queryFor(action: SelectedAction, query: EntryQuery, ids: readonly number[]): EntryQuery {
-  if (ids.length > 0) return { ...query, ids };
-  return { ...query, kinds: KINDS_OF_ACTION[action].filter((kind) => (query.kinds ?? ENTRY_KINDS).includes(kind)) };
-}
+/** Entries that a person chose one by one are left alone with a reason if the action can't apply to them. */
+const queryFor = (query: EntryQuery, ids: readonly number[]): EntryQuery =>
+  ids.length > 0 ? { ...query, ids } : query;
 
 /** The form of a list of entries. */
 export async function decide({ app, control }: PageContext, sent: Sent) {
@@ -41,7 +38,7 @@ export async function decide({ app, control }: PageContext, sent: Sent) {
     ...boundTo(form, action, seen),
     alsoNew: typed.alsoNew,
     detail: {
-      query: queryFor(action, selection.query, idsOf(seen)),
+      query: queryFor(selection.query, idsOf(seen)),
       unattended: true,
       ...(action === 'edit' ? { edit: editFrom(typed) } : {}),
     },
@@ -72,7 +69,7 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
 
 async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
   const ids = idsOf(readSeenEntries(entries));
-  const all = await previewBulk(app.db, action, ids.length > 0 ? { ...query, ids } : query);
+  const all = await countNow(app.db, { ...queryFor(query, ids), discarded: false });
   const tooMany = whyTooMany(query, all);
   if (tooMany !== undefined) {
     return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(tooMany) };
@@ -97,7 +94,7 @@ export async function decideConfirmed({ app, control }: PageContext, sent: Sent)
     throw malformed('confirmed', 'must be set: look for the jobs on the site first. Nothing was changed');
   }
   const detail: BulkDetail = {
-    query: queryFor(action, selection.query, idsOf(seen)),
+    query: queryFor(selection.query, idsOf(seen)),
     unattended: true,
     ...(reason === '' ? {} : { reason }),
   };

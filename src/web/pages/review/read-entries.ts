@@ -1,7 +1,7 @@
 // Reads what a list of entries shows, and binds what can be decided to it.
 
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
-import { markOf, previewBulk } from '../../../review/bulk/start-bulk.ts';
+import { countNow, markOf } from '../../../review/bulk/start-bulk.ts';
 import { groupAll, listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
@@ -65,7 +65,7 @@ async function countable({ db }: App, query: EntryQuery & { readonly discarded: 
     within: query,
   });
   const total = [...kinds.values()].reduce((sum, n) => sum + n, 0);
-  const marked = total > MOST_MARKED ? undefined : await previewBulk(db, discarded ? 'reopen' : 'retry', query);
+  const marked = total > MOST_MARKED ? undefined : await countNow(db, query);
   const rowsOf = (action: SelectedAction): readonly { readonly kind: SelectedCount['kind']; readonly n: number }[] =>
     (marked ?? [...kinds].map(([kind, n]) => ({ kind, n }))).filter(({ kind }) =>
       KINDS_OF_ACTION[action].includes(kind),
