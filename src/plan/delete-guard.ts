@@ -37,8 +37,8 @@ export interface DeleteLoad {
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
  * `unreadable`: an unreadable record may be any posting; they are released, and checked again, once there is no such record.
  * `rekey`: the feed's keys seem to have changed; they are released once a person decides, or a complete pull refutes it.
- * `restored`: the database was restored from a backup, and the posting may be back; they are released, and checked again, by the next
- * complete pull.
+ * `restored`: the database was restored from a backup, and the posting may be back, or `recover` gave the posting another job; they are
+ * released, and checked again, by the next complete pull.
  */
 export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored';
 

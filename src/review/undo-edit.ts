@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
+import { type FeedPolicy, updatesJobs } from '../plan/policy.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { findChangeOf, lockChange } from '../store/backlog/open-change.ts';
 import { keepAllPullsOut } from '../store/change/edit.ts';
@@ -25,6 +26,7 @@ export interface UndoEditOptions {
   readonly version?: string | undefined;
   /** Fields of the feed that are left to the site once there is a job. */
   readonly createOnly?: CreateOnlyFields;
+  readonly policy?: FeedPolicy | undefined;
 }
 
 /** Another one after each edit of the posting. */
@@ -42,7 +44,7 @@ export async function undoEdits(
   db: Database,
   feed: FeedName,
   key: PostingKey,
-  { actor, fields, version, createOnly }: UndoEditOptions,
+  { actor, fields, version, createOnly, policy }: UndoEditOptions,
 ): Promise<UndoEditReport> {
   return db.transaction(async (tx): Promise<UndoEditReport> => {
     if (!(await keepAllPullsOut(tx, feed))) {
@@ -66,7 +68,7 @@ export async function undoEdits(
     if (change?.state === 'sending') return refused('it is being sent right now; try again when that has ended');
     await removeEdits(tx, { feed, key }, names);
     await planAgain(tx, feed, key);
-    const message = whatFollows(names, createOnly, await hasJob(tx, feed, key));
+    const message = whatFollows(names, { createOnly, policy, hasJob: await hasJob(tx, feed, key) });
     const reason = `${names.join(', ')}; ${message}`;
     await auditAction(tx, { actor, action: 'undo edit', feed, key, detail: { fields: names, edits, reason } });
     return { kind: 'undone', fields: names, message };
@@ -75,7 +77,12 @@ export async function undoEdits(
 
 const BROUGHT_BACK = 'the next pull brings back what the source has';
 
-function whatFollows(names: readonly string[], createOnly: CreateOnlyFields, hasJob: boolean): string {
+interface Effect extends Pick<UndoEditOptions, 'createOnly' | 'policy'> {
+  readonly hasJob: boolean;
+}
+
+function whatFollows(names: readonly string[], { createOnly, policy, hasJob }: Effect): string {
+  if (hasJob && !updatesJobs(policy)) return "the job keeps what it has, as the feed's policy is create_only";
   const left = hasJob ? names.filter((name) => createOnly?.has(name) === true) : [];
   if (left.length === 0) return BROUGHT_BACK;
   const keeps = `the job keeps ${left.join(', ')}, which ${left.length === 1 ? 'is' : 'are'} set only on create`;

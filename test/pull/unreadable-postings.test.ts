@@ -4,6 +4,7 @@ import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
@@ -453,6 +454,21 @@ describe('an unreadable record without a key', () => {
     expect(await absent()).toEqual(['p1', 'p2'].map((key) => ({ key, state: 'held' })));
     expect(await stage.change('p1')).toMatchObject({ reason: { kind: 'unreadable' } });
     expect(await pull(others.slice(1))).toMatchObject({ complete: true, gone: 2, held: 0, pending_deletes: 2 });
+  });
+
+  it('causes deletes that wait for a decision about changed keys to be held, whatever is decided', async () => {
+    const under = (prefix: string) =>
+      others.map(({ key }) => posting(`${prefix}${key}`, { title: key, description: key }));
+    const lax = { percent: 100 };
+    await live(under('a'));
+    await stage.pull(under('b'), lax);
+    expect(await stage.change('ap2')).toMatchObject({ state: 'held', reason: { kind: 'rekey' } });
+    await stage.pull(feedOf(under('b'), keyless()), lax);
+    expect(await denyRekey(stage.app.db, acme, 'tester')).toMatchObject({ deletes: 0, held: others.length });
+    const { reason } = (await stage.change('ap2')) ?? {};
+    expect(reason).toMatchObject({ kind: 'unreadable', message: expect.stringMatching(/could not be read.*; .*keys/) });
+    await stage.pull(under('b'), lax);
+    expect(await stage.change('ap2')).toMatchObject({ state: 'ready', desired: 'absent' });
   });
 
   it('leaves nothing to be held once a delete that was in flight is done', async () => {

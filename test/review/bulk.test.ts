@@ -6,6 +6,7 @@ import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts
 import { editEntry } from '../../src/review/edit-entry.ts';
 import { groupAll, listGroups } from '../../src/review/list-groups.ts';
 import { readValueTable } from '../../src/review/value-table.ts';
+import { makeSafe } from '../../src/store/backup/after-restore.ts';
 import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';
@@ -44,6 +45,18 @@ const audited = async () =>
     row.key,
     row.n,
   ]);
+
+it('that is continued after a restore leaves deletes that were held before to a person', async () => {
+  await stage.pull(postings(6));
+  await stage.acceptAll();
+  await stage.pull(postings(1), { count: 0, percent: 0 });
+  const id = await start('approve', { query: { kinds: ['held'] } }, 5);
+  await stage.app.db.transaction((tx) => makeSafe(tx, { actor: 'ann', madeAt: '2026-11-26T00:00:00Z' }));
+  expect(await now(id)).toMatchObject({ state: 'stopped' });
+  await setBulkState(stage.app.db, id, 'open');
+  expect((await run(id))?.bulk).toMatchObject({ state: 'done', done: 0, skipped: 5 });
+  expect(await states()).toEqual([['held', 5]]);
+});
 
 describe('an edit of a group', () => {
   it('sets one value in all entries, in batches, and audits each', async () => {

@@ -18,7 +18,7 @@ afterEach(() => stage.close());
 
 const key = postingKey('p1');
 const feed = [posting('p1', { title: 'Nurse' }), posting('p2')];
-const undo = (options: { fields?: readonly string[]; version?: string } = {}) =>
+const undo = (options: { fields?: readonly string[]; version?: string; policy?: 'create_only' } = {}) =>
   undoEdits(stage.app.db, acme, key, { ...acting, ...options });
 const edits = () => editsOfPosting(stage.app.db, acme, key);
 const title = async () => (await stage.change('p1'))?.fields?.title;
@@ -44,6 +44,13 @@ describe('undoing an edit', () => {
     expect(await title()).toBe('Nurse');
     await stage.acceptAll();
     expect(await titleOnSite()).toBe('Nurse');
+  });
+
+  it('of a job that the feed only creates says that the job keeps what it has', async () => {
+    await edited();
+    await stage.acceptAll();
+    const message = "the job keeps what it has, as the feed's policy is create_only";
+    expect(await undo({ policy: 'create_only' })).toMatchObject({ kind: 'undone', message });
   });
 
   itInAll('that waits and is sent before the next pull: that one sets it back', async () => {

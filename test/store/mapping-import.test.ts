@@ -134,6 +134,21 @@ describe('refuses', () => {
     expect(await rows()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
   });
 
+  it('a posting that the feed no longer has, if a job was found for it: it would be deleted', async () => {
+    await stage.pull([...postings(1), posting('doubtful')]);
+    await stage.fail('doubtful', 'in_doubt');
+    await stage.app.db.query(`update change set found_job_id = '9' where key = 'doubtful'`);
+    await stage.pull(postings(1));
+    const entry = await stage.entry('doubtful');
+    expect(await importLines(line(2, 'doubtful', '9'))).toMatchObject({
+      kind: 'refused',
+      problems: [
+        { line: 2, message: expect.stringContaining(`would be deleted at once; decide about entry ${entry}`) },
+      ],
+    });
+    expect(await stage.change('doubtful')).toMatchObject({ state: 'in_doubt', desired: 'absent' });
+  });
+
   it('reports that there are more problems than it lists', async () => {
     const wrong = Array.from(
       { length: 150 },

@@ -31,8 +31,9 @@ export function reviewUndoEditCommand(): Command {
         const feed = await knownFeed(db, config, name);
         const key = postingKey(text.trim());
         const fields = names.length === 0 ? undefined : names;
-        const createOnly = createOnlyOf(config.feeds.get(feed)?.mapping ?? {});
-        const report = await undoEdits(db, feed, key, { actor: actorName(options.as), fields, createOnly });
+        const { mapping = {}, policy } = config.feeds.get(feed) ?? {};
+        const createOnly = createOnlyOf(mapping);
+        const report = await undoEdits(db, feed, key, { actor: actorName(options.as), fields, createOnly, policy });
         if (report.kind === 'refused') {
           throw new UserError(`posting ${key}: ${say(report.message, commandWriter(options.config))}`);
         }

@@ -111,7 +111,8 @@ export async function keepProtected({ session, hasUnreadableKeys }: PullTransact
 
 /**
  * Holds the deletes that wait, or that were refused and may be sent again: a record without a key may be any of their postings.
- * One whose request is in flight or in doubt, whatever it requests, is held once that ends. Approved deletes stay approved.
+ * One whose request is in flight or in doubt, whatever it requests, is held once that ends. Approved deletes stay approved. One that is
+ * held for keys that seem to have changed is held for such a record too: that the keys have not changed does not release it.
  */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   // The candidates of a doubt stay with it.
@@ -121,9 +122,13 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
          state = case when c.attempt_token is null then 'held' else c.state end,
          since = case when c.attempt_token is null then now() else c.since end,
          not_before = case when c.attempt_token is null then '-infinity' else c.not_before end,
-         reason = case when c.state = 'in_doubt' then coalesce(c.reason, '{}') || $2 else $2 end
+         reason = case when c.state = 'in_doubt' then coalesce(c.reason, '{}') || $2::jsonb
+           when c.state = 'held' then $2::jsonb || jsonb_build_object('message', concat_ws('; ', $2::jsonb->>'message', c.reason->>'message'),
+             'next', coalesce($2::jsonb->'next', '[]') || coalesce(c.reason->'next', '[]'))
+           else $2::jsonb end
        where feed = $1 and desired = 'absent' and not approved
-         and (state in ('ready', 'failed', 'rejected') or attempt_token is not null and target_state = 'ready') returning 1)
+         and (state in ('ready', 'failed', 'rejected') or attempt_token is not null and target_state = 'ready'
+           or state = 'held' and reason->>'kind' = 'rekey' and $2::jsonb->>'kind' = 'unreadable') returning 1)
      select count(*) as n from held`,
     [subject.feed, toJsonb(reason)],
   );

@@ -6,6 +6,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
+import { holdDeleteOfReplaced } from './hold-restored.ts';
 
 export interface JobReplacement {
   readonly key: PostingKey;
@@ -79,7 +80,7 @@ async function write(
   session: Queryable,
   feed: FeedName,
   site: SiteName,
-  { key, to, url, shown }: JobReplacement,
+  { key, from, to, url, shown }: JobReplacement,
 ): Promise<void> {
   await session.query(
     `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null,
@@ -93,6 +94,7 @@ async function write(
   );
   // It was about the former job.
   await session.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
+  await holdDeleteOfReplaced(session, { feed, key, from, to });
   // A worker that has already read the former job holds the old revision.
   await session.query(
     `update change set revision = nextval('revision_number') where feed = $1 and key = $2 and attempt_token is null`,

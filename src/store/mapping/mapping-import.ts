@@ -182,6 +182,12 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
        select i.line, 'a request for posting ' || i.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
        from lines i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
      union all
+       select i.line, 'feed ' || i.feed || ' no longer has posting ' || i.key || ', so job ' || i.site_job_id ||
+         ' would be deleted at once; decide about entry ' || c.id || ' first, or leave the line out'
+       from lines i join change c on c.feed = i.feed and c.key = i.key
+       where c.desired = 'absent' and (c.attempt_token is null or c.found_job_id is not null)
+         and not exists (select from mapping m where m.feed = i.feed and m.key = i.key)
+     union all
        select min(i.line), 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
        from lines i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
      ) problem order by line, message limit $1`,

@@ -137,12 +137,14 @@ export const undoEdit = operation({
     if ((await findPosting(app.db, feed, key)) === undefined) {
       throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
     }
-    const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
+    const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
+    const createOnly = createOnlyOf(mapping);
     const report = await undoEdits(app.db, feed, key, {
       actor,
       fields: body?.fields,
       version: body?.version,
       createOnly,
+      policy,
     });
     if (report.kind === 'undone') return { body: { feed, key, undone: [...report.fields], message: report.message } };
     const edits = await editsOfPosting(app.db, feed, key);

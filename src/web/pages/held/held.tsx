@@ -111,7 +111,7 @@ const TITLES = {
   guard: 'Held by the delete guard',
   unreadable: 'Held because records could not be read',
   rekey: 'Held because the keys of the feed seem to have changed',
-  restored: 'Held because the database was restored from a backup',
+  restored: 'Held until the next complete pull of the feed',
 } as const;
 
 const Why = ({ visit, feed, guard, hold, count, reason }: HeldProps & HeldFor) => (

@@ -92,8 +92,9 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
       const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
       const version = parameter(text(100), 'version', form.one('version'));
       const fields = [parameter(fieldName, 'field', form.one('field'))];
-      const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
-      const report = await undoEdits(app.db, feed, key, { actor, fields, version, createOnly });
+      const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
+      const createOnly = createOnlyOf(mapping);
+      const report = await undoEdits(app.db, feed, key, { actor, fields, version, createOnly, policy });
       if (report.kind === 'refused') {
         const refused = `The edit was not undone: ${textOf(report.message)}.`;
         return sent.c.html(<PostingOverview visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
