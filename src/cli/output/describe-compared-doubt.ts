@@ -17,7 +17,7 @@ export function describeComparedDoubt(
 ): string[] {
   const shown = candidates.filter((candidate) => candidate.kind === 'shown');
   const known = candidateIds.map((id) => `job ${id}`).join(', ');
-  const settle = (...words: readonly string[]) => write(['review', 'settle', String(change.id), ...words]);
+  const resolve = (...words: readonly string[]) => write(['review', 'settle', String(change.id), ...words]);
   return [
     `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, sent at ${formatTime(startedAt)}`,
     candidateIds.length === 0 ? NONE_KNOWN : `Jobs that it may have made: ${known}.`,
@@ -25,8 +25,8 @@ export function describeComparedDoubt(
     ...(shown.length === 0 ? [] : ['', ...sideBySide(sent, shown)]),
     '',
     'Possible:',
-    ...shown.map(({ siteJobId }) => `  ${settle('--exists', siteJobId)}   (the site made this job)`),
-    `  ${settle('--missing')}   (the site made no job: send it again)`,
+    ...shown.map(({ siteJobId }) => `  ${resolve('--exists', siteJobId)}   (the site made this job)`),
+    `  ${resolve('--missing')}   (the site made no job: send it again)`,
   ];
 }
 
