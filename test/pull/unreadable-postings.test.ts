@@ -1,9 +1,10 @@
 // A posting with an unreadable record is still in the feed: its job and open change stay, whatever their state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
@@ -469,6 +470,16 @@ describe('an unreadable record without a key', () => {
     expect(reason).toMatchObject({ kind: 'unreadable', message: expect.stringMatching(/could not be read.*; .*keys/) });
     await stage.pull(under('b'), lax);
     expect(await stage.change('ap2')).toMatchObject({ state: 'ready', desired: 'absent' });
+  });
+
+  it('causes a delete whose worker ended to be held until the record can be read', async () => {
+    await gone();
+    await stage.claim('p1');
+    await pull(feedOf(others, keyless()));
+    const limits = { deadlineMs: 60_000, mayLandMs: 0, mostTries: 3 };
+    expect(await recoverAbandoned(stage.app.db, siteName('board'), limits)).toBe(1);
+    expect(await stage.change('p1')).toMatchObject({ state: 'held', reason: { kind: 'unreadable' } });
+    expect(await pull(others)).toMatchObject({ complete: true, gone: 1, held: 0 });
   });
 
   it('leaves nothing to be held once a delete that was in flight is done', async () => {
