@@ -690,7 +690,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: '.then(() => Promise.all(inFlight))',
     put: '',
     tests: ['test/queue/site-queue.test.ts'],
-    named: 'ends when its postings are handed over',
+    named: 'ends when they are handed over',
   },
   {
     file: 'src/queue/running-worker.ts',
