@@ -3,9 +3,9 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
- * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the hash of the record again. The record
- * hash is unique, as pulls take mappings with equal ones for one posting. A worker that has already read the change holds its old
- * revision, so it can't claim it.
+ * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the
+ * hash of the record again. The record hash is unique, as pulls take mappings with equal ones for one posting. A worker that has already
+ * read the change holds its old revision, so it can't claim it.
  */
 export async function planAgain(tx: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
   const unlikeAny = `decode(md5('planned again ' || feed || ' ' || key), 'hex')`;

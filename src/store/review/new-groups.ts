@@ -26,7 +26,7 @@ const MOST_GROUPS = 1_000;
 
 /**
  * Per feed, the groups that first had entries within the last `hours`, among the largest of all. Held deletes and creates in doubt are
- * left out, as they have alerts of their own. A group that had entries before is not new when it has some again.
+ * left out, as they have alerts of their own. A group that had entries more than `hours` ago is not new when it has some again.
  */
 export const readNewGroups = (db: Queryable, hours: number): Promise<NewGroups[]> =>
   db.query<NewGroups>(
