@@ -94,9 +94,9 @@ const openMirrored = async (open: Open, source: Source): Promise<Installation> =
   return open({ feed: source.feed() });
 };
 
-/** Where a process dies, and how many details it may request after those that the former ones have stored: 16 at a time. */
+/** Where a process dies, and how many details it may request until then: 16 are requested and stored together. */
 const DEATHS: readonly { readonly step: Step; readonly nth: number; readonly most: number }[] = [
-  { step: 'records-read', nth: 1, most: 40 },
+  { step: 'records-read', nth: 1, most: 0 },
   { step: 'details-stored', nth: 2, most: 40 },
   { step: 'details-read', nth: 1, most: 8 },
   { step: 'changes-merged', nth: 1, most: 0 },
