@@ -46,14 +46,14 @@ async function media(): Promise<ReadonlyMap<string, Decide>> {
     [
       'terminal',
       async (entry, version) => {
-        const { status, out, errors } = await settle(entry, '--missing', '--if-version', version);
+        const { status, out, errors } = await decideHere(entry, '--missing', '--if-version', version);
         return { refused: status === 1, said: out + errors };
       },
     ],
   ]);
 }
 
-const settle = (entry: number, ...words: readonly string[]) =>
+const decideHere = (entry: number, ...words: readonly string[]) =>
   runProgram(stage.mirror, 'review', 'settle', String(entry), ...words, '--no-send');
 const show = async (entry: number) =>
   (await runProgram(stage.mirror, 'review', 'show', String(entry), '--json')).json<{
@@ -96,23 +96,26 @@ it('where nobody can be asked, a terminal decides about the attempt that it find
   await stage.fail('p1', 'in_doubt', 'time-out');
   await stage.fail('p2', 'in_doubt');
   const [p1, p2] = [await stage.entry('p1'), await stage.entry('p2')];
-  expect(await settle(p1, '--missing')).toMatchObject({ status: 1, errors: expect.stringMatching(YOUNG) });
+  expect(await decideHere(p1, '--missing')).toMatchObject({ status: 1, errors: expect.stringMatching(YOUNG) });
   await ageDoubts(stage.app.db);
   const shown = await show(p1);
   expect(shown?.commands).toContainEqual(
     expect.stringContaining(`review settle ${p1} --missing --if-version ${shown?.version} `),
   );
-  const done = await settle(p1, '--missing', '--json');
+  const done = await decideHere(p1, '--missing', '--json');
   expect(done.status).toBe(0);
   expect(done.json()).toMatchObject([{ action: 'settle', entry: p1, result: 'done', message: 'to be sent again' }]);
   expect(done.errors).toMatch(
     /warning: this decides about the create as it is now: entry \d+: posting p1 [\s\S]*time-out/,
   );
   expect(done.errors).toContain(`review settle ${p1} --missing --if-version ${shown?.version} `);
-  const stale = await settle(p2, '--exists', '4711', '--if-version', shown?.version ?? '');
+  const stale = await decideHere(p2, '--exists', '4711', '--if-version', shown?.version ?? '');
   expect(stale).toMatchObject({ status: 1, errors: expect.stringContaining(STALE) });
-  expect(await settle(p1, '--missing')).toMatchObject({ status: 1, errors: expect.stringContaining('not in doubt') });
-  expect(await settle(p1, '--check', '--if-version', 'x')).toMatchObject({
+  expect(await decideHere(p1, '--missing')).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining('not in doubt'),
+  });
+  expect(await decideHere(p1, '--check', '--if-version', 'x')).toMatchObject({
     status: 1,
     errors: expect.stringContaining('--if-version is for one entry'),
   });
