@@ -37,10 +37,15 @@ function entryWords(action: EntryAction): readonly string[] {
     case 'edit':
       return ['edit', id, '--set', 'FIELD=VALUE'];
     case 'settle':
-      return ['settle', id, ...(action.parameters.verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing'])];
+      return ['settle', id, ...settleWords(action.parameters)];
     default:
       return action satisfies never;
   }
+}
+
+function settleWords({ verdict, version }: Extract<EntryAction, { kind: 'settle' }>['parameters']): readonly string[] {
+  const bound = version === undefined ? [] : ['--if-version', version];
+  return [...(verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing']), ...bound];
 }
 
 function otherWords(action: OtherAction): readonly string[] {

@@ -21,7 +21,13 @@ export type EntryAction =
   | {
       readonly kind: 'settle';
       readonly entry: number;
-      readonly parameters: { readonly verdict: 'exists'; readonly site_job_id: null } | { readonly verdict: 'missing' };
+      readonly parameters: (
+        | { readonly verdict: 'exists'; readonly site_job_id: null }
+        | { readonly verdict: 'missing' }
+      ) & {
+        /** The version of the entry that the person is shown. */
+        readonly version?: string;
+      };
       readonly effect: string;
     };
 

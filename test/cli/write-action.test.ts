@@ -19,6 +19,10 @@ it.each<[Action, string]>([
     'review settle 7 --exists JOBID',
   ],
   [{ ...onEntry, kind: 'settle', parameters: { verdict: 'missing' } }, 'review settle 7 --missing'],
+  [
+    { ...onEntry, kind: 'settle', parameters: { verdict: 'missing', version: '3-9' } },
+    'review settle 7 --missing --if-version 3-9',
+  ],
   [{ kind: 'list_entries' }, 'review list'],
   [{ kind: 'list_entries', entryKind: 'held' }, 'review list --kind held'],
   [{ kind: 'list_entries', feed, discarded: true }, 'review list acme --discarded'],

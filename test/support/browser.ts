@@ -1,4 +1,4 @@
-// Opens pages in Debian's Chromium, and checks them for accessibility with axe.
+// Opens pages in Chromium, and checks them for accessibility with axe.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,8 @@ export interface BrowserForTests {
   launch(): Promise<Browser>;
 }
 
-const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
+/** The first one has no windows and the same engine, for less than half the processor time. */
+const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 /**
  * Chromium on this machine.
@@ -21,7 +22,9 @@ const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
 export function browserForTests(): BrowserForTests {
   const program = PROGRAMS.find((name) => spawnSync(name, ['--version']).status === 0);
   if (program === undefined && process.env.JOBMIRROR_REQUIRE_ALL === '1') {
-    throw new Error('JOBMIRROR_REQUIRE_ALL=1, but no chromium on PATH: install it (Debian: apt-get install chromium)');
+    throw new Error(
+      'JOBMIRROR_REQUIRE_ALL=1, but no chromium on PATH: install it (Debian: apt-get install chromium-headless-shell)',
+    );
   }
   return {
     available: program !== undefined,

@@ -5,9 +5,19 @@ import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
+
+<<<<<<< HEAD
+
 import { versionOfPosting } from '../entry-version.ts';
 import { editableIn } from '../plan-edit.ts';
 import { possibleActions } from '../possible-actions.ts';
+
+=======
+
+import { actionsOfChange } from '../possible-actions.ts';
+
+>>>>>>> main
+
 import { editsVersion } from '../undo-edit.ts';
 import { fieldDifferences } from './field-differences.ts';
 import { pullJson } from './pull.ts';
@@ -66,5 +76,5 @@ const changeJson = (change: OpenChangeRow, write: WriteAction) => ({
   reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), write),
   problems: change.reason?.problems ?? [],
   note: change.reason?.note ?? null,
-  actions: possibleActions(change),
+  actions: actionsOfChange(change),
 });

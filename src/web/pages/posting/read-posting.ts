@@ -6,7 +6,7 @@ import type { Fields, Problem } from '../../../posting/posting.ts';
 import { versionOfPosting } from '../../../review/entry-version.ts';
 import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
 import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
-import { possibleActions } from '../../../review/possible-actions.ts';
+import { actionsOfChange } from '../../../review/possible-actions.ts';
 import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
 import type { App } from '../../../runtime/app.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
@@ -60,7 +60,7 @@ export interface PostingView extends FoundPosting {
   readonly isConfigured: boolean;
   /** A person may start its days on the site anew. */
   readonly isRenewable: boolean;
-  readonly actions: ReturnType<typeof possibleActions>;
+  readonly actions: ReturnType<typeof actionsOfChange>;
   readonly fields: readonly ShownField[];
   readonly hasSiteFields: boolean;
   readonly editor: Editor | undefined;
@@ -111,7 +111,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
       app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
       (story.live !== undefined || story.expiry !== undefined),
     version: versionOfPosting(story),
-    actions: change === undefined ? [] : possibleActions(change),
+    actions: change === undefined ? [] : actionsOfChange(change),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
       shownField(field, problems, room),
     ),
