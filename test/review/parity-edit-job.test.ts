@@ -102,6 +102,8 @@ it('is refused by each medium for the same reasons, and nothing is saved', async
     409,
     { yours: { version: before.version }, current: { site_job: { fields: { title: 'Chef' } } } },
   ]);
+  const outdated = await edit('--set', 'title=Cook', '--if-version', before.version);
+  expect([outdated.status, outdated.errors]).toEqual([1, expect.stringContaining('it has changed since you saw it')]);
   const stale = await anna.press(shown, 'Save and send', { 'field.title': 'Cook' });
   expect([stale.status, stale.text]).toEqual([409, expect.stringContaining('It has changed since you saw it')]);
   expect(stale.text).toContain('value="Cook"');

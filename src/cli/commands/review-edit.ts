@@ -23,6 +23,7 @@ interface EditOptions extends Narrowing, EditValues {
   readonly as?: string;
   readonly count?: number;
   readonly alsoNew?: boolean;
+  readonly ifVersion?: string;
   readonly send: boolean;
 }
 
@@ -43,6 +44,10 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
+    .option(
+      '--if-version <version>',
+      'of one: only if it is still as review show --json or why --json printed it with this version',
+    )
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
@@ -84,7 +89,7 @@ async function editOne(app: App, names: readonly string[], options: EditOptions)
   }
   const edits = Object.fromEntries(options.set);
   const { db, config } = app;
-  const acting = { actor: actorName(options.as) };
+  const acting = { actor: actorName(options.as), version: options.ifVersion };
   const subject = isEntry ? `entry ${name}` : `posting ${key}`;
   const report = isEntry
     ? await editEntry(db, config, Number(name), edits, acting)
@@ -118,6 +123,7 @@ async function editSelected(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { count, alsoNew, as, json = false, send, config } = options;
+  if (options.ifVersion !== undefined) throw new UserError('--if-version is for one posting');
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const request = { action: 'edit', actor: actorName(as), expected: count, alsoNew, detail: { query, edit } } as const;

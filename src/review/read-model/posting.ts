@@ -6,17 +6,9 @@ import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
 
-<<<<<<< HEAD
-
 import { versionOfPosting } from '../entry-version.ts';
 import { editableIn } from '../plan-edit.ts';
-import { possibleActions } from '../possible-actions.ts';
-
-=======
-
 import { actionsOfChange } from '../possible-actions.ts';
-
->>>>>>> main
 
 import { editsVersion } from '../undo-edit.ts';
 import { fieldDifferences } from './field-differences.ts';
