@@ -8,7 +8,7 @@ import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
@@ -19,6 +19,7 @@ interface EditOptions extends Narrowing, EditValues {
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
+  readonly ifVersion?: string;
   readonly alsoNew?: boolean;
   readonly send: boolean;
 }
@@ -37,6 +38,7 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
+    .option('--if-version <version>', IF_VERSION)
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
@@ -75,6 +77,7 @@ async function editOne(app: App, name: string | undefined, options: EditOptions)
   const id = Number(name);
   const report = await editEntry(app.db, app.config, id, Object.fromEntries(options.set), {
     actor: actorName(options.as),
+    ...(options.ifVersion === undefined ? {} : { version: options.ifVersion }),
   });
   const write = commandWriter(options.config);
   if (report.kind === 'refused') throw new UserError(`entry ${id}: ${say(report.message, write)}`);
@@ -95,6 +98,7 @@ async function editSelected(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { count, alsoNew, as, json = false, send, config } = options;
+  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const request = { action: 'edit', actor: actorName(as), expected: count, alsoNew, detail: { query, edit } } as const;
