@@ -11,7 +11,7 @@ import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
@@ -22,8 +22,8 @@ interface EditOptions extends Narrowing, EditValues {
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
-  readonly alsoNew?: boolean;
   readonly ifVersion?: string;
+  readonly alsoNew?: boolean;
   readonly send: boolean;
 }
 
@@ -44,10 +44,7 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
-    .option(
-      '--if-version <version>',
-      'of one: only if it is still as review show --json or why --json printed it with this version',
-    )
+    .option('--if-version <version>', IF_VERSION)
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
@@ -123,7 +120,7 @@ async function editSelected(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { count, alsoNew, as, json = false, send, config } = options;
-  if (options.ifVersion !== undefined) throw new UserError('--if-version is for one posting');
+  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const request = { action: 'edit', actor: actorName(as), expected: count, alsoNew, detail: { query, edit } } as const;

@@ -67,7 +67,12 @@ export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeR
   return row === undefined ? undefined : tidy(row);
 }
 
-/** Reads changes that the transaction has locked, by their entry numbers. */
+/** Locks changes until the transaction ends, in the order that all code uses. */
+export async function lockChanges(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx.query('select from change where id = any($1::bigint[]) order by feed, key for update', [ids]);
+}
+
+/** Reads changes by their entry numbers; to decide about them, the transaction has to have locked them. */
 export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
   const rows = await tx.query(`${SELECT} where id = any($1::bigint[])`, [ids]);
   return new Map(rows.map((row) => [row.id, tidy(row)]));
