@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 54c712f4d604abf312d7d7d76c5561ab722ef48fa913bcaadd2b207c3e838b88
+// The types of the API's client. SHA-256 of the document: fbbfd6f950b920585560964bde3b93f17077b72661762eae4fbb794f907ea714
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -5631,6 +5631,8 @@ export interface operations {
                 "application/json": {
                     /** @description The site was really emptied: believe it for a day when it says that jobs are gone. */
                     emptied?: boolean;
+                    /** @description The `paused_since` of the site that was seen: another pause is not ended. */
+                    paused_since?: string;
                 };
             };
         };
