@@ -33,15 +33,22 @@ function entryWords(action: EntryAction): readonly string[] {
     case 'discard':
     case 'retry':
     case 'reopen':
-      return [action.kind, id];
+      return [action.kind, id, ...boundTo(action.parameters)];
     case 'edit':
       return ['edit', id, '--set', 'FIELD=VALUE'];
     case 'settle':
-      return ['settle', id, ...(action.parameters.verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing'])];
+      return ['settle', id, ...settleWords(action.parameters)];
     default:
       return action satisfies never;
   }
 }
+
+function settleWords({ verdict, version }: Extract<EntryAction, { kind: 'settle' }>['parameters']): readonly string[] {
+  return [...(verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing']), ...boundTo({ version })];
+}
+
+const boundTo = ({ version }: { readonly version?: string | undefined }): readonly string[] =>
+  version === undefined ? [] : ['--if-version', version];
 
 function otherWords(action: OtherAction): readonly string[] {
   switch (action.kind) {

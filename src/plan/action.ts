@@ -9,7 +9,8 @@ export type EntryAction =
   | {
       readonly kind: BulkAction;
       readonly entry: number;
-      readonly parameters: Readonly<Record<string, never>>;
+      /** The version of the entry that the person is shown, if the action can't be undone: it deletes a job. */
+      readonly parameters: { readonly version?: string };
       readonly effect: string;
     }
   | {
@@ -21,7 +22,13 @@ export type EntryAction =
   | {
       readonly kind: 'settle';
       readonly entry: number;
-      readonly parameters: { readonly verdict: 'exists'; readonly site_job_id: null } | { readonly verdict: 'missing' };
+      readonly parameters: (
+        | { readonly verdict: 'exists'; readonly site_job_id: null }
+        | { readonly verdict: 'missing' }
+      ) & {
+        /** The version of the entry that the person is shown. */
+        readonly version?: string;
+      };
       readonly effect: string;
     };
 

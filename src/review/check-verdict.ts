@@ -27,9 +27,16 @@ export type PersonsVerdict =
     }
   | { readonly kind: 'missing' };
 
+export interface CheckedSite {
+  readonly client: Pick<SiteClient, 'show'>;
+  readonly referenceField: string | undefined;
+  /** How long a create may take to arrive and become visible; only for the decision that there is no job. */
+  readonly resolveAfterMs?: number;
+}
+
 export interface CheckOptions {
   /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
-  readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
+  readonly site: CheckedSite | undefined;
   /** Resolve only this version of the entry. */
   readonly version?: string;
 }
@@ -63,6 +70,8 @@ export type CheckedVerdict =
 /** How far the clocks of site and database may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const END_OF_TIME = new Date(8.64e15);
+/** For an entry that outlives the configuration of its site. */
+const DEFAULT_RESOLVE_AFTER_MS = 60_000;
 
 export async function checkVerdict(
   db: Database,
@@ -74,6 +83,8 @@ export async function checkVerdict(
   // Compared after reading: a version that is still the present one is that of this doubt.
   if (await isStale(db, entry, options.version)) return { ...refused(textOf(STALE)), stale: true };
   if (doubt === undefined) return refuseOther(db, entry);
+  const tooEarly = verdict.kind === 'missing' ? whyTooEarly(doubt, options.site) : undefined;
+  if (tooEarly !== undefined) return refused(tooEarly);
   const matching = {
     referenceField: options.site?.referenceField,
     learnt: await learntRewrites(db, doubt.attempt.site),
@@ -100,6 +111,16 @@ export async function checkVerdict(
     shown: 'shown' in siteAnswer ? siteAnswer.shown : undefined,
     warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined,
   };
+}
+
+export const MAY_STILL_ARRIVE = 'its request may still arrive: decide it later';
+
+/** A slow site may make the job after a person has looked for it: sent again, the posting would get a second one. */
+function whyTooEarly({ found, sinceMs }: Doubt, site: CheckedSite | undefined): string | undefined {
+  const leftMs = (site?.resolveAfterMs ?? DEFAULT_RESOLVE_AFTER_MS) - sinceMs;
+  // Nothing was sent for a job that a search has found.
+  if (found || leftMs <= 0) return undefined;
+  return `${MAY_STILL_ARRIVE}, in ${Math.ceil(leftMs / 1000)} s (doubts.resolve_after_seconds)`;
 }
 
 /** What the site shows under the given ID. */

@@ -5,7 +5,7 @@ import { adviceOf, type Message, merge, messageOf, reword, textOf } from '../pla
 import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
-import { possibleActions } from './possible-actions.ts';
+import { actionsOfChange } from './possible-actions.ts';
 
 /** Formats times for people. */
 export interface TimeWords {
@@ -26,7 +26,7 @@ export function describeHistory(story: PostingStory, words: TimeWords): HistoryL
   const { state, past } = paragraphsOf(story, words);
   return [
     ...state.map(textLine),
-    ...(change === undefined ? [] : possibleActions(change)).map((action) => ({ kind: 'action', action }) as const),
+    ...(change === undefined ? [] : actionsOfChange(change)).map((action) => ({ kind: 'action', action }) as const),
     ...past.map(textLine),
   ];
 }

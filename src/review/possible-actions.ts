@@ -1,6 +1,8 @@
 // Lists the actions available for an entry, depending on its state.
 import type { BulkAction, EntryAction } from '../plan/action.ts';
+import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
+import { changeVersion } from './entry-version.ts';
 
 /** The parts of an entry that determine the possible actions. */
 export interface ActionableEntry {
@@ -8,13 +10,19 @@ export interface ActionableEntry {
   readonly state: EntryState['state'];
   readonly desired: 'present' | 'absent' | undefined;
   readonly invalid: boolean;
+  /** What the person is shown, if they are shown the entry. */
+  readonly version?: string | undefined;
 }
 
-export function possibleActions({ id: entry, state, desired, invalid }: ActionableEntry): EntryAction[] {
+export const actionsOfChange = (change: OpenChangeRow): EntryAction[] =>
+  possibleActions({ ...change, version: changeVersion(change) });
+
+export function possibleActions({ id: entry, state, desired, invalid, version }: ActionableEntry): EntryAction[] {
+  const seen = version === undefined ? {} : { version };
   const action = (kind: BulkAction, effect: string): EntryAction => ({
     kind,
     entry,
-    parameters: {},
+    parameters: kind === 'approve' ? seen : {},
     effect,
   });
   switch (state) {
@@ -30,7 +38,7 @@ export function possibleActions({ id: entry, state, desired, invalid }: Actionab
         action('discard', 'keeps the job on the site until the posting comes back'),
       ];
     case 'in_doubt':
-      return settleActions(entry);
+      return settleActions(entry, seen);
     case 'unreadable':
       return [
         action(
@@ -57,17 +65,17 @@ const edit = (entry: number): EntryAction => ({
   effect: 'sets a field until the source changes it, and sends it',
 });
 
-const settleActions = (entry: number): EntryAction[] => [
+const settleActions = (entry: number, seen: { readonly version?: string }): EntryAction[] => [
   {
     kind: 'settle',
     entry,
-    parameters: { verdict: 'exists', site_job_id: null },
+    parameters: { verdict: 'exists', site_job_id: null, ...seen },
     effect: 'the site made the job, and this is its ID',
   },
   {
     kind: 'settle',
     entry,
-    parameters: { verdict: 'missing' },
+    parameters: { verdict: 'missing', ...seen },
     effect: 'the site did not make it: it is sent again',
   },
 ];

@@ -1,4 +1,5 @@
 // Resolves a create in doubt as a person decides, after checking on the site that the decision is possible.
+import { textOf } from '../plan/message.ts';
 import { observe } from '../plan/observe-values.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
@@ -6,7 +7,14 @@ import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtResolved, resolveDoubt } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { noteRewrites } from '../store/site/value-rewrites.ts';
-import { type CheckOptions, checkVerdict, type PersonsVerdict, type VerdictRefused } from './check-verdict.ts';
+import {
+  type CheckedSite,
+  type CheckOptions,
+  checkVerdict,
+  type PersonsVerdict,
+  type VerdictRefused,
+} from './check-verdict.ts';
+import { changeVersion, STALE } from './entry-version.ts';
 
 export type ResolveReport =
   | {
@@ -20,6 +28,7 @@ export type ResolveReport =
 
 export interface ResolveOptions extends CheckOptions {
   readonly actor: string;
+  readonly site: Required<CheckedSite> | undefined;
 }
 
 export async function resolveEntry(
@@ -31,9 +40,13 @@ export async function resolveEntry(
   const checked = await checkVerdict(db, entry, verdict, options);
   if (checked.kind === 'refused') return checked;
   const { doubt, shown, warning } = checked;
-  const resolved = await resolveDoubt(db, entry, doubt.attempt.token, checked.verdict, options.actor);
+  const { actor, version } = options;
+  const resolved = await resolveDoubt(db, entry, doubt.attempt.token, checked.verdict, {
+    actor,
+    isSeen: (change) => version === undefined || changeVersion(change) === version,
+  });
   const message = whyUnresolved(resolved);
-  if (message !== undefined) return { kind: 'refused', message };
+  if (message !== undefined) return { kind: 'refused', message, ...(resolved.kind === 'altered' && { stale: true }) };
   await learnFrom(db, doubt, shown);
   const { feed, key } = doubt.attempt;
   return { kind: 'recorded', feed, key, warning };
@@ -46,6 +59,8 @@ export function whyUnresolved(resolved: DoubtResolved): string | undefined {
       return undefined;
     case 'not_in_doubt':
       return 'it is no longer in doubt';
+    case 'altered':
+      return textOf(STALE);
     case 'owned':
       return `that job belongs to ${resolved.owner}: a site job can have only one posting`;
     default:

@@ -2,11 +2,9 @@
 import { describeMove } from '../apply/confirm-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { tell } from '../plan/message.ts';
-import type { CandidateSite } from '../review/compare-candidates.ts';
 import type { App } from '../runtime/app.ts';
-import { openCandidateSite } from '../runtime/site-access/open-candidate-site.ts';
+import { type OpenCandidateSite, openCandidateSite } from '../runtime/site-access/open-candidate-site.ts';
 import { addressOf } from '../site/base-address.ts';
-import type { SiteClient } from '../site/exchange.ts';
 import { findChange } from '../store/backlog/open-change.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { ProblemError } from './problem.ts';
@@ -15,10 +13,7 @@ import { ProblemError } from './problem.ts';
  * The caller closes its client. `undefined`: the site is no longer configured.
  * @throws {ProblemError} if its jobs were made at another address: a check there would prove nothing
  */
-export async function openSiteOfEntry(
-  app: App,
-  id: number,
-): Promise<(CandidateSite & { readonly client: SiteClient }) | undefined> {
+export async function openSiteOfEntry(app: App, id: number): Promise<OpenCandidateSite | undefined> {
   const { db, config } = app;
   const change = await findChange(db, id);
   const site = change === undefined ? undefined : config.sites.get(change.site);

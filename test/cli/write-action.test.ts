@@ -10,6 +10,7 @@ const onEntry = { entry: 7, effect: '' };
 
 it.each<[Action, string]>([
   [{ ...onEntry, kind: 'approve', parameters: {} }, 'review approve 7'],
+  [{ ...onEntry, kind: 'approve', parameters: { version: '3-9' } }, 'review approve 7 --if-version 3-9'],
   [{ ...onEntry, kind: 'discard', parameters: {} }, 'review discard 7'],
   [{ ...onEntry, kind: 'retry', parameters: {} }, 'review retry 7'],
   [{ ...onEntry, kind: 'reopen', parameters: {} }, 'review reopen 7'],
@@ -19,6 +20,10 @@ it.each<[Action, string]>([
     'review settle 7 --exists JOBID',
   ],
   [{ ...onEntry, kind: 'settle', parameters: { verdict: 'missing' } }, 'review settle 7 --missing'],
+  [
+    { ...onEntry, kind: 'settle', parameters: { verdict: 'missing', version: '3-9' } },
+    'review settle 7 --missing --if-version 3-9',
+  ],
   [{ kind: 'list_entries' }, 'review list'],
   [{ kind: 'list_entries', entryKind: 'held' }, 'review list --kind held'],
   [{ kind: 'list_entries', feed, discarded: true }, 'review list acme --discarded'],

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { leavesOut, ONLY_IN_ALL, spread } from '../support/extent.ts';
@@ -194,7 +194,7 @@ const EVENTS: Readonly<
   },
   'it has too many places': {
     run: async (mirror) => {
-      const many = Array.from({ length: 10_000 }, (_, at) => ({ city: `City ${at}`, state: 'MA' }));
+      const many = Array.from({ length: 1_001 }, (_, at) => ({ city: `City ${at}`, state: 'MA' }));
       for (let pull = 0; pull < 2; pull++) {
         expect(await sync(mirror, recordOf('1', many), OTHER)).toMatchObject({
           unreadable: 1,
@@ -224,7 +224,9 @@ const EVENTS: Readonly<
 
 describe.each(Object.entries(STATES))('a place that is %s', { concurrent: true }, (name, bring) => {
   const [events, states] = [Object.keys(EVENTS), Object.keys(STATES)];
-  it.for(spread(Object.entries(EVENTS), states.indexOf(name), 2))('when %s', async ([eventName, event], { skip }) => {
+  // What is live can be lost at each event.
+  const tested = name === 'live' ? Object.entries(EVENTS) : spread(Object.entries(EVENTS), states.indexOf(name), 6);
+  it.for(tested)('when %s', async ([eventName, event], { skip }) => {
     skip(leavesOut(events.indexOf(eventName), states.indexOf(name), 2 * states.length), ONLY_IN_ALL);
     await withMirror(async (mirror) => {
       const { made, stuck = false, street } = await bring(mirror);
@@ -433,7 +435,7 @@ describe('a record with several places', { concurrent: true }, () => {
   );
 
   /** Random feeds: after each pull the site has exactly what the feed, and what could not be read of it, want. */
-  itInAll.each([1, 2, 3])('and random versions of a feed, seed %i', async (seed) => {
+  itInAll.each(spread([1, 2, 3], 0, 3))('and random versions of a feed, seed %i', async (seed) => {
     await withMirror(async (mirror) => {
       const random = randomOf(seed);
       const cities = ['Boston', 'Salem', 'Lynn', 'Quincy'];

@@ -78,7 +78,7 @@ async function checkRecords(installation: Installation): Promise<void> {
 }
 
 describe.each(CHANGES)('$name', { concurrent: true }, (change) => {
-  it.for(spread(STATES, CHANGES.indexOf(change), 3))('while a posting is $name', async (state, { open, skip }) => {
+  it.for(spread(STATES, CHANGES.indexOf(change), 5))('while a posting is $name', async (state, { open, skip }) => {
     skip(leavesOut(STATES.indexOf(state), 4 * CHANGES.indexOf(change), 4 * CHANGES.length), ONLY_IN_ALL);
     const installation = await open({ feed: BEFORE, ...state.options });
     const list = await state.begin(installation);

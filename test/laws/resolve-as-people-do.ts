@@ -1,5 +1,6 @@
 // Resolves doubts as a person does: checks the site, and names the job or says that it is missing.
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { ageDoubts } from '../support/age-doubts.ts';
 import type { Installation } from './installation.ts';
 
 /**
@@ -30,6 +31,8 @@ export async function resolveAsPeopleDo(
       alike.find((candidate) => candidate.id === found) ??
       alike.find((candidate) => !mapped.has(candidate.id)) ??
       alike.find((candidate) => mapped.get(candidate.id) !== key);
+    // Nothing is left that may still arrive: a person need not wait.
+    if (job === undefined) await ageDoubts(db);
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     const say = (more: readonly string[]) =>
       installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;

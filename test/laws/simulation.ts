@@ -15,7 +15,7 @@ import { checkCounts, checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
-import { checkKept, type LifeKind, noteLive, noteVersions, type Seen } from './simulated-kind.ts';
+import { checkKept, endedJobsOf, type LifeKind, noteLive, noteVersions, type Seen } from './simulated-kind.ts';
 
 /** Waits in milliseconds instead of the default seconds. */
 export const SIMULATED_SITE = {
@@ -101,7 +101,7 @@ export async function simulate(seed: number, installation: Installation, kind: L
     deletedByHand: new Set(),
     aged: kind.expires ? new Set() : undefined,
     kind,
-    seen: { versions: new Map(), live: new Set(), quiet: new Map(), isOutdated: false },
+    seen: { versions: new Map(), live: new Set(), quiet: new Map() },
     story: [],
   };
   try {
@@ -169,11 +169,11 @@ async function restore(life: Life): Promise<void> {
   const restored = await installation.spawn(['restore', backupOf(life), '--replace', '--yes']).ended;
   expect(restored).toMatchObject({ status: 0 });
   story.push('restored');
-  life.seen.isOutdated = true;
+  life.seen.outdated = { endedJobs: await endedJobsOf(installation) };
   if (life.random.chance(50)) return;
   await installation.writeFeed(feed.clean());
   const { status, output } = await installation.spawn(['recover', 'acme', '--yes']).ended;
-  life.seen.isOutdated = status !== 0 && status !== 2;
+  if (status === 0 || status === 2) life.seen.outdated = undefined;
   story.push(`  recover: ${status} ${output.trim()}`);
 }
 

@@ -74,19 +74,10 @@ async function checkAlreadyUndone(installation: Installation, pull: number): Pro
 }
 
 describe('a process that undoes a pull', { concurrent: true }, () => {
-  it('killed before it commits: the next one undoes it', { timeout: 900_000 }, async ({ open, skip }) => {
-    skip(!runsEverything, ONLY_IN_ALL);
+  it('killed before, at and after its commit: it is undone once', { timeout: 900_000 }, async ({ open }) => {
     const { installation, pull } = await openWrong(open);
-    await dieUndoing(installation, pull, 'undo-started');
-    await dieUndoing(installation, pull, 'undo-merged');
-    expect(await runProgram(installation, ...undoOf(pull))).toMatchObject({ status: 0 });
-    await checkUndone(installation);
-  });
-
-  it('killed around its commit: it is undone once', { timeout: 900_000 }, async ({ open }) => {
-    const { installation, pull } = await openWrong(open);
-    await dieUndoing(installation, pull, 'undo-merged');
-    await dieUndoing(installation, pull, 'undo-committed');
+    for (const step of ['undo-started', 'undo-merged', 'undo-committed'] as const)
+      await dieUndoing(installation, pull, step);
     await checkAlreadyUndone(installation, pull);
   });
 

@@ -44,7 +44,7 @@ it('a create in doubt is compared with jobs of the site everywhere, and nowhere 
     expect(told.status).toBe(0);
     expect(told.out).toContain('The site says that it has no job 4711.\n');
     expect(told.out).toMatch(/\(compared\) +It is what was sent\n/);
-    expect(told.out).toContain(`review settle ${entry} --exists ${same} --config`);
+    expect(told.out).toContain(`review settle ${entry} --exists ${same} --if-version ${known.body.version} --config`);
 
     const named = await api(`?job=${other}`);
     expect(named.body.candidates).toMatchObject([{ site_job_id: other, likeness: 'perhaps', differing: ['title'] }]);

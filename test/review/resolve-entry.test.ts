@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
-import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
-import { type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
+import type { CheckedSite, PersonsVerdict } from '../../src/review/check-verdict.ts';
+import { changeVersion } from '../../src/review/entry-version.ts';
+import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
@@ -33,10 +34,13 @@ async function makeJob(key: string, others: Fields = {}): Promise<SiteJobId> {
   return outcome.siteJob.siteJobId;
 }
 
-const resolve = async (key: string, verdict: PersonsVerdict, site?: ResolveOptions['site']) =>
+/** Old enough: no request may still arrive. */
+const OLD = { resolveAfterMs: 0 };
+
+const resolve = async (key: string, verdict: PersonsVerdict, site?: Omit<CheckedSite, 'resolveAfterMs'>) =>
   resolveEntry(stage.app.db, await stage.entry(key), verdict, {
     actor: 'tester',
-    site: site ?? { client, referenceField: 'number' },
+    site: { ...(site ?? { client, referenceField: 'number' }), ...OLD },
   });
 const exists = (id: string, anyway = false): PersonsVerdict => ({ kind: 'exists', siteJobId: siteJobId(id), anyway });
 const mappings = () => stage.app.db.query('select key, site_job_id from mapping order by key');
@@ -208,6 +212,21 @@ it('a doubt resolved while the person checks the job makes no orphan site job', 
   });
   expect(before?.state).toBe('in_doubt');
   expect(await stage.app.db.query('select * from orphan_site_job')).toEqual([]);
+});
+
+it('a doubt that changes while the person checks the job is not decided', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1');
+  const change = await stage.change('p1');
+  const show = async () => {
+    await stage.pull([posting('p1', { title: 'Newer' })]);
+    return client.show(id);
+  };
+  const site = { client: { show }, referenceField: 'number', ...OLD };
+  const options = { actor: 'tester', site, version: change === undefined ? '' : changeVersion(change) };
+  const end = await resolveEntry(stage.app.db, await stage.entry('p1'), exists(id), options);
+  expect(end).toMatchObject({ kind: 'refused', stale: true });
+  expect(await mappings()).toEqual([]);
 });
 
 itInAll('an unreachable site is a warning, not an obstacle', async () => {

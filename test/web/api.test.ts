@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
+import { ageDoubts } from '../support/age-doubts.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, type Served, serve } from './served.ts';
@@ -251,6 +252,9 @@ describe('actions', () => {
     const other = await act(p1, 'settle', { verdict: 'exists', site_job_id: '4711', version: seen });
     expect([other.status, other.body.detail]).toEqual([409, expect.stringContaining('has no job 4711')]);
     expect((await act(p1, 'settle', { verdict: 'missing' })).status).toBe(400);
+    const young = await act(p1, 'settle', { verdict: 'missing', version: seen });
+    expect([young.status, young.body.detail]).toEqual([409, expect.stringContaining('may still arrive')]);
+    await ageDoubts(stage.app.db);
     fits('settleEntry', await act(p1, 'settle', { verdict: 'missing', version: seen }));
     expect(await stage.change('p1')).toMatchObject({ state: 'ready' });
     // In doubt again: nobody has seen this one.

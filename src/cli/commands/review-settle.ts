@@ -10,10 +10,11 @@ import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { adoptFoundOf } from '../adopt-found.ts';
+import { askToSendAgain } from '../ask-to-send-again.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowing } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { resolveMany } from '../resolve-many.ts';
 import { sendAndTell } from '../send-and-tell.ts';
@@ -30,6 +31,7 @@ interface ResolveOptions extends Narrowing {
   readonly count?: number;
   readonly mark?: string;
   readonly anyway?: boolean;
+  readonly ifVersion?: string;
   readonly found?: boolean;
   readonly yes?: boolean;
   readonly send: boolean;
@@ -52,6 +54,7 @@ export function reviewSettleCommand(): Command {
       '--mark <mark>',
       'with --missing, of many: only if exactly those are selected that review show --group printed with this mark; does not ask',
     )
+    .option('--if-version <version>', IF_VERSION)
     .option('--anyway', 'with --exists: adopt the job even if it seems to belong to another posting')
     .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
     .option('--yes', 'with --found: do not ask')
@@ -65,8 +68,11 @@ export function reviewSettleCommand(): Command {
         throw new UserError('say one of --exists JOBID, --missing, --check or --found');
       }
       if (options.anyway === true && options.exists === undefined) throw new UserError('--anyway needs --exists JOBID');
-      if (options.found === true) return adoptAllFound(names, options);
       const single = names.length === 1 && NUMBER.test(names[0] ?? '') && !isNarrowed(options);
+      if (options.ifVersion !== undefined && (!single || options.check === true)) {
+        throw new UserError(NOT_ONE);
+      }
+      if (options.found === true) return adoptAllFound(names, options);
       if (options.exists !== undefined || (options.missing === true && single)) return resolveOne(names, options);
       return withApp(options, async (app, signal) => {
         process.exitCode = await resolveMany(app, names, options, signal);
@@ -109,7 +115,12 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   if (configured !== undefined) await refuseMove(app, configured, options.config);
   const site = configured && (await openSite(configured));
   try {
-    const report = await resolveEntry(app.db, id, verdict, { actor: actorName(options.as), site });
+    const { config, as, ifVersion } = options;
+    const write = commandWriter(config);
+    const version =
+      ifVersion ?? (verdict.kind === 'missing' ? await askToSendAgain(app, id, { site, write }) : undefined);
+    const seen = version === undefined ? {} : { version };
+    const report = await resolveEntry(app.db, id, verdict, { actor: actorName(as), site, ...seen });
     if (report.kind === 'refused') {
       const insist = report.mayInsist === true ? '; if it is the right one nevertheless, add --anyway' : '';
       throw new UserError(`entry ${id}: ${report.message}${insist}`);
@@ -122,14 +133,15 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     process.exitCode = await sendAndTell(app, act, {
       json: options.json === true,
       send: options.send,
-      write: commandWriter(options.config),
+      write,
     });
   } finally {
     await site?.client.close();
   }
 }
 
-const openSite = async ({ options }: SiteConfig) => ({
+const openSite = async ({ options, doubts }: SiteConfig) => ({
   client: await openSiteClient(options),
   referenceField: options.referenceField,
+  resolveAfterMs: doubts.resolveAfterMs,
 });

@@ -11,13 +11,14 @@ import { formatTable } from './table.ts';
 const LONGEST_VALUE = 80;
 
 export function describeComparedDoubt(
-  { change, sent, startedAt, candidateIds }: ShownDoubt,
+  { change, version, sent, startedAt, candidateIds }: ShownDoubt,
   candidates: readonly DoubtCandidate[],
   write: WriteCommand,
 ): string[] {
   const shown = candidates.filter((candidate) => candidate.kind === 'shown');
   const known = candidateIds.map((id) => `job ${id}`).join(', ');
-  const resolve = (...words: readonly string[]) => write(['review', 'settle', String(change.id), ...words]);
+  const resolve = (...words: readonly string[]) =>
+    write(['review', 'settle', String(change.id), ...words, '--if-version', version]);
   return [
     `entry ${change.id}: posting ${change.key} of feed ${change.feed}, site ${change.site}, sent at ${formatTime(startedAt)}`,
     candidateIds.length === 0 ? NONE_KNOWN : `Jobs that it may have made: ${known}.`,

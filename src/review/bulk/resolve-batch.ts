@@ -7,6 +7,7 @@ import { checkAgain, type DoubtFacts, readDoubtFacts, refuteEntry } from '../../
 import type { Queryable } from '../../store/postgres/database.ts';
 import type { BulkRow, DoubtAction } from '../../store/review/bulk-actions.ts';
 import { findMove } from '../../store/site/known-address.ts';
+import { MAY_STILL_ARRIVE } from '../check-verdict.ts';
 import type { BatchActed } from './edit-batch.ts';
 
 export function doubtResolver({ sites }: Pick<Config, 'sites'>) {
@@ -74,7 +75,7 @@ const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
     if (site === undefined) return UNKNOWN_SITE;
     if (isMoved) return MOVED;
     if (doubt.found || doubt.possible) return DECIDE_ALONE;
-    if (doubt.sinceMs < site.doubts.resolveAfterMs) return 'its request may still arrive: decide it later';
+    if (doubt.sinceMs < site.doubts.resolveAfterMs) return MAY_STILL_ARRIVE;
     if (site.options.listPath !== undefined && !doubt.unread)
       return 'the list of its site is being read for it, and decides it';
     return undefined;

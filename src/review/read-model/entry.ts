@@ -5,7 +5,7 @@ import { tell, type WriteAction } from '../../plan/message.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import type { EntryDetails } from '../../store/review/review-entry.ts';
 import { entryVersion } from '../entry-version.ts';
-import { possibleActions } from '../possible-actions.ts';
+import { actionsOfChange, possibleActions } from '../possible-actions.ts';
 
 export interface EntryMarks {
   /** It has waited too long for a person. */
@@ -31,7 +31,7 @@ export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: En
 
 /** What can be done about an entry. */
 export function actionsOfEntry(entry: EntryDetails): EntryAction[] {
-  if (entry.kind === 'change') return possibleActions(entry.change);
+  if (entry.kind === 'change') return actionsOfChange(entry.change);
   const { id, kind, discarded } = entry.record;
   return possibleActions({ id, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false });
 }

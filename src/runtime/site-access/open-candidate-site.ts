@@ -2,19 +2,24 @@
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import type { CheckedSite } from '../../review/check-verdict.ts';
 import type { CandidateSite } from '../../review/compare-candidates.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { openSiteClient } from './open-site-client.ts';
 
+/** For comparing, and for checking a decision. */
+export type OpenCandidateSite = CandidateSite & Required<CheckedSite> & { readonly client: SiteClient };
+
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
 export async function openCandidateSite(
   db: Database,
-  { name, options, requestsPerSecond }: SiteConfig,
-): Promise<CandidateSite & { readonly client: SiteClient }> {
+  { name, options, requestsPerSecond, doubts }: SiteConfig,
+): Promise<OpenCandidateSite> {
   return {
     client: await openSiteClient(options),
     rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
     referenceField: options.referenceField,
+    resolveAfterMs: doubts.resolveAfterMs,
   };
 }

@@ -29,9 +29,12 @@ export interface Doubt {
   readonly sinceMs: number;
   /** How often the list was read without finding a job for it. */
   readonly listChecks: number;
+  /** A search of the site found a job for it, so nothing was sent. */
+  readonly found: boolean;
 }
 
 const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coalesce(c.sent_pull, c.pull) as pull, c.attempt_started, c.list_checks, c.approved,
+    c.found_job_id is not null as found,
     (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
     coalesce(c.sent_revision, c.revision) as revision,
     coalesce(c.sent_fields, c.fields) as fields,
@@ -318,4 +321,5 @@ const tidy = (row: any): Doubt => ({
   startedAt: row.attempt_started,
   sinceMs: row.since_ms,
   listChecks: row.list_checks,
+  found: row.found,
 });

@@ -1,7 +1,7 @@
 // Records how a person resolved a create in doubt: the site has made this job, or none.
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { findChange, lockChange } from '../backlog/open-change.ts';
+import { findChange, lockChange, type OpenChangeRow } from '../backlog/open-change.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
@@ -29,6 +29,8 @@ export type DoubtResolved =
   | { readonly kind: 'recorded' }
   /** Another person, or a list check, has resolved it meanwhile. */
   | { readonly kind: 'not_in_doubt' }
+  /** It is in doubt, but not as the person saw it. */
+  | { readonly kind: 'altered' }
   /** The job belongs to another posting: a job has only one posting (laws 1 and 4). */
   | { readonly kind: 'owned'; readonly owner: string };
 
@@ -41,14 +43,22 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
 /** `unique_violation`: another posting has just been given the job, and the next try finds that. */
 const JUST_TAKEN = '23505';
 
+/** Who decides, and what to keep for the audit. */
+export interface Decider {
+  readonly actor: string;
+  readonly bulk?: number;
+  /** Whether the locked entry is still the one that the person saw; absent: any is. */
+  readonly isSeen?: (change: OpenChangeRow) => boolean;
+}
+
 export async function resolveDoubt(
   db: Database,
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
-  actor: string,
+  by: Decider,
 ): Promise<DoubtResolved> {
-  const resolve = () => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, { actor }));
+  const resolve = () => db.transaction((tx) => resolveDoubtWithin(tx, entry, attempt, verdict, by));
   try {
     return await resolve();
   } catch (error) {
@@ -57,24 +67,22 @@ export async function resolveDoubt(
   }
 }
 
-/**
- * The same within a transaction that also records the progress of an action on many entries.
- * @param by who decided, and what else to keep for the audit
- */
+/** The same within a transaction that also records the progress of an action on many entries. */
 export async function resolveDoubtWithin(
   tx: Transaction,
   entry: number,
   attempt: string,
   verdict: DoubtVerdict,
-  { actor, ...note }: { readonly actor: string; readonly bulk?: number },
+  { actor, isSeen = () => true, ...note }: Decider,
 ): Promise<DoubtResolved> {
   const found = await findChange(tx, entry);
   if (found === undefined) return { kind: 'not_in_doubt' };
   await lockOutcomesShared(tx, [found.feed]);
   // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
-  await lockChange(tx, entry);
+  const locked = await lockChange(tx, entry);
   const doubt = await findDoubt(tx, found.feed, found.key);
-  if (doubt?.attempt.token !== attempt) return { kind: 'not_in_doubt' };
+  if (locked === undefined || doubt?.attempt.token !== attempt) return { kind: 'not_in_doubt' };
+  if (!isSeen(locked)) return { kind: 'altered' };
   const { site, feed, key } = doubt.attempt;
   if (verdict.kind === 'exists') {
     // Only the site's answer can end another posting's claim; a person alone cannot take a job from a posting.

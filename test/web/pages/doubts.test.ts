@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteConfig } from '../../../src/config/config.ts';
 import { type SiteName, siteName } from '../../../src/posting/identifiers.ts';
 import { openStage, type Stage } from '../../review/stage.ts';
+import { ageDoubts } from '../../support/age-doubts.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
@@ -132,6 +133,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     const { context, page, go } = await signInAs(served, browser, 'anna');
     await go(`/doubts/${entry}`);
     // Somebody else has sent it again meanwhile, and that is in doubt, too.
+    await ageDoubts(stage.app.db);
     const { body } = await served.api('GET', `review/${entry}`);
     await served.api('POST', `review/${entry}/settle`, { verdict: 'missing', version: body.version });
     await stage.fail('p4', 'in_doubt');

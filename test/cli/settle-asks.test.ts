@@ -1,0 +1,42 @@
+// `jobmirror review settle ID --missing` on a terminal shows the create in doubt, asks, and decides only about that one.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { openStage, type Stage } from '../review/stage.ts';
+import { ageDoubts } from '../support/age-doubts.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { hasTerminal, runOnTerminal } from './on-terminal.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+  await stage.pull([posting('p1', { title: 'Night nurse' })]);
+  await stage.fail('p1', 'in_doubt', 'time-out');
+});
+afterEach(() => stage.close());
+
+const missing = async (answer: () => string | Promise<string>) =>
+  runOnTerminal(stage.mirror, ['review', 'settle', String(await stage.entry('p1')), '--missing', '--no-send'], answer);
+const state = async () => (await stage.change('p1'))?.state;
+
+it.skipIf(!hasTerminal)('asks, and sends again only after a yes, and only what it has shown', async () => {
+  const young = await missing(() => 'y\n');
+  expect(young.shown).not.toContain('[y/N]');
+  expect(young.shown).toContain('its request may still arrive: decide it later, in ');
+  await ageDoubts(stage.app.db);
+  const no = await missing(() => 'n\n');
+  expect(no.shown).toContain(`posting p1 of feed acme, "Night nurse", site board`);
+  expect(no.shown).toMatch(/sent at \d{4}-[\s\S]*reason: time-out/);
+  expect([no.status, await state()]).toEqual([1, 'in_doubt']);
+  expect(no.shown).toContain('Nothing was sent again.');
+  const late = await missing(async () => {
+    await stage.app.db.query(`update change set state = 'ready', attempt_token = null where key = 'p1'`);
+    await stage.fail('p1', 'in_doubt');
+    await ageDoubts(stage.app.db);
+    return 'y\n';
+  });
+  expect(late.shown).toContain('it has changed since you saw it');
+  expect([late.status, await state()]).toEqual([1, 'in_doubt']);
+  expect((await missing(() => 'y\n')).status).toBe(0);
+  expect(await state()).toBe('ready');
+});
