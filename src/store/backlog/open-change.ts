@@ -18,6 +18,8 @@ export interface OpenChangeRow {
   readonly operation: 'create' | 'update' | 'delete';
   /** The fields that the site should have; `undefined` if the posting should be absent. */
   readonly fields: Fields | undefined;
+  /** Of the record that the fields were read from; `undefined` if the posting should be absent. */
+  readonly recordHash: Buffer | undefined;
   /** It breaks the configured site rules, so it is not sent. */
   readonly invalid: boolean;
   /** The posting is missing from the feed, within its grace. */
@@ -42,7 +44,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, revision, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, approved, attempts, pull, revision, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -87,6 +89,7 @@ const tidy = (row: any): OpenChangeRow => ({
   desired: row.desired,
   operation: row.operation,
   fields: row.fields ?? undefined,
+  recordHash: row.record_hash ?? undefined,
   invalid: row.invalid,
   missing: row.gone,
   approved: row.approved,
