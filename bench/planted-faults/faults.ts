@@ -335,7 +335,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   // Texts that a step refused.
   {
     file: 'src/review/plan-edit.ts',
-    find: "change.reason?.kind === 'rules' ? change.reason.problems : []",
+    find: "reason?.kind === 'rules' ? reason.problems : []",
     put: '[]',
     tests: ['test/scenarios/mapping.test.ts'],
   },

@@ -42,3 +42,8 @@ export function groupId(text: string): string {
   if (!/^g[0-9a-f]{10}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a group, see: review groups');
   return text;
 }
+
+/** Help of `--if-version`: nobody decides about an entry that they have not seen. */
+export const IF_VERSION = 'of one entry: only if it is still as review show printed it with this version; does not ask';
+
+export const NOT_ONE = '--if-version is for one entry: name its number, see: review list';

@@ -33,7 +33,7 @@ function entryWords(action: EntryAction): readonly string[] {
     case 'discard':
     case 'retry':
     case 'reopen':
-      return [action.kind, id];
+      return [action.kind, id, ...boundTo(action.parameters)];
     case 'edit':
       return ['edit', id, '--set', 'FIELD=VALUE'];
     case 'settle':
@@ -44,9 +44,11 @@ function entryWords(action: EntryAction): readonly string[] {
 }
 
 function settleWords({ verdict, version }: Extract<EntryAction, { kind: 'settle' }>['parameters']): readonly string[] {
-  const bound = version === undefined ? [] : ['--if-version', version];
-  return [...(verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing']), ...bound];
+  return [...(verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing']), ...boundTo({ version })];
 }
+
+const boundTo = ({ version }: { readonly version?: string | undefined }): readonly string[] =>
+  version === undefined ? [] : ['--if-version', version];
 
 function otherWords(action: OtherAction): readonly string[] {
   switch (action.kind) {

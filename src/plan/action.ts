@@ -9,7 +9,8 @@ export type EntryAction =
   | {
       readonly kind: BulkAction;
       readonly entry: number;
-      readonly parameters: Readonly<Record<string, never>>;
+      /** The version of the entry that the person is shown, if the action can't be undone: it deletes a job. */
+      readonly parameters: { readonly version?: string };
       readonly effect: string;
     }
   | {

@@ -4,8 +4,7 @@ import { heldBecause, judgeDeletes } from '../plan/delete-guard.ts';
 import { type DesiredChange, messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
-import { recordHash } from '../posting/hash.ts';
-import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
+import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
 import { undoSubjects } from '../store/backlog/undo-subjects.ts';
 import { deleteLoad } from '../store/change/delete-load.ts';
@@ -22,6 +21,7 @@ import {
   withdrawUndone,
 } from '../store/change/undo-changes.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
+import { unreadHash } from '../store/mapping/unread-hash.ts';
 import { renewUndone } from '../store/pull/expire-in-pull.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
@@ -111,7 +111,7 @@ async function planUndone(
             desired: 'present',
             key,
             ...desired,
-            recordHash: ownHash(subject.feed, key),
+            recordHash: unreadHash('undone', subject.feed, key),
             target: 'ready',
           });
           if (step.operation === 'create') counts.createdAgain++;
@@ -130,9 +130,6 @@ async function planUndone(
   }
   return counts;
 }
-
-/** Matches no record, so that the next pull compares the posting; unique, as pulls take mappings with equal ones for one posting. */
-const ownHash = (feed: FeedName, key: PostingKey): Buffer => recordHash(Buffer.from(`undone ${feed} ${key}`));
 
 const REASONS: Readonly<Record<UndoLeftOut, string>> = {
   changed_since: 'it has changed since that pull, or a later change of it waits',

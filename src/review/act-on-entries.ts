@@ -2,7 +2,7 @@
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { lockChange } from '../store/backlog/open-change.ts';
+import { lockChanges } from '../store/backlog/open-change.ts';
 import {
   type ActedEntry,
   approveChanges,
@@ -73,8 +73,8 @@ export interface ActionOptions {
   readonly expectDeletes?: readonly HeldCount[];
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
-  /** Act only on this version of the only entry. */
-  readonly version?: string | undefined;
+  /** Act only on this version of the only entry, or on these of each: the ones that the person saw. */
+  readonly version?: string | ReadonlyMap<number, string> | undefined;
 }
 
 export const ACTIONS = {
@@ -189,12 +189,16 @@ function refuseOtherHeld(
 const HELD_OTHERWISE = 'the held deletes have changed since they were shown; run it again. Nothing was approved.';
 
 /** Nobody changes the entry between this and the action. */
-async function isOtherVersion(tx: Queryable, selection: Selection, version: string): Promise<boolean> {
+async function isOtherVersion(
+  tx: Queryable,
+  selection: Selection,
+  version: NonNullable<ActionOptions['version']>,
+): Promise<boolean> {
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  await lockChanges(tx, selection.ids);
   for (const id of selection.ids) {
-    await lockChange(tx, id);
     await lockRecord(tx, id);
-    if (await isStale(tx, id, version)) return true;
+    if (await isStale(tx, id, typeof version === 'string' ? version : version.get(id))) return true;
   }
   return false;
 }

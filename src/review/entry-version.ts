@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { Queryable } from '../store/postgres/database.ts';
+import type { PostingStory } from '../store/review/posting-history.ts';
 import { type EntryDetails, readEntry } from '../store/review/review-entry.ts';
 
 /** Differs after each new content, state or decision, and for a create in doubt once other jobs may be its own. */
@@ -13,6 +14,18 @@ export const changeVersion = ({ revision, since, state, reason }: Version): stri
 };
 
 type Version = Pick<OpenChangeRow, 'revision' | 'since' | 'state' | 'reason'>;
+
+/** The version of its open change. Without one, differs after each update of its job and each edit; `undefined`: there is neither. */
+export function versionOfPosting({
+  change,
+  live,
+  edits,
+}: Pick<PostingStory, 'change' | 'live' | 'edits'>): string | undefined {
+  if (change !== undefined) return changeVersion(change);
+  if (live === undefined) return undefined;
+  const state = JSON.stringify([live.siteJobId, live.fields, edits]);
+  return `job-${hash('sha256', state, 'hex').slice(0, 32)}`;
+}
 
 export const entryVersion = (entry: EntryDetails): string =>
   entry.kind === 'change' ? changeVersion(entry.change) : `${entry.record.revision}-${entry.record.discarded}`;

@@ -1,13 +1,16 @@
-// Decides what an edit makes of an open change: its new fields and problems, or why it cannot be edited.
+// Decides what an edit makes of a posting: its new fields and problems, or why it cannot be edited.
 import type { Config, FeedConfig } from '../config/config.ts';
 import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate } from '../plan/create-only-fields.ts';
 import type { Reason } from '../plan/desired-change.ts';
-import type { Message } from '../plan/message.ts';
+import { type Message, messageOf } from '../plan/message.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Fields, PostingReader } from '../posting/posting.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { Edited } from '../store/change/edit.ts';
+import { isSourceUnknown } from '../store/mapping/unread-hash.ts';
 import type { EditRow } from '../store/review/override.ts';
+import type { PostingStory } from '../store/review/posting-history.ts';
 import { recompute } from './recompute.ts';
 import { whyNot } from './why-not.ts';
 
@@ -15,13 +18,21 @@ export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
   | { readonly kind: 'refused'; readonly message: Message };
 
-/** The feed of an entry to be edited, or why nothing of it can be. */
+/** What an edit starts from: what an open change is to send, or what the job of a posting without one has. */
+export interface EditBase extends Pick<OpenChangeRow, 'key' | 'operation' | 'reason'> {
+  readonly fields: Fields;
+}
+
+/** The parts of a posting that determine whether it can be edited, and what an edit starts from. */
+export type EditablePosting = Pick<PostingStory, 'feed' | 'key' | 'change' | 'live' | 'expiry'>;
+
+/** The feed of a posting to be edited, or why nothing of it can be. */
 export function editableFeed(config: Config, name: FeedName): FeedConfig | string {
   if (config.brokenFeeds.has(name)) return `the configuration of feed ${name} is wrong: fix it first`;
   return config.feeds.get(name) ?? `feed ${name} is no longer configured, so nothing is sent for it`;
 }
 
-/** @param edits site field → its new text; an empty text removes the field */
+/** Edits a review entry. @param edits site field → its new text; an empty text removes the field */
 export function planEdit(
   feed: FeedConfig,
   reader: PostingReader,
@@ -29,23 +40,35 @@ export function planEdit(
   earlier: readonly EditRow[],
   edits: Fields,
 ): EditPlan {
-  const obstacle = obstacleOf(change);
-  if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? 'it is already resolved');
-  const names = editableNames(feed, change);
-  const strange = Object.keys(edits).filter((name) => !names.has(name));
+  const obstacle = obstacleOfEntry(change);
+  if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
+  return planEditOf(feed, reader, { ...change, fields: change.fields }, earlier, edits);
+}
+
+/** @param edits as for {@link planEdit} */
+export function planEditOf(
+  feed: FeedConfig,
+  reader: PostingReader,
+  base: EditBase,
+  earlier: readonly EditRow[],
+  edits: Fields,
+): EditPlan {
+  const createOnly = createOnlyIn(feed, base);
+  const names = editableNames(feed, base);
+  const strange = Object.keys(edits).filter((name) => !names.has(name) && createOnly?.has(name) !== true);
   if (strange.length > 0) {
     const known = [...names].sort().join(', ');
     return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
   }
-  const createOnly = change.operation === 'update' ? createOnlyOf(feed.mapping) : undefined;
   const left = Object.keys(edits).filter((name) => createOnly?.has(name) === true);
   if (left.length > 0) {
     return refused(
       `its job exists, and ${left.join(', ')} is set only on create (create_only_fields): change it on the site`,
     );
   }
-  const problems = change.reason?.kind === 'rules' ? change.reason.problems : [];
-  const edited = recompute(reader, { key: change.key, fields: change.fields, problems }, earlier, edits);
+  const { key, fields, reason } = base;
+  const problems = reason?.kind === 'rules' ? reason.problems : [];
+  const edited = recompute(reader, { key, fields, problems }, earlier, edits);
   if (edited === undefined) return refused('nothing would change: the posting already has these values');
   return { kind: 'planned', edited: { ...edited, reason: reasonOfUpdate(edited.reason, createOnly) } };
 }
@@ -58,25 +81,81 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
   return { ...reason, problems, message: problems.map(({ message }) => message).join('; ') };
 }
 
+const RESOLVED = 'it is already resolved';
+
 /** Why the entry cannot be edited, if it cannot. */
-function obstacleOf(change: OpenChangeRow | undefined): Message | undefined {
+function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
   if (change === undefined) return undefined;
   if (change.state !== 'rejected' && change.state !== 'failed') {
     return whyNot('retry', { ...change, reason: null });
   }
-  return change.desired === 'absent' ? 'it is a delete, which has no fields' : undefined;
+  if (change.desired === 'absent') return 'it is a delete, which has no fields';
+  return obstacleOfSource(change);
 }
 
-/** Fields that a posting of the feed can have: those of the mapping, of the site, and of the reported problems. */
-export function editableNames({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
-  return new Set([
+/** An edit lasts until the source changes the field, so what the source has must be known. */
+const obstacleOfSource = ({
+  feed,
+  key,
+  recordHash,
+}: Pick<OpenChangeRow, 'feed' | 'key' | 'recordHash'>): Message | undefined =>
+  recordHash === undefined || isSourceUnknown(recordHash, feed, key)
+    ? 'the next pull is to compare it with the source: edit it after that'
+    : undefined;
+
+/** What an edit of the posting would start from, or why it cannot be edited now. */
+export function editableIn(config: Config, posting: EditablePosting) {
+  const feed = editableFeed(config, posting.feed);
+  return typeof feed === 'string' ? refused(feed) : editBase(feed, posting);
+}
+
+/** The same for a posting of the feed. */
+export function editBase(feed: FeedConfig, { feed: name, key, change, live, expiry }: EditablePosting) {
+  if (change !== undefined) {
+    const waits = change.state === 'ready' && change.desired === 'present';
+    const obstacle = waits ? obstacleOfSource(change) : obstacleOfEntry(change);
+    if (obstacle !== undefined) return refused(obstacle);
+    return change.fields === undefined ? refused(RESOLVED) : editable(feed, { ...change, fields: change.fields });
+  }
+  if (live === undefined) return refused('it has no job, and nothing of it waits to be sent');
+  if (live.site !== feed.siteName)
+    return refused(`its job is on site ${live.site}, but the feed is now of ${feed.siteName}`);
+  if (!updatesJobs(feed.policy)) {
+    return refused("its job exists, and the feed's policy is create_only: change it on the site");
+  }
+  if (live.missingPulls > 0) return refused('the feed no longer has it: its job is about to be deleted');
+  if (expiry?.expiredAt !== undefined) {
+    return refused(
+      messageOf('its time on the site has ended', [
+        { words: 'to start it anew', action: { kind: 'renew_posting', feed: name, key } },
+      ]),
+    );
+  }
+  const obstacle = obstacleOfSource({ feed: name, key, recordHash: live.fields && live.recordHash });
+  if (obstacle !== undefined || live.fields === undefined) return refused(obstacle ?? RESOLVED);
+  return editable(feed, { key, operation: 'update', reason: undefined, fields: live.fields });
+}
+
+const editable = (feed: FeedConfig, base: EditBase) =>
+  ({ kind: 'editable', base, names: editableNames(feed, base) }) as const;
+
+/** The fields of the feed that the edited change leaves to the site. */
+const createOnlyIn = ({ mapping }: FeedConfig, { operation }: Pick<EditBase, 'operation'>): CreateOnlyFields =>
+  operation === 'update' ? createOnlyOf(mapping) : undefined;
+
+/** Fields that can be set: those of the mapping, of the site, and of the reported problems, except those that an update leaves out. */
+function editableNames(feed: FeedConfig, base: EditBase): Set<string> {
+  const { mapping } = feed;
+  const createOnly = createOnlyIn(feed, base);
+  const names = [
     ...Object.keys(mapping.fields),
     mapping.stateField.name,
     ...mapping.requiredFields,
     ...Object.keys(mapping.maxLengths),
-    ...Object.keys(change.fields ?? {}),
-    ...(change.reason?.problems ?? []).flatMap(({ field }) => field ?? []),
-  ]);
+    ...Object.keys(base.fields),
+    ...(base.reason?.problems ?? []).flatMap(({ field }) => field ?? []),
+  ];
+  return new Set(names.filter((name) => createOnly?.has(name) !== true));
 }
 
-const refused = (message: Message): EditPlan => ({ kind: 'refused', message });
+const refused = (message: Message) => ({ kind: 'refused', message }) as const;

@@ -18,10 +18,11 @@ export const actionsOfChange = (change: OpenChangeRow): EntryAction[] =>
   possibleActions({ ...change, version: changeVersion(change) });
 
 export function possibleActions({ id: entry, state, desired, invalid, version }: ActionableEntry): EntryAction[] {
+  const seen = version === undefined ? {} : { version };
   const action = (kind: BulkAction, effect: string): EntryAction => ({
     kind,
     entry,
-    parameters: {},
+    parameters: kind === 'approve' ? seen : {},
     effect,
   });
   switch (state) {
@@ -37,7 +38,7 @@ export function possibleActions({ id: entry, state, desired, invalid, version }:
         action('discard', 'keeps the job on the site until the posting comes back'),
       ];
     case 'in_doubt':
-      return settleActions(entry, version === undefined ? {} : { version });
+      return settleActions(entry, seen);
     case 'unreadable':
       return [
         action(

@@ -1,12 +1,9 @@
 // `jobmirror review approve` for a selection: a person approves exactly the deletes that they saw, and none of another feed.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { PROGRAM } from './program.ts';
+import { hasTerminal, runOnTerminal } from './on-terminal.ts';
 import { runProgram } from './run-program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -99,29 +96,13 @@ it('other entries with a matching text do not count as deletes', async () => {
 });
 
 /** Approves a selection on a terminal, and answers yes after `meanwhile`. */
-async function approveOnTerminal(
-  meanwhile: () => Promise<void>,
-  selection = '--site board',
-): Promise<{ status: number; shown: string }> {
-  const command = `'${process.execPath}' '${PROGRAM}' review approve ${selection} --no-send --config '${stage.mirror.configPath}'`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: stage.mirror.folder,
-    env: { ...process.env, ...stage.mirror.env },
+const approveOnTerminal = (meanwhile: () => Promise<void>, selection = '--site board') =>
+  runOnTerminal(stage.mirror, ['review', 'approve', selection, '--no-send'], async () => {
+    await meanwhile();
+    return 'y\n';
   });
-  let shown = '';
-  let answered = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text;
-    if (answered || !shown.includes('[y/N]')) return;
-    answered = true;
-    void meanwhile().then(() => child.stdin.write('y\n'));
-  });
-  const [status] = await once(child, 'close');
-  return { status, shown };
-}
 
-// Linux only: `script` on macOS has other options.
-it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
+it.skipIf(!hasTerminal)(
   'a yes approves only what was shown: not after the selection has grown, nor after as many others took its place',
   async () => {
     const grown = await approveOnTerminal(() => holdAlso(stage.app.db, 'beta', 40));
@@ -141,7 +122,7 @@ it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
   },
 );
 
-it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
+it.skipIf(!hasTerminal)(
   'a terminal shows and asks for a whole feed as well, and approves only what it showed',
   async () => {
     const replaced = await approveOnTerminal(async () => {
@@ -158,6 +139,19 @@ it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
     expect(await approved()).toEqual([['acme', 7]]);
   },
 );
+
+it.skipIf(!hasTerminal)('a terminal shows the deletes of named entries, and approves only those', async () => {
+  const ids = [await stage.entry('p2'), await stage.entry('p3')];
+  const altered = await approveOnTerminal(async () => {
+    await stage.pull(postings(8));
+    await stage.pull(postings(2), { percent: 10, count: 1 });
+  }, ids.join(' '));
+  expect(altered.shown).toMatch(/This deletes 2 jobs:\r\n {4}p2 {2}Nurse p2 {2}\(entry \d+\)\r\n {4}p3 /);
+  expect(altered.shown).toContain('it has changed since you saw it');
+  expect([altered.status, await approved()]).toEqual([1, []]);
+  expect((await approveOnTerminal(async () => undefined, String(await stage.entry('p3')))).status).toBe(0);
+  expect(await approved()).toEqual([['acme', 1]]);
+});
 
 it('where nobody can be asked, a feed is approved as it is, with the command that binds it', async () => {
   const { status, errors } = await run('approve', 'acme', '--no-send');

@@ -10,6 +10,7 @@ const onEntry = { entry: 7, effect: '' };
 
 it.each<[Action, string]>([
   [{ ...onEntry, kind: 'approve', parameters: {} }, 'review approve 7'],
+  [{ ...onEntry, kind: 'approve', parameters: { version: '3-9' } }, 'review approve 7 --if-version 3-9'],
   [{ ...onEntry, kind: 'discard', parameters: {} }, 'review discard 7'],
   [{ ...onEntry, kind: 'retry', parameters: {} }, 'review retry 7'],
   [{ ...onEntry, kind: 'reopen', parameters: {} }, 'review reopen 7'],

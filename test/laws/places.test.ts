@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { leavesOut, ONLY_IN_ALL, spread } from '../support/extent.ts';

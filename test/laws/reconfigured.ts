@@ -1,7 +1,7 @@
 // Changes of the way a feed is read, and the states that a posting can be in at that time.
 import { readFile, writeFile } from 'node:fs/promises';
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { posting, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';

@@ -33,7 +33,7 @@ export async function resolveAsPeopleDo(
       alike.find((candidate) => !mapped.has(candidate.id)) ??
       alike.find((candidate) => mapped.get(candidate.id) !== key);
     // Nothing is left that may still arrive: a person need not wait.
-    if (job === undefined) await ageDoubts(db);
+    if (job === undefined) await ageDoubts(db, id);
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     const say = (more: readonly string[]) =>
       runProgram(installation, 'review', 'settle', String(id), ...verdict, ...more);

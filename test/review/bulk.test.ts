@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { groupAll, listGroups } from '../../src/review/list-groups.ts';
 import { readValueTable } from '../../src/review/value-table.ts';
 import { makeSafe } from '../../src/store/backup/after-restore.ts';

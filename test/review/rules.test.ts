@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { addRule, endRuleOf, type RuleRequest } from '../../src/review/rules/add-rule.ts';
 import { applyRules, startRules } from '../../src/review/rules/apply-rules.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';

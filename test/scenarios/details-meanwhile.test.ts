@@ -5,7 +5,7 @@ import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey, type SiteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { planFeed } from '../../src/pull/dry-run.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';

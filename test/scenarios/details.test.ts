@@ -7,7 +7,7 @@ import { postingKey } from '../../src/posting/identifiers.ts';
 import { anyDetailDue } from '../../src/pull/details/any-detail-due.ts';
 import { planFeed } from '../../src/pull/dry-run.ts';
 import { describeHistory } from '../../src/review/describe-history.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/postgres/retention.ts';

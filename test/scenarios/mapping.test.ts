@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

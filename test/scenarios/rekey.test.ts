@@ -1,7 +1,7 @@
 // A feed changes the keys of its postings: nothing is created or deleted until a person decides, and jobs keep their IDs.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { itInAll } from '../support/in-all.ts';

@@ -25,7 +25,7 @@ beforeAll(async () => {
     ['/posting/renew', { feed: 'acme', key: 'odd' }],
     ['/posting/undo-edit', { feed: 'acme', key: 'odd', version: 'x', field: 'title' }],
     [`/review/entry/${entry}/decide`, { action: 'discard', version: 'x' }],
-    [`/review/entry/${entry}/edit`, { 'field.location-state': 'Texas', version: 'x' }],
+    ['/posting/edit', { feed: 'acme', key: 'odd', 'field.location-state': 'Texas', version: 'x' }],
     ['/review/entries', { action: 'retry', group, count: '1' }],
     ['/review/confirm', { action: 'discard', group, count: '1' }],
     ['/review/actions/1/stop', {}],

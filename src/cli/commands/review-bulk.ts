@@ -15,7 +15,7 @@ import { askToApprove } from '../ask-to-approve.ts';
 import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
 import { commandWriter } from '../command-line.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
@@ -27,6 +27,7 @@ interface BulkOptions extends Narrowing {
   readonly as?: string;
   readonly count?: number;
   readonly mark?: string;
+  readonly ifVersion?: string;
   readonly kind?: readonly EntryKind[];
   readonly yes?: boolean;
   readonly reason?: string;
@@ -83,6 +84,7 @@ function bulkCommand(action: BulkAction, description: string): Command {
     .description(description)
     .argument('[id or feed...]', 'entry numbers, or feed names for all matching entries of a feed')
     .option('--count <n>', COUNT_HELP[action === 'approve' ? 'approve' : 'others'], wholeNumber)
+    .option('--if-version <version>', IF_VERSION)
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per entry and feed')
@@ -120,14 +122,21 @@ async function actOnNamed(
   if (selected.kind === 'unknown') throw new UserError(selected.message);
   const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
   const write = commandWriter(options.config);
-  const asks = action === 'approve' && options.count === undefined;
+  const only = selection.ids.length === 1 && selection.feeds.length === 0;
+  if (options.ifVersion !== undefined && !only) throw new UserError(NOT_ONE);
+  // A number binds the deletes of feeds, a version that of an entry.
+  const toApprove = {
+    feeds: options.count === undefined ? selection.feeds : [],
+    ids: options.ifVersion === undefined ? selection.ids : [],
+  };
   const asked = {
     ...(action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {}),
-    ...(asks ? await askToApprove(app.db, selection.feeds, write) : {}),
+    ...(action === 'approve' ? await askToApprove(app.db, toApprove, write) : {}),
   };
   const actor = actorName(options.as);
-  const { reason } = options;
-  const report = await actOnEntries(app.db, action, selection, { actor, reason, expectHeld: options.count, ...asked });
+  const { reason, ifVersion: version } = options;
+  const bound = { expectHeld: options.count, version, ...asked };
+  const report = await actOnEntries(app.db, action, selection, { actor, reason, ...bound });
   if (report.kind === 'refused') throw new UserError(say(report.message, write));
   const send = options.send === true;
   const status = await sendAndTell(app, { action, ...report }, { json: options.json === true, send, write });
@@ -143,6 +152,7 @@ async function actOnSelected(
   options: BulkOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
+  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const query = { ...within, kinds: options.kind };
   const { reason, mark, alsoNew, json = false, send = false } = options;
   const expected = options.count ?? (mark === undefined ? await agreedTo(app, action, query, options) : undefined);

@@ -1,14 +1,17 @@
-// `jobmirror review edit`: sets fields of one rejected or failed posting, or of all that are selected, and sends them.
+// `jobmirror review edit`: sets fields of one posting, or of all rejected or failed ones that are selected, and sends them.
 import { Command } from 'commander';
-import { editEntry } from '../../review/edit-entry.ts';
+import { postingKey } from '../../posting/identifiers.ts';
+import { editEntry, editedMessage, editPosting } from '../../review/edit-posting.ts';
+import { findPosting } from '../../review/find-posting.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
 import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
+import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
@@ -19,6 +22,7 @@ interface EditOptions extends Narrowing, EditValues {
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
+  readonly ifVersion?: string;
   readonly alsoNew?: boolean;
   readonly send: boolean;
 }
@@ -26,9 +30,12 @@ interface EditOptions extends Narrowing, EditValues {
 export function reviewEditCommand(): Command {
   return narrowing(new Command('edit'))
     .description(
-      'set fields of one rejected or failed posting, or of all that are selected; an edit applies until the feed changes that field',
+      'set fields of one posting, by the number of its entry or by its feed and key, or of all rejected or failed ones that are selected; an edit applies until the feed changes that field',
     )
-    .argument('[id or feed...]', 'numbers of entries; with --group or another selection, a feed')
+    .argument(
+      '[id or feed...]',
+      'numbers of entries; a feed and the key of a posting, also of one that the site has; with --group or another selection, a feed',
+    )
     .option('--set <field=value...>', 'a site field and its text; an empty text removes the field', addField)
     .option(
       '--set-map <field=file>',
@@ -37,6 +44,7 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
+    .option('--if-version <version>', IF_VERSION)
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
@@ -46,7 +54,7 @@ export function reviewEditCommand(): Command {
         const within = narrowed(app.config, options) ?? ofEntries(names);
         process.exitCode =
           within === undefined
-            ? await editOne(app, names[0], options)
+            ? await editOne(app, names, options)
             : await editSelected(app, within.ids ? within : await ofFeed(app, within, names), options, signal);
       }),
     );
@@ -56,9 +64,13 @@ export function reviewEditCommand(): Command {
 const ofEntries = (names: readonly string[]): EntryQuery | undefined =>
   names.length > 1 && names.every((name) => /^\d{1,15}$/.test(name)) ? { ids: names.map(Number) } : undefined;
 
-async function editOne(app: App, name: string | undefined, options: EditOptions): Promise<ExitStatus> {
-  if (name === undefined || !/^\d{1,15}$/.test(name)) {
-    throw new UserError('name one entry by its number, see: review list; or select a group: --group GROUP');
+async function editOne(app: App, names: readonly string[], options: EditOptions): Promise<ExitStatus> {
+  const [name, key, more] = names;
+  const isEntry = key === undefined && name !== undefined && /^\d{1,15}$/.test(name);
+  if (!isEntry && (key === undefined || more !== undefined)) {
+    throw new UserError(
+      'name one entry by its number, see: review list; or one posting by its feed and key; or select a group: --group GROUP',
+    );
   }
   if (
     options.setMap !== undefined ||
@@ -72,19 +84,32 @@ async function editOne(app: App, name: string | undefined, options: EditOptions)
         : '--set-map, --count and --also-new need a selection, such as --group GROUP',
     );
   }
-  const id = Number(name);
-  const report = await editEntry(app.db, app.config, id, Object.fromEntries(options.set), {
-    actor: actorName(options.as),
-  });
+  const edits = Object.fromEntries(options.set);
+  const { db, config } = app;
+  const acting = { actor: actorName(options.as), version: options.ifVersion };
+  const subject = isEntry ? `entry ${name}` : `posting ${key}`;
+  const report = isEntry
+    ? await editEntry(db, config, Number(name), edits, acting)
+    : await editPosting(db, config, await postingOf(app, String(name), String(key)), edits, acting);
   const write = commandWriter(options.config);
-  if (report.kind === 'refused') throw new UserError(`entry ${id}: ${say(report.message, write)}`);
-  const { feed, key, remaining } = report;
-  const message = remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
-  const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
-  const act = { action: 'edit', entries, feeds: [], acted: [{ id, feed }] };
+  if (report.kind === 'refused') throw new UserError(`${subject}: ${say(report.message, write)}`);
+  if (report.kind === 'invalid') {
+    const problems = report.problems.map(({ message }) => message).join('; ');
+    throw new UserError(`${subject}: nothing was saved, as the site would refuse it: ${problems}`);
+  }
+  const { entry, feed, remaining } = report;
+  const entries = [{ entry, feed, key: report.key, result: 'done', message: editedMessage(remaining) }] as const;
+  const act = { action: 'edit', entries, feeds: [], acted: [{ id: entry, feed }] };
   const send = options.send && remaining === undefined;
   const status = await sendAndTell(app, act, { json: options.json === true, send, write });
   return worst([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
+}
+
+async function postingOf({ db, config }: App, name: string, text: string) {
+  const feed = await knownFeed(db, config, name);
+  const key = postingKey(text.trim());
+  if ((await findPosting(db, feed, key)) !== undefined) return { feed, key };
+  throw new UserError(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
 }
 
 /** All entries of a group or another selection, in batches. */
@@ -95,6 +120,7 @@ async function editSelected(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { count, alsoNew, as, json = false, send, config } = options;
+  if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
   const request = { action: 'edit', actor: actorName(as), expected: count, alsoNew, detail: { query, edit } } as const;

@@ -14,7 +14,7 @@ import { askToSendAgain } from '../ask-to-send-again.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowing } from '../narrow-entries.ts';
-import { wholeNumber } from '../option-values.ts';
+import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { resolveMany } from '../resolve-many.ts';
 import { sendAndTell } from '../send-and-tell.ts';
@@ -54,10 +54,7 @@ export function reviewSettleCommand(): Command {
       '--mark <mark>',
       'with --missing, of many: only if exactly those are selected that review show --group printed with this mark; does not ask',
     )
-    .option(
-      '--if-version <version>',
-      'of one: only if it is still as review show printed it with this version; does not ask',
-    )
+    .option('--if-version <version>', IF_VERSION)
     .option('--anyway', 'with --exists: adopt the job even if it seems to belong to another posting')
     .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
     .option('--yes', 'with --found: do not ask')
@@ -73,7 +70,7 @@ export function reviewSettleCommand(): Command {
       if (options.anyway === true && options.exists === undefined) throw new UserError('--anyway needs --exists JOBID');
       const single = names.length === 1 && NUMBER.test(names[0] ?? '') && !isNarrowed(options);
       if (options.ifVersion !== undefined && (!single || options.check === true)) {
-        throw new UserError('--if-version is for one entry: name its number, see: review list');
+        throw new UserError(NOT_ONE);
       }
       if (options.found === true) return adoptAllFound(names, options);
       if (options.exists !== undefined || (options.missing === true && single)) return resolveOne(names, options);

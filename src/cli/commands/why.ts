@@ -1,6 +1,5 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import { describeHistory } from '../../review/describe-history.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
@@ -23,10 +22,7 @@ export function whyCommand(): Command {
         const feed = await knownFeed(db, config, name);
         const story = await readStory(db, feed, postingKey(key.trim()));
         const write = commandWriter(options.config);
-        if (options.json === true)
-          return printJson(
-            postingJson(story, actionWriter(write), createOnlyOf(config.feeds.get(feed)?.mapping ?? {})),
-          );
+        if (options.json === true) return printJson(postingJson(story, actionWriter(write), config));
         const words = { at: formatTime, span: formatSpan };
         return printLines(
           describeHistory(story, words).map((line) =>

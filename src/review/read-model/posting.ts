@@ -1,23 +1,28 @@
 // Everything recorded about one posting, as scripts see it.
-import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
+import type { Config } from '../../config/config.ts';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
+
+import { versionOfPosting } from '../entry-version.ts';
+import { editableIn } from '../plan-edit.ts';
 import { actionsOfChange } from '../possible-actions.ts';
+
 import { editsVersion } from '../undo-edit.ts';
 import { fieldDifferences } from './field-differences.ts';
 import { pullJson } from './pull.ts';
 
-/** @param createOnly fields of the feed that are left to the site */
-export function postingJson(
-  { live, change, lastPull, ...story }: PostingStory,
-  write: WriteAction,
-  createOnly: CreateOnlyFields,
-) {
+export function postingJson(posting: PostingStory, write: WriteAction, config: Config) {
+  const { live, change, lastPull, ...story } = posting;
+  const editable = editableIn(config, posting);
+  const createOnly = createOnlyOf(config.feeds.get(story.feed)?.mapping ?? {});
   return {
     feed: story.feed,
     key: story.key,
+    version: versionOfPosting(posting) ?? null,
+    not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
     site_job: live === undefined ? null : siteJobJson(live),
     change: change === undefined ? null : changeJson(change, write),
     expired_at: story.expiry?.expiredAt ?? null,

@@ -18,6 +18,8 @@ export interface OpenChangeRow {
   readonly operation: 'create' | 'update' | 'delete';
   /** The fields that the site should have; `undefined` if the posting should be absent. */
   readonly fields: Fields | undefined;
+  /** Of the record that the fields were read from; `undefined` if the posting should be absent. */
+  readonly recordHash: Buffer | undefined;
   /** It breaks the configured site rules, so it is not sent. */
   readonly invalid: boolean;
   /** The posting is missing from the feed, within its grace. */
@@ -42,7 +44,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, revision, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, approved, attempts, pull, revision, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -65,7 +67,12 @@ export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeR
   return row === undefined ? undefined : tidy(row);
 }
 
-/** Reads changes that the transaction has locked, by their entry numbers. */
+/** Locks changes until the transaction ends, in the order that all code uses. */
+export async function lockChanges(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx.query('select from change where id = any($1::bigint[]) order by feed, key for update', [ids]);
+}
+
+/** Reads changes by their entry numbers; to decide about them, the transaction has to have locked them. */
 export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
   const rows = await tx.query(`${SELECT} where id = any($1::bigint[])`, [ids]);
   return new Map(rows.map((row) => [row.id, tidy(row)]));
@@ -82,6 +89,7 @@ const tidy = (row: any): OpenChangeRow => ({
   desired: row.desired,
   operation: row.operation,
   fields: row.fields ?? undefined,
+  recordHash: row.record_hash ?? undefined,
   invalid: row.invalid,
   missing: row.gone,
   approved: row.approved,

@@ -15,13 +15,13 @@ export interface UndoPosting extends UndoneSubject {
 const BATCH = 500;
 
 /**
- * Streams them in the order of their keys. Changed since: a later pull has sent something for the posting, or another one's
- * change is open; or a job was mapped in place of one that the pull deleted.
+ * Streams them in the order of their keys. Changed since: a later pull has sent something for the posting, a person has edited it
+ * after the pull, or another one's change is open; or a job was mapped in place of one that the pull deleted.
  */
 export async function* undoSubjects(session: Session, feed: FeedName, pull: number): AsyncGenerator<UndoPosting[]> {
   const ofFeed = `feed = ${pg.escapeLiteral(feed)}`;
   const select = `with touched as (
-      select key from former_document where ${ofFeed} and pull = ${pull}
+      select key from former_document where ${ofFeed} and pull = ${pull} and not edited
       union select key from mapping where ${ofFeed} and created_by = ${pull}
       union select key from change where ${ofFeed} and pull = ${pull})
     select t.key, m.key is not null as mapped, m.content_hash, m.created_by, m.adopted, d.fields as document, f.requests,
@@ -33,8 +33,8 @@ export async function* undoSubjects(session: Session, feed: FeedName, pull: numb
     left join change c on c.${ofFeed} and c.key = t.key
     left join uncertain_write u on u.${ofFeed} and u.key = t.key and (u.fields is not null or u.until > now())
     left join (select key, json_agg(json_build_object('fields', fields, 'whole', whole) order by id desc) as requests
-      from former_document where ${ofFeed} and pull = ${pull} group by key) f on f.key = t.key
-    left join (select distinct key from former_document where ${ofFeed} and pull > ${pull}) l on l.key = t.key
+      from former_document where ${ofFeed} and pull = ${pull} and not edited group by key) f on f.key = t.key
+    left join (select distinct key from former_document where ${ofFeed} and (pull > ${pull} or pull = ${pull} and edited)) l on l.key = t.key
     order by t.key`;
   for await (const rows of inBatches(session, 'undo_subject', select, BATCH)) {
     yield rows.map((row) => subjectOf(row, pull));

@@ -4,6 +4,7 @@
 import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { Counted } from '../pull/outcome-counts.ts';
@@ -315,7 +316,7 @@ async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): P
   await markUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
   await tx.query(
     `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
-       record_hash = decode(md5('adopted ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
+       record_hash = ${unreadHashSql('adopted')} where feed = $1 and key = $2`,
     [attempt.feed, attempt.key],
   );
   if (adopted === undefined) return;

@@ -6,7 +6,7 @@ import type { OpenChangeRow } from '../backlog/open-change.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { dropEdits, noteEdits } from '../review/override.ts';
+import { dropEdits, noteEdits, type PostingName } from '../review/override.ts';
 
 /** A pull that plans postings without the edit would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;
@@ -37,7 +37,11 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
  * one does.
  */
 export async function keepAllPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
-  if (!(await keepPullsOut(tx, feed))) return false;
+  return (await keepPullsOut(tx, feed)) && (await keepDetailsOut(tx, feed));
+}
+
+/** The same for a transaction that keeps pulls out already. Returns false if one requests details. */
+export async function keepDetailsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
   const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
     lockKey('details', feed),
   ]);
@@ -95,12 +99,20 @@ export async function writeEdits(tx: Queryable, edits: readonly PlannedEdit[]): 
       edits.map(({ edited }) => (edited.reason === undefined ? null : toJsonb(edited.reason))),
     ],
   );
-  await dropEdits(
+  await replaceEdits(
     tx,
-    edits.map(({ change }) => change),
+    edits.map(({ change, edited }) => ({ ...change, edited })),
   );
+}
+
+/** Records what is edited now of these postings, in place of what was. */
+export async function replaceEdits(
+  tx: Queryable,
+  postings: readonly (PostingName & { readonly edited: Edited })[],
+): Promise<void> {
+  await dropEdits(tx, postings);
   await noteEdits(
     tx,
-    edits.map(({ change, edited }) => ({ ...change, source: edited.source, edits: edited.edits })),
+    postings.map(({ feed, key, edited: { source, edits } }) => ({ feed, key, source, edits })),
   );
 }

@@ -1,6 +1,7 @@
 // Marks what a person found different on the site: as the fields of an uncertain write, they are sent again by the next update.
 import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { auditActions } from '../review/audit.ts';
@@ -96,8 +97,7 @@ async function whyUnmarked(
 }
 
 /**
- * Neither hash of the mapping matches what the feed has, so that the next pull compares the posting anew; the record hash is
- * unique, as pulls take mappings with equal ones for one posting. A worker that has already read the mapping holds the old
+ * Neither hash of the mapping matches what the feed has, so that the next pull compares the posting anew. A worker that has already read the mapping holds the old
  * revision of the change, so it can't send an update without the fields.
  */
 async function writeMarks(session: Session, feed: FeedName, marked: readonly DriftedJob[]): Promise<void> {
@@ -113,7 +113,7 @@ async function writeMarks(session: Session, feed: FeedName, marked: readonly Dri
   );
   await session.query(
     `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
-       record_hash = decode(md5('verified ' || feed || ' ' || key), 'hex')
+       record_hash = ${unreadHashSql('verified')}
      where feed = $1 and key = any($2::text[])`,
     [feed, keys],
   );

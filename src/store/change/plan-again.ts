@@ -1,17 +1,17 @@
 // Has the next pull plan a posting anew, as if its record had never been read.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
  * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the
- * hash of the record again. The record hash is unique, as pulls take mappings with equal ones for one posting. A worker that has already
- * read the change holds its old revision, so it can't claim it.
+ * hash of the record again. A worker that has already read the change holds its old revision, so it can't claim it.
  */
 export async function planAgain(tx: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
-  const unlikeAny = `decode(md5('planned again ' || feed || ' ' || key), 'hex')`;
-  await tx.query(`update mapping set record_hash = ${unlikeAny} where feed = $1 and key = $2`, [feed, key]);
+  const unread = unreadHashSql('planned again');
+  await tx.query(`update mapping set record_hash = ${unread} where feed = $1 and key = $2`, [feed, key]);
   await tx.query(
-    `update change set record_hash = case when desired = 'present' then ${unlikeAny} end, revision = nextval('revision_number')
+    `update change set record_hash = case when desired = 'present' then ${unread} end, revision = nextval('revision_number')
      where feed = $1 and key = $2`,
     [feed, key],
   );

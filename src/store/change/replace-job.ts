@@ -3,6 +3,7 @@ import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -84,7 +85,7 @@ async function write(
 ): Promise<void> {
   await session.query(
     `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null,
-       mapped_at = now(), record_hash = decode(md5('recovered ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
+       mapped_at = now(), record_hash = ${unreadHashSql('recovered')} where feed = $1 and key = $2`,
     [feed, key, to, url ?? null, contentHash(shown)],
   );
   await session.query(

@@ -14,6 +14,7 @@ import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
+import { unreadHashSql } from './unread-hash.ts';
 
 /** A posting and its job. */
 export interface Adoption {
@@ -133,14 +134,13 @@ async function removeRefused(session: Queryable, site: SiteName, since: Date): P
 }
 
 /**
- * The record hash matches nothing, so that the next pull compares the posting with what the site shows; it is unique, as pulls
- * take mappings with equal record hashes for one posting. Returns those that another process was faster with.
+ * The record hash matches nothing, so that the next pull compares the posting with what the site shows. Returns those that another process was faster with.
  */
 async function insertMappings(session: Queryable): Promise<RefusedAdoption[]> {
   const rows = await session.query<{ key: string }>(
     `with added as (
        insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted)
-       select feed, key, site, site_job_id, site_job_url, decode(md5('imported ' || feed || ' ' || key), 'hex'),
+       select feed, key, site, site_job_id, site_job_url, ${unreadHashSql('imported')},
          content_hash, true
        from imported order by site_job_id on conflict do nothing returning feed, key)
      delete from imported i where not exists (select from added a where a.feed = i.feed and a.key = i.key) returning i.key`,

@@ -9,6 +9,7 @@ import type { Database, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { ImportedLines } from './imported-lines.ts';
 import { numberOfTitled } from './titled-id.ts';
+import { unreadHashSql } from './unread-hash.ts';
 
 /** One line of the file: a mapping, or its problem. */
 export type ImportLine =
@@ -197,13 +198,12 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
 
 /**
  * Writes the mappings with hashes that match nothing, so the next pull sends all fields: the content of the jobs is unknown.
- * Each record hash is unique, as pulls take mappings with equal record hashes for one posting.
  */
 async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
   const added = await session.query<{ feed: FeedName; n: number }>(
     `with added as (
        insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted, mapped_at)
-       select feed, key, site, site_job_id, site_job_url, decode(md5('imported ' || feed || ' ' || key), 'hex'),
+       select feed, key, site, site_job_id, site_job_url, ${unreadHashSql('imported')},
          decode(repeat('00', 16), 'hex'), true, coalesce(mapped_at::timestamptz, now())
        from imported order by feed, key on conflict (feed, key) do nothing returning feed)
      select feed, count(*) as n from added group by feed`,

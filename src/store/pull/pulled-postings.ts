@@ -18,7 +18,7 @@ export interface PulledPosting {
 
 /** Of each effect, the rows below the key, the newest request of the pull for each posting. */
 const FORMER = `select distinct on (key) feed, key, at, fields from former_document
-  where feed = $1 and pull = $2 and whole = $5 and ($3::text is null or key > $3) order by key, id limit $4`;
+  where feed = $1 and pull = $2 and whole = $5 and not edited and ($3::text is null or key > $3) order by key, id limit $4`;
 
 /** In the order of their keys. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
 export async function pulledPostings(

@@ -19,6 +19,8 @@ export interface LiveJob {
   readonly since: Date;
   /** Complete pulls in a row in which the posting was missing. */
   readonly missingPulls: number;
+  /** Of the record that was read when the site last had what the feed has. */
+  readonly recordHash: Buffer;
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
 }
@@ -120,7 +122,7 @@ export async function readStory(
 
 export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<LiveJob | undefined> {
   const [row] = await db.query(
-    `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, d.fields
+    `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, m.record_hash, d.fields
      from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.feed = $1 and m.key = $2`,
     [feed, key],
   );
@@ -131,6 +133,7 @@ export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey
     url: row.site_job_url ?? undefined,
     since: row.mapped_at,
     missingPulls: row.missing_pulls,
+    recordHash: row.record_hash,
     fields: row.fields ?? undefined,
   };
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
-import { editEntry } from '../../review/edit-entry.ts';
+import { editEntry, editedMessage } from '../../review/edit-posting.ts';
 import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { entryJson } from '../../review/read-model/entry.ts';
@@ -71,7 +71,7 @@ const edit = operation({
     if (report.kind === 'refused') throw await refusal(id, report, context, body);
     const { feed, key, remaining } = report;
     if (remaining === undefined) control.wake();
-    const message = remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
+    const message = editedMessage(remaining);
     return { body: actedJson('edit', { entry: id, feed, key, result: 'done', message }, undefined, app.writeAction) };
   },
 });

@@ -3,6 +3,7 @@ import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showActivity } from './activity.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { compareEntry } from './candidates.ts';
+import { setFields, undoEdit } from './edits.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
 import {
@@ -15,7 +16,7 @@ import {
   stopReviewAction,
 } from './groups.ts';
 import type { Operation } from './operation.ts';
-import { listPostings, renewPosting, showPosting, syncPosting, undoEdit } from './postings.ts';
+import { listPostings, renewPosting, showPosting, syncPosting } from './postings.ts';
 import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   listPostings,
   showPosting,
   syncPosting,
+  setFields,
   undoEdit,
   renewPosting,
   listReview,

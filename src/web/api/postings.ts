@@ -1,33 +1,22 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
-import { tell } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
 import { renewAs } from '../../review/renew-postings.ts';
-import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
 import type { App } from '../../runtime/app.ts';
 import { postingsTitled } from '../../store/mapping/titled-postings.ts';
 import { postingPage } from '../../store/report/posting-page.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
-import { editsOfPosting } from '../../store/review/override.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
 import { ProblemError } from '../problem.ts';
 import { syncPostingFor } from '../sync-posting.ts';
-import {
-  listedPostingAnswer,
-  pageOf,
-  postingAnswer,
-  renewedAnswer,
-  syncedAnswer,
-  undoneEditAnswer,
-} from './answers.ts';
+import { listedPostingAnswer, pageOf, postingAnswer, renewedAnswer, syncedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { notFound, requireFeed } from './known.ts';
+import { requireFeed, unknownPosting } from './known.ts';
 import { operation } from './operation.ts';
-import { cursorSchema, fieldName, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
+import { cursorSchema, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
 
 const DEFAULT_LIMIT = 50;
 const MOST_TITLED = 200;
@@ -81,9 +70,9 @@ export const showPosting = operation({
     const feed = await requireFeed(app, params.feed);
     const key = postingKey(params.key.trim());
     const found = await findPosting(app.db, feed, key);
-    if (found === undefined) throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+    if (found === undefined) throw unknownPosting(feed, key);
     const { story, state } = found;
-    const posting = postingJson(story, app.writeAction, createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {}));
+    const posting = postingJson(story, app.writeAction, app.config);
     return {
       body: {
         state,
@@ -113,43 +102,6 @@ export const syncPosting = operation({
     const pull = await syncPostingFor({ app, control, actor }, feed, key);
     const location = `/feeds/${feed}/postings/${encodeURIComponent(key)}`;
     return { status: 202, location, body: { feed, key, pull } };
-  },
-});
-
-export const undoEdit = operation({
-  id: 'undoEdit',
-  method: 'post',
-  path: '/feeds/{feed}/postings/{key}/undo-edit',
-  summary: 'Undo what a person has set in a posting: the next pull brings back what the source has',
-  scope: 'review',
-  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
-  query: NOTHING,
-  body: z
-    .strictObject({
-      fields: z.array(fieldName).min(1).max(1_000).optional().describe('Only these; all that were edited by default.'),
-      version: text(100).optional().describe('The `edits_version` of the posting that was seen.'),
-    })
-    .optional(),
-  response: undoneEditAnswer,
-  async run({ params, body }, { app, actor }) {
-    const feed = await requireFeed(app, params.feed);
-    const key = postingKey(params.key.trim());
-    if ((await findPosting(app.db, feed, key)) === undefined) {
-      throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
-    }
-    const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
-    const createOnly = createOnlyOf(mapping);
-    const report = await undoEdits(app.db, feed, key, {
-      actor,
-      fields: body?.fields,
-      version: body?.version,
-      createOnly,
-      policy,
-    });
-    if (report.kind === 'undone') return { body: { feed, key, undone: [...report.fields], message: report.message } };
-    const edits = await editsOfPosting(app.db, feed, key);
-    const more = report.stale === true ? { yours: body, edits, edits_version: editsVersion(edits) } : {};
-    throw new ProblemError({ status: 409, detail: tell(report.message, app.writeAction), more });
   },
 });
 

@@ -38,7 +38,6 @@ export const pageAddress = {
   /** One entry: the page of its posting, or of a record that could not be read. */
   entry: (id: number) => `/review/entry${query({ id })}`,
   decideEntry: (id: number) => `/review/entry/${id}/decide`,
-  editEntry: (id: number) => `/review/entry/${id}/edit`,
   bulkActions: () => '/review/actions',
   bulkAction: (id: number) => `/review/actions/${id}`,
   stopBulkAction: (id: number) => `/review/actions/${id}/stop`,
@@ -55,6 +54,7 @@ export const pageAddress = {
     `/posting${query({ feed, key, group, sync })}`,
   syncPosting: () => '/posting/sync',
   renewPosting: () => '/posting/renew',
+  editPosting: () => '/posting/edit',
   undoEdit: () => '/posting/undo-edit',
   pulls: (feed?: string, before?: number) => `/pulls${query({ feed, before })}`,
   /** @param shown which of its effects, after which key */

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 54c712f4d604abf312d7d7d76c5561ab722ef48fa913bcaadd2b207c3e838b88
+// The types of the API's client. SHA-256 of the document: bbd8102fc77f91617d9eb1dba224286de656fee5abda021c4d80e1be78f31bd6
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -214,6 +214,26 @@ export interface paths {
          * @description Needs the scope `pull`.
          */
         post: operations["syncPosting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed}/postings/{key}/edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set fields of a posting, until the source changes them, and send it: also of one that the site has accepted, or that waits to be sent
+         * @description Needs the scope `review`.
+         */
+        post: operations["editPosting"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2301,6 +2321,144 @@ export interface operations {
                         key: string;
                         /** @description `null`: another pull runs, and one more follows it. */
                         pull: number | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    editPosting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A text that names this request: repeated within a day, it gets the same answer and does nothing again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                feed: string;
+                /** @description Percent-encoded: `A%2F1` for `A/1`. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An empty text removes the field. */
+                    fields: {
+                        [key: string]: string;
+                    };
+                    /** @description The `version` of the posting that was seen: another one is not edited. */
+                    version?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        action: string;
+                        entry: number;
+                        feed: string;
+                        key: string | null;
+                        /** @constant */
+                        result: "done";
+                        message: string;
                     } & {
                         [key: string]: unknown;
                     };
@@ -5631,6 +5789,8 @@ export interface operations {
                 "application/json": {
                     /** @description The site was really emptied: believe it for a day when it says that jobs are gone. */
                     emptied?: boolean;
+                    /** @description The `paused_since` of the site that was seen: another pause is not ended. */
+                    paused_since?: string;
                 };
             };
         };

@@ -5,6 +5,7 @@ import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
+import { unreadHashSql } from '../../mapping/unread-hash.ts';
 import type { Queryable, Statements, Transaction } from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/outcome-counts.ts';
 import { renewPostings } from '../../pull/posting-expiry.ts';
@@ -105,9 +106,8 @@ const DROPPED = ['posting_note', 'kept_record'] as const;
 async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
   const [moved, ended] = await Promise.all([
     tx.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
-      // The record hash matches nothing, so that no record under the old key is taken for the posting; it is unique, as pulls take
-      // mappings with equal record hashes for one posting.
-      `update mapping m set key = w.key, missing_pulls = 0, record_hash = decode(md5('rekeyed ' || m.feed || ' ' || w.key), 'hex')
+      // No record under the old key is taken for the posting.
+      `update mapping m set key = w.key, missing_pulls = 0, record_hash = ${unreadHashSql('rekeyed', 'm.feed', 'w.key')}
        from rekeyed w where m.feed = $1 and m.key = w.old_key
        returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
       [feed],
@@ -229,7 +229,7 @@ async function applyEdits(
   );
   const contents = edited.map(({ fields }, at) => withEdits(fields, edits[at] ?? []));
   await session.query(
-    `update change c set fields = e.fields, content_hash = e.hash, record_hash = decode(md5('edited ' || c.feed || ' ' || c.key), 'hex')
+    `update change c set fields = e.fields, content_hash = e.hash, record_hash = ${unreadHashSql('edited', 'c.feed', 'c.key')}
      from unnest($2::text[], $3::json[], $4::bytea[]) e(key, fields, hash) where c.feed = $1 and c.key = e.key`,
     [
       feed,

@@ -29,8 +29,9 @@ export const Decide = (props: PostingProps & { readonly entry: number }) => {
           </ul>
         </>
       )}
-      {view.editor !== undefined && view.actions.some(({ kind }) => kind === 'edit') && (
-        <EditForm visit={visit} view={view} editor={view.editor} entry={entry} />
+      {view.editor !== undefined && <EditForm visit={visit} view={view} editor={view.editor} />}
+      {view.notEditable !== undefined && view.actions.some(({ kind }) => kind === 'edit') && (
+        <p class="hint">{`It can't be edited: ${view.notEditable}.`}</p>
       )}
       <SimpleActions
         visit={visit}

@@ -8,15 +8,16 @@ export interface EditFormProps {
   readonly visit: Visit;
   readonly view: PostingView;
   readonly editor: Editor;
-  readonly entry: number;
 }
 
-export const EditForm = ({ visit, view, editor, entry }: EditFormProps) => {
+export const EditForm = ({ visit, view, editor }: EditFormProps) => {
   const wrong = editor.fields.filter(({ errors, typed, value }) => errors.length > 0 || typed !== value);
   const others = editor.fields.filter((field) => !wrong.includes(field));
   return (
-    <form method="post" action={visit.prefix + pageAddress.editEntry(entry)} id="edit">
+    <form method="post" action={visit.prefix + pageAddress.editPosting()} id="edit">
       <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={view.story.feed} />
+      <input type="hidden" name="key" value={view.story.key} />
       <SubjectFields version={view.version} group={view.group} />
       {editor.problems.length > 0 && (
         <ul class="error">
@@ -50,6 +51,20 @@ export const EditForm = ({ visit, view, editor, entry }: EditFormProps) => {
         </button>
       </p>
     </form>
+  );
+};
+
+/** For a posting that nobody has to decide about: folded until a person asks for it. */
+export const EditJob = ({ visit, view }: Pick<EditFormProps, 'visit' | 'view'>) => {
+  const { editor, notEditable } = view;
+  if (editor === undefined)
+    return notEditable === undefined ? null : <p class="hint">{`It can't be edited: ${notEditable}.`}</p>;
+  const isTyped = editor.fields.some(({ errors, typed, value }) => errors.length > 0 || typed !== value);
+  return (
+    <details class="panel" open={isTyped || editor.problems.length > 0}>
+      <summary>Edit its fields</summary>
+      <EditForm visit={visit} view={view} editor={editor} />
+    </details>
   );
 };
 

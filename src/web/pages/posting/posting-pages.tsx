@@ -16,7 +16,8 @@ import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
 import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
-import { decideEntry, editFields } from './act.tsx';
+import { decideEntry } from './act.tsx';
+import { editFields } from './edit.tsx';
 import { placeInGroup } from './place-in-group.ts';
 import { PostingOverview } from './posting.tsx';
 import { readPosting } from './read-posting.ts';
@@ -83,6 +84,17 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     }),
   );
   pages.post(
+    pageAddress.editPosting(),
+    actOnForm('review', async (sent) => {
+      const { form } = sent;
+      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
+      const key = postingKey(parameter(keyText, 'key', form.one('key')));
+      const group = form.one('group');
+      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      return editFields(context, sent, at, parameter(text(100), 'version', form.one('version')));
+    }),
+  );
+  pages.post(
     '/posting/undo-edit',
     actOnForm('review', async (sent) => {
       const { form, visit, actor } = sent;
@@ -107,10 +119,6 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     '/review/entry/:id/decide',
     actOnForm('review', (sent) => decideEntry(context, sent, idIn(sent))),
-  );
-  pages.post(
-    '/review/entry/:id/edit',
-    actOnForm('review', (sent) => editFields(context, sent, idIn(sent))),
   );
   return pages;
 }

@@ -7,6 +7,7 @@ import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { Decide } from './decide.tsx';
+import { EditJob } from './edit-form.tsx';
 import { EditList } from './edits.tsx';
 import { Exchanges } from './exchanges.tsx';
 import { FieldTable } from './field-table.tsx';
@@ -80,6 +81,7 @@ export const PostingOverview = (props: PostingProps) => {
         )}
       </section>
       {change !== undefined && view.actions.length > 0 && mayReview(visit) && <Decide {...props} entry={change.id} />}
+      {view.actions.length === 0 && mayReview(visit) && <EditJob visit={visit} view={view} />}
       {view.isRenewable && mayReview(visit) && <Renew visit={visit} view={view} />}
       <EditList visit={visit} view={view} />
       <FieldTable view={view} />

@@ -1,10 +1,11 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
 import { createOnlyOf } from '../../../plan/create-only-fields.ts';
+import { textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../../posting/posting.ts';
-import { changeVersion } from '../../../review/entry-version.ts';
+import { versionOfPosting } from '../../../review/entry-version.ts';
 import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
-import { editableFeed, editableNames } from '../../../review/plan-edit.ts';
+import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
 import { actionsOfChange } from '../../../review/possible-actions.ts';
 import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -63,6 +64,8 @@ export interface PostingView extends FoundPosting {
   readonly fields: readonly ShownField[];
   readonly hasSiteFields: boolean;
   readonly editor: Editor | undefined;
+  /** Why it can't be edited now. */
+  readonly notEditable: string | undefined;
   readonly exchanges: readonly ShownExchange[];
   readonly detail: { readonly at: Date; readonly text: Shown } | undefined;
   /** The beginning of its record, if it was kept. */
@@ -96,7 +99,8 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
   const createOnly = createOnlyOf(app.config.feeds.get(feed)?.mapping ?? {});
   const problems = change?.reason?.problems ?? [];
   // The editor first: what is not in its form can't be edited here.
-  const editor = editorOf(app, found, room, sent);
+  const editable = editableIn(app.config, story);
+  const editor = editable.kind === 'editable' ? editorOf(editable.base, editable.names, room, sent) : undefined;
   const own = change === undefined ? undefined : await groupOfEntry(app.db, change.id);
   const group = at.group ?? own?.group;
   const place = { key, entry: group === own?.group ? change?.id : undefined, discarded: own?.discarded ?? false };
@@ -106,13 +110,14 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
     isRenewable:
       app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
       (story.live !== undefined || story.expiry !== undefined),
-    version: change === undefined ? undefined : changeVersion(change),
+    version: versionOfPosting(story),
     actions: change === undefined ? [] : actionsOfChange(change),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
       shownField(field, problems, room),
     ),
     hasSiteFields: story.live?.fields !== undefined,
     editor,
+    notEditable: editable.kind === 'editable' ? undefined : textOf(editable.message),
     exchanges: story.failures.map(({ request, response, ...failure }) => ({
       ...failure,
       request: request === null ? undefined : exchanged(`${request.method} ${request.url}`, request.body, room),
@@ -161,21 +166,15 @@ const shownField = (field: FieldDifference, problems: readonly Problem[], room: 
 /** As forms send line breaks. */
 export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-function editorOf(app: App, { story }: FoundPosting, room: Room, { typed, problems }: RefusedEdit): Editor | undefined {
-  const { change } = story;
-  if (change?.fields === undefined || (change.state !== 'rejected' && change.state !== 'failed')) return undefined;
-  const feed = editableFeed(app.config, change.feed);
-  if (typeof feed === 'string') return undefined;
-  const said = problems ?? change.reason?.problems ?? [];
+function editorOf(base: EditBase, editable: ReadonlySet<string>, room: Room, { typed, problems }: RefusedEdit): Editor {
+  const said = problems ?? base.reason?.problems ?? [];
   const wrong = new Set(said.map(({ field }) => field));
   // Those that are wrong first: it is them that a person came for.
-  const names = [...editableNames(feed, change)].sort(
-    (one, other) => Number(wrong.has(other)) - Number(wrong.has(one)),
-  );
+  const names = [...editable].sort((one, other) => Number(wrong.has(other)) - Number(wrong.has(one)));
   const fields: EditableField[] = [];
   const tooLong: string[] = [];
   for (const name of names) {
-    const value = Object.hasOwn(change.fields, name) ? (change.fields[name] ?? '') : '';
+    const value = Object.hasOwn(base.fields, name) ? (base.fields[name] ?? '') : '';
     const whole = room.whole(typed?.get(name) ?? value, LONGEST.edited);
     if (whole === undefined) tooLong.push(name);
     else

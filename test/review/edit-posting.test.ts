@@ -1,7 +1,7 @@
 // Edits by a reviewer: they fix a rejection, hold while the source value stays the same, and survive every pull.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
-import { editEntry } from '../../src/review/edit-entry.ts';
+import { editEntry } from '../../src/review/edit-posting.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting } from '../support/indeed-feed.ts';
@@ -23,6 +23,7 @@ describe('an edit', () => {
     await stage.pull([odd()]);
     expect(await edit('odd', { 'location-state': 'Mass.' })).toEqual({
       kind: 'edited',
+      entry: await stage.entry('odd'),
       feed: 'acme',
       key: 'odd',
       remaining: undefined,

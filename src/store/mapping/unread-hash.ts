@@ -1,0 +1,39 @@
+// Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique, as pulls
+// take mappings with equal record hashes for one posting.
+import { hash } from 'node:crypto';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+
+/** Why a record is to be read anew, and whether what the job has may then differ from what the source has. */
+const WHY = {
+  /** The job was found on the site: `mappings import`, and adoption by hand. */
+  imported: true,
+  /** The same, for a create in doubt. */
+  adopted: true,
+  /** The job replaced one that a backup names. */
+  recovered: true,
+  /** An edit was undone, and what it had set is still on the site. */
+  'planned again': true,
+  /** A pull was undone. */
+  undone: true,
+  /** The key is another one; the job has what the source had under the former key. */
+  rekeyed: false,
+  /** The same, with the edits of the former key. */
+  edited: false,
+  /** The job differs from what was sent, which is what the source has. */
+  verified: false,
+} as const;
+
+export type WhyUnread = keyof typeof WHY;
+
+const textOf = (why: WhyUnread, feed: FeedName, key: PostingKey): string => `${why} ${feed} ${key}`;
+
+export const unreadHash = (why: WhyUnread, feed: FeedName, key: PostingKey): Buffer =>
+  hash('md5', textOf(why, feed, key), 'buffer');
+
+/** The same in SQL. @param feed an expression, as is `key` */
+export const unreadHashSql = (why: WhyUnread, feed = 'feed', key = 'key'): string =>
+  `decode(md5('${why} ' || ${feed} || ' ' || ${key}), 'hex')`;
+
+/** Whether the next pull is to find out what the source has of a posting. A feed that was renamed since then is not recognised. */
+export const isSourceUnknown = (recordHash: Buffer, feed: FeedName, key: PostingKey): boolean =>
+  (Object.keys(WHY) as WhyUnread[]).some((why) => WHY[why] && recordHash.equals(unreadHash(why, feed, key)));

@@ -1,0 +1,85 @@
+// Sets fields of a posting as a form asks for it. If nothing was saved, the page comes back with what was typed.
+import { textOf } from '../../../plan/message.ts';
+import { editPosting } from '../../../review/edit-posting.ts';
+import { versionOfPosting } from '../../../review/entry-version.ts';
+import { findPosting } from '../../../review/find-posting.ts';
+import type { PostingStory } from '../../../store/review/posting-history.ts';
+import { unknownPosting } from '../../api/known.ts';
+import { fieldsSchema } from '../../api/scalars.ts';
+import { ProblemError } from '../../problem.ts';
+import { pageAddress } from '../addresses.ts';
+import type { PageContext, PageVisit } from '../page.tsx';
+import type { Form } from '../read-form.ts';
+import { wholeSentence } from '../sentence.ts';
+import { PostingOverview } from './posting.tsx';
+import { type PostingAddress, type RefusedEdit, readPosting, withLineFeeds } from './read-posting.ts';
+
+type Asked = PageVisit & { readonly form: Form };
+
+/** Nothing is saved unless the posting then keeps all rules of the site. @param version of the posting as it was shown */
+export async function editFields(context: PageContext, asked: Asked, at: PostingAddress, version: string) {
+  const { app, control } = context;
+  const found = await findPosting(app.db, at.feed, at.key);
+  if (found === undefined) throw unknownPosting(at.feed, at.key);
+  const shown = { context, asked, at, version };
+  const typed = new Map(
+    asked.form.namesAfter('field.').map((name) => [name, withLineFeeds(asked.form.one(`field.${name}`) ?? '')]),
+  );
+  const edits = changedIn(typed, found.story);
+  if (Object.keys(edits).length === 0) {
+    const isStale = versionOfPosting(found.story) !== version;
+    const message = isStale ? STALE : 'Nothing would change: the posting already has these values.';
+    return comeBack(shown, message, { typed });
+  }
+  const checked = fieldsSchema.safeParse(edits);
+  if (!checked.success) {
+    const message = checked.error.issues[0]?.message ?? 'are not usable';
+    throw new ProblemError({ status: 400, detail: `fields ${message}`, faults: [{ where: 'form.fields', message }] });
+  }
+  const report = await editPosting(app.db, app.config, at, edits, {
+    actor: asked.actor,
+    version,
+    onlyIfValid: true,
+  });
+  switch (report.kind) {
+    case 'refused':
+      return comeBack(shown, wholeSentence(textOf(report.message)), { typed });
+    case 'invalid': {
+      const message = 'Nothing was saved: the site would refuse the posting. See the fields below.';
+      return comeBack(shown, message, { typed, problems: report.problems }, 422);
+    }
+    case 'edited':
+      control.wake();
+      return asked.goTo(pageAddress.posting(at.feed, at.key, at.group));
+    default:
+      return report satisfies never;
+  }
+}
+
+const STALE = 'It has changed since you saw it; look at it again. Nothing was changed.';
+
+/** What was typed over another value. */
+function changedIn(typed: ReadonlyMap<string, string>, { change, live }: PostingStory) {
+  const fields = (change === undefined ? live?.fields : change.fields) ?? {};
+  const had = (name: string) => withLineFeeds(Object.hasOwn(fields, name) ? (fields[name] ?? '') : '');
+  return Object.fromEntries([...typed].filter(([name, value]) => value !== had(name)));
+}
+
+interface ShownPosting {
+  readonly context: PageContext;
+  readonly asked: Asked;
+  readonly at: PostingAddress;
+  readonly version: string;
+}
+
+async function comeBack(
+  { context, asked: { c, visit }, at, version }: ShownPosting,
+  message: string,
+  sent: RefusedEdit,
+  status: 409 | 422 = 409,
+) {
+  const view = await readPosting(context.app, at, sent);
+  const current = view.version ?? 'none';
+  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
+  return c.html(<PostingOverview visit={visit} refused={message + versions} view={view} />, status);
+}
