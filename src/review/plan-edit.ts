@@ -89,6 +89,8 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
 }
 
 const RESOLVED = 'it is already resolved';
+/** Until the posting is back or its job is deleted, which some feeds never do. */
+const MISSING = 'the feed no longer has it, so nothing is sent for it';
 
 /** Why the entry cannot be edited, if it cannot. */
 function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
@@ -107,7 +109,7 @@ const obstacleOfSource = ({
   recordHash,
 }: Pick<OpenChangeRow, 'feed' | 'key' | 'recordHash'>): Message | undefined =>
   recordHash === undefined || isSourceUnknown(recordHash, feed, key)
-    ? 'the next pull is to compare it with the source: edit it after that'
+    ? 'what the source has of it is known only after the next pull: edit it then'
     : undefined;
 
 /** What an edit of the posting would start from, or why it cannot be edited now. */
@@ -122,7 +124,7 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   const reference = live && config.sites.get(feed.siteName)?.options.referenceField;
   if (change !== undefined) {
     const waits = change.state === 'ready' && change.desired === 'present';
-    const obstacle = waits ? obstacleOfSource(change) : obstacleOfEntry(change);
+    const obstacle = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
     if (obstacle !== undefined) return refused(obstacle);
     return change.fields === undefined
       ? refused(RESOLVED)
@@ -134,7 +136,7 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   if (!updatesJobs(feed.policy)) {
     return refused("its job exists, and the feed's policy is create_only: change it on the site");
   }
-  if (live.missingPulls > 0) return refused('the feed no longer has it: its job is about to be deleted');
+  if (live.missingPulls > 0) return refused(MISSING);
   if (expiry?.expiredAt !== undefined) {
     return refused(
       messageOf('its time on the site has ended', [

@@ -1,6 +1,6 @@
 // Existing jobs in a browser: postings beside the jobs that may be theirs, and decisions for exactly what was shown.
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { jobOf, makeJob, without } from '../../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../../support/indeed-feed.ts';
@@ -16,16 +16,14 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   let served: Served;
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
     mirror = await openMirror({ searched: true });
     served = await serve(mirror, { sends: true, requestsPerMinute: 100_000 });
+    browser = await chromium.launch();
   });
-  afterEach(async () => {
-    await served.close();
-    await mirror.close();
+  afterAll(async () => {
+    await browser?.close();
+    await served?.close();
+    await mirror?.close();
   });
 
   const mapped = async () => {
@@ -36,17 +34,27 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
     const state = async () => (await served.api('GET', 'feeds/acme/adopt')).body.state;
     await expect.poll(state, { timeout: 20_000, interval: 20 }).not.toBe('running');
   };
-  /** p1 and so on have certain jobs, `odd` two that may be its own, `new` none. */
-  async function makeJobs(count: number) {
-    const odd = posting('odd', { title: HOSTILE, description: HOSTILE });
-    await mirror.writeFeed(feedXml([...postings(count), odd, posting('new', { city: 'Salem' })]));
-    for (const each of postings(count)) await makeJob(mirror, jobOf(each));
-    const hidden = without(jobOf(odd as TestPosting), 'number', 'description');
+  const feed = [posting('new', { city: 'Salem' })];
+  /** Adds postings to the feed: those of the keys have certain jobs, the odd one two that may be its own. `new` has none. */
+  async function addPostings(keys: readonly string[], odd: TestPosting) {
+    const sure = keys.map((key) => posting(key));
+    feed.push(...sure, odd);
+    await mirror.writeFeed(feedXml(feed));
+    for (const each of sure) await makeJob(mirror, jobOf(each));
+    const hidden = without(jobOf(odd), 'number', 'description');
     return [await makeJob(mirror, hidden), await makeJob(mirror, hidden)] as const;
+  }
+  async function match() {
+    expect((await served.api('POST', 'feeds/acme/adopt', { decision: 'match' })).status).toBe(202);
+    await ended();
   }
 
   it('matches, adopts all sure ones and one of two, without scripts', async () => {
-    const [one] = await makeJobs(52);
+    const odd = posting('odd', { title: HOSTILE, description: HOSTILE });
+    const [one] = await addPostings(
+      postings(52).map(({ key }) => key),
+      odd,
+    );
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
     await go('/jobs');
     await page.getByRole('link', { name: 'Match jobs that a site already has' }).click();
@@ -80,15 +88,32 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
     await context.close();
   });
 
+  /** The jobs of the next odd posting. */
+  let odds: readonly string[] = [];
+  it('refuses what was not shown, and says why', async () => {
+    const before = await mapped();
+    odds = await addPostings(
+      ['s1', 's2'],
+      posting('strange', { title: `Chef ${HOSTILE}`, description: HOSTILE, city: 'Reno' }),
+    );
+    await match();
+    const { context, page, go } = await signInAs(served, browser, 'anna');
+    await go('/adopt?feed=acme');
+    await served.app.db.query(`update adopt_run set mark = 'another'`);
+    await page.getByRole('button', { name: 'Adopt all 2 sure matches' }).click();
+    await page.getByText('The matches have changed since they were shown').waitFor();
+    expect(await mapped()).toEqual(before);
+    await context.close();
+  });
+
   it('shows both sides as text, and a viewer no forms; one is adopted by the keyboard', async () => {
-    const [, two] = await makeJobs(2);
-    expect((await served.api('POST', 'feeds/acme/adopt', { decision: 'match' })).status).toBe(202);
-    await ended();
+    const [, two] = odds;
+    await match();
     const ben = await signInAs(served, browser, 'ben');
     await ben.go('/adopt?feed=acme');
     await ben.page.getByRole('link', { name: '1 unsure match', exact: true }).click();
     await ben.page
-      .getByRole('row', { name: /odd.*description.*<img/s })
+      .getByRole('row', { name: /strange.*description.*<img/s })
       .first()
       .waitFor();
     expect(await ben.page.locator('main img, main script, main form').count()).toBe(0);
@@ -104,32 +129,20 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
     expect(forged.status()).toBe(403);
     await ben.context.close();
 
+    const before = await mapped();
     const anna = await signInAs(served, browser, 'anna');
     await anna.go('/adopt?feed=acme&show=unsure');
     expect(await accessibilityFaults(anna.page)).toEqual([]);
-    await tabTo(anna.page, `It is its job: odd has job ${two}`);
+    await tabTo(anna.page, `It is its job: strange has job ${two}`);
     await anna.page.keyboard.press('Enter');
     // With scripts, the page follows the run.
     await anna.page.getByText('1 job adopted.').waitFor();
-    expect(await mapped()).toEqual({ odd: two });
+    expect(await mapped()).toEqual({ ...before, strange: two });
     await anna.page.getByLabel('Key of the posting').fill('new');
     await anna.page.getByLabel('ID of its job on the site').fill('999');
     await anna.page.getByRole('button', { name: 'Adopt that job' }).click();
     await anna.page.getByText('new, job 999: site board has no job 999').waitFor();
     expect(anna.errors).toEqual([]);
     await anna.context.close();
-  });
-
-  it('refuses what was not shown, and says why', async () => {
-    await makeJobs(2);
-    expect((await served.api('POST', 'feeds/acme/adopt', { decision: 'match' })).status).toBe(202);
-    await ended();
-    const { context, page, go } = await signInAs(served, browser, 'anna');
-    await go('/adopt?feed=acme');
-    await served.app.db.query(`update adopt_run set mark = 'another'`);
-    await page.getByRole('button', { name: 'Adopt all 2 sure matches' }).click();
-    await page.getByText('The matches have changed since they were shown').waitFor();
-    expect(await mapped()).toEqual({});
-    await context.close();
   });
 });

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../../review/stage.ts';
-import { accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { feedXml, posting, postings } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs } from './signed-in.ts';
@@ -63,11 +63,17 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     await expect.poll(statusOf, { timeout: 30_000 }).toBe('mirrored');
     const viewport = { width: 320, height: 800 };
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { viewport });
-    for (const path of ['/', '/feed?feed=acme', '/pulls', '/pulls?feed=acme', `/pulls/${pull}`, '/pulls/1']) {
+    for (const [path, faults] of [
+      ['/', accessibilityFaults],
+      ['/feed?feed=acme', accessibilityFaults],
+      ['/pulls', accessibilityFaults],
+      // It has the colours of the others, too.
+      [`/pulls/${pull}`, accessibilityFaultsInLightAndDark],
+    ] as const) {
       expect(await go(path), path).toBe(200);
       expect(await page.title(), path).not.toBe('run');
       expect(await page.locator('img, main script').count(), path).toBe(0);
-      expect(await accessibilityFaultsInLightAndDark(page), path).toEqual([]);
+      expect(await faults(page), path).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(320);
     }
     await go(`/pulls/${pull}?show=updated`);
@@ -110,7 +116,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     await page.getByRole('button', { name: 'Resume acme' }).click();
     await page.getByRole('button', { name: 'Pull acme now' }).waitFor();
     await second.getByRole('button', { name: 'Resume acme' }).click();
-    await second.getByText('Feed acme is not stopped any more.').waitFor();
+    await second.getByText('Feed acme is not stopped any more by undo').waitFor();
     const audit = await served.app.db.query(`select actor from audit where action = 'resume feed'`);
     expect(audit).toEqual([{ actor: 'anna' }]);
     await context.close();

@@ -1,7 +1,7 @@
 // Found jobs in a browser: adopted by an action whose progress is shown, stopped and continued.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { openFoundJobs } from '../../support/found-jobs.ts';
 import type { Mirror } from '../../support/mirror.ts';
 import { type Served, serve } from '../served.ts';
@@ -57,10 +57,7 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await go('/doubts/found?feed=acme');
     await page.getByText('2 found jobs to decide one by one').waitFor();
     await page.getByRole('link', { name: 'action 1' }).waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await accessibilityFaults(page)).toEqual([]);
-    }
+    expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
     await page.setViewportSize({ width: 320, height: 600 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await tabTo(page, 'Adopt all 2 certain jobs');

@@ -1,9 +1,9 @@
 // Changed keys in a browser: pairs side by side, and decisions for exactly what was shown.
 import type { Browser } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveChanges } from '../../../src/store/change/act-in-review.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
-import { accessibilityFaults, browserForTests } from '../../support/browser.ts';
+import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
@@ -21,16 +21,21 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
   let stage: Stage;
   let served: Served;
   let browser: Browser;
-  beforeEach(async () => {
-    stage = await openStage();
-    served = await serve(stage.mirror);
+  beforeAll(async () => {
     browser = await chromium.launch();
   });
-  afterEach(async () => {
-    await browser.close();
-    await served.close();
-    await stage.close();
-  });
+  afterAll(() => browser?.close());
+  /** Opens an installation for the tests of a suite. */
+  const opened = () => {
+    beforeAll(async () => {
+      stage = await openStage();
+      served = await serve(stage.mirror);
+    });
+    afterAll(async () => {
+      await served?.close();
+      await stage?.close();
+    });
+  };
 
   const jobs = async () => {
     const rows = await stage.app.db.query<{ key: string; job: string }>(
@@ -44,152 +49,157 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
     await stage.pull([...wards('b', count), ...now]);
   };
 
-  it('leads from the overview to the pairs, which keep their jobs at one press', async () => {
-    const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
-    await go('/rekey');
-    await page.getByText('The keys of no feed seem to have changed.').waitFor();
-    await go('/rekey?feed=acme');
-    await page.getByText('Nothing waits for a decision').waitFor();
-    expect(await go('/rekey?feed=nowhere')).toBe(404);
-    await suspectAll(60);
-    const before = await jobs();
-    await go('/');
-    await page.getByRole('link', { name: 'Decide about the keys of acme' }).click();
-    await page.getByRole('heading', { name: 'Changed keys of feed acme' }).waitFor();
-    await page.getByText('60 new postings of feed acme have the content').waitFor();
-    await page.getByRole('link', { name: '60 sure pairs' }).waitFor();
-    expect(await page.getByRole('row').count()).toBe(51);
-    await page
-      .getByRole('row', { name: /a1\b.*job job-a1.*b1\b.*same content/s })
-      .first()
-      .waitFor();
-    await page.getByRole('link', { name: 'Next page' }).click();
-    await page.getByText('10 on this page').waitFor();
-    await page.getByRole('button', { name: 'Keep the jobs of all 60 sure pairs' }).click();
-    await page.getByText('Nothing waits for a decision').waitFor();
-    expect(await jobs()).toEqual(before.map((job) => job.replace(/^a/, 'b')));
-    const audited = `select actor, count(*)::int as n from audit where action = 'rekey' group by 1`;
-    expect(await stage.app.db.query(audited)).toEqual([{ actor: 'anna', n: 60 }]);
-    expect(errors).toEqual([]);
-    await context.close();
-  });
+  describe('of all postings', () => {
+    opened();
 
-  it('is reached from the feed, from held deletes and from the hint of the pull', async () => {
-    await suspectAll(12);
-    // What the end of a pull notes.
-    await stage.app.db.query(
-      'update pull set notes = jsonb_build_array((select rekey_note from feed_state)) where id = (select max(id) from pull)',
-    );
-    const { context, page, go } = await signInAs(served, browser, 'ben');
-    for (const path of ['/feed?feed=acme', '/held?feed=acme', '/pulls/2']) {
-      await go(path);
-      await page.locator('a[href="/rekey?feed=acme"]').first().click();
+    it('leads from the overview to the pairs, which keep their jobs at one press', async () => {
+      const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
+      await go('/rekey');
+      await page.getByText('The keys of no feed seem to have changed.').waitFor();
+      await go('/rekey?feed=acme');
+      await page.getByText('Nothing waits for a decision').waitFor();
+      expect(await go('/rekey?feed=nowhere')).toBe(404);
+      await suspectAll(60);
+      const before = await jobs();
+      await go('/');
+      await page.getByRole('link', { name: 'Decide about the keys of acme' }).click();
       await page.getByRole('heading', { name: 'Changed keys of feed acme' }).waitFor();
-    }
-    await go('/rekey');
-    await page.getByRole('link', { name: 'acme' }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await context.close();
-  });
-
-  it('shows both sides as text, light and dark and narrow, to a viewer without forms', async () => {
-    const hostile = { title: HOSTILE, description: HOSTILE };
-    await suspectAll(
-      12,
-      [ward('a', 90, hostile), ward('a', 91)],
-      [ward('b', 90, { ...hostile, description: 'other' })],
-    );
-    const { context, page, errors, go } = await signInAs(served, browser, 'ben');
-    await go('/rekey?feed=acme&show=unsure');
-    await page.getByRole('link', { name: '1 unsure pair', exact: true }).waitFor();
-    await page.getByRole('row', { name: /a90.*b90.*same title and place.*description.* differ/s }).waitFor();
-    expect(
+      await page.getByText('60 new postings of feed acme have the content').waitFor();
+      await page.getByRole('link', { name: '60 sure pairs' }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(51);
       await page
-        .getByRole('cell', { name: /description/ })
-        .last()
-        .textContent(),
-    ).toContain('<img');
-    expect(await page.locator('main img, main script').count()).toBe(0);
-    expect(await page.title()).not.toBe('run');
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await accessibilityFaults(page)).toEqual([]);
-    }
-    await page.setViewportSize({ width: 320, height: 600 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-    await page.getByRole('link', { name: '1 other missing posting' }).click();
-    await page.getByRole('row', { name: /a91/ }).waitFor();
-    expect(await page.locator('main form').count()).toBe(0);
-    const csrf = await page.locator('input[name=csrf]').first().inputValue();
-    const forged = await context.request.post(`${served.url}/rekey`, {
-      form: { csrf, feed: 'acme', decision: 'pair', key: 'b90', was: 'a90' },
-      headers: { origin: served.url },
+        .getByRole('row', { name: /a1\b.*job job-a1.*b1\b.*same content/s })
+        .first()
+        .waitFor();
+      await page.getByRole('link', { name: 'Next page' }).click();
+      await page.getByText('10 on this page').waitFor();
+      await page.getByRole('button', { name: 'Keep the jobs of all 60 sure pairs' }).click();
+      await page.getByText('Nothing waits for a decision').waitFor();
+      expect(await jobs()).toEqual(before.map((job) => job.replace(/^a/, 'b')));
+      const audited = `select actor, count(*)::int as n from audit where action = 'rekey' group by 1`;
+      expect(await stage.app.db.query(audited)).toEqual([{ actor: 'anna', n: 60 }]);
+      expect(errors).toEqual([]);
+      await context.close();
     });
-    expect(forged.status()).toBe(403);
-    expect(errors).toEqual([]);
-    await context.close();
   });
 
-  it('keeps the job of one pair by the keyboard, and of another one by its keys', async () => {
-    await suspectAll(12, [ward('a', 90), ward('a', 91)], [ward('b', 90, { description: 'other' }), ward('c', 92)]);
-    const { context, page, go } = await signInAs(served, browser, 'anna');
-    await go('/rekey?feed=acme&show=unsure');
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await tabTo(page, 'Keep this job: a90 is b90 now');
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: '0 unsure pairs' }).waitFor();
-    expect(await jobs()).toContain('b90=job-a90');
-    await page.getByLabel('Key of the new posting').fill('c92');
-    await page.getByLabel('Key of the missing posting').fill('nowhere');
-    await page.getByRole('button', { name: 'It keeps that job' }).click();
-    await page.getByText('Posting nowhere has no job any more. Nothing was changed.').waitFor();
-    await page.getByLabel('Key of the new posting').fill('c92');
-    await page.getByLabel('Key of the missing posting').fill('a91');
-    await page.getByRole('button', { name: 'It keeps that job' }).click();
-    await expect.poll(jobs).toContain('c92=job-a91');
-    await context.close();
+  describe('of most postings', () => {
+    opened();
+    beforeAll(async () => {
+      const hostile = { title: HOSTILE, description: HOSTILE };
+      const before = [ward('a', 90, hostile), ward('a', 91)];
+      await suspectAll(12, before, [ward('b', 90, { ...hostile, description: 'other' }), ward('c', 92)]);
+    });
+
+    it('is reached from the feed, from held deletes and from the hint of the pull', async () => {
+      // What the end of a pull notes.
+      await stage.app.db.query(
+        'update pull set notes = jsonb_build_array((select rekey_note from feed_state)) where id = (select max(id) from pull)',
+      );
+      const { context, page, go } = await signInAs(served, browser, 'ben');
+      for (const path of ['/feed?feed=acme', '/held?feed=acme', '/pulls/2']) {
+        await go(path);
+        await page.locator('a[href="/rekey?feed=acme"]').first().click();
+        await page.getByRole('heading', { name: 'Changed keys of feed acme' }).waitFor();
+      }
+      await go('/rekey');
+      await page.getByRole('link', { name: 'acme' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await context.close();
+    });
+
+    it('shows both sides as text, light and dark and narrow, to a viewer without forms', async () => {
+      const { context, page, errors, go } = await signInAs(served, browser, 'ben');
+      await go('/rekey?feed=acme&show=unsure');
+      await page.getByRole('link', { name: '1 unsure pair', exact: true }).waitFor();
+      await page.getByRole('row', { name: /a90.*b90.*same title and place.*description.* differ/s }).waitFor();
+      expect(
+        await page
+          .getByRole('cell', { name: /description/ })
+          .last()
+          .textContent(),
+      ).toContain('<img');
+      expect(await page.locator('main img, main script').count()).toBe(0);
+      expect(await page.title()).not.toBe('run');
+      expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
+      await page.setViewportSize({ width: 320, height: 600 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      await page.getByRole('link', { name: '1 other missing posting' }).click();
+      await page.getByRole('row', { name: /a91/ }).waitFor();
+      expect(await page.locator('main form').count()).toBe(0);
+      const csrf = await page.locator('input[name=csrf]').first().inputValue();
+      const forged = await context.request.post(`${served.url}/rekey`, {
+        form: { csrf, feed: 'acme', decision: 'pair', key: 'b90', was: 'a90' },
+        headers: { origin: served.url },
+      });
+      expect(forged.status()).toBe(403);
+      expect(errors).toEqual([]);
+      await context.close();
+    });
+
+    it('keeps the job of one pair by the keyboard, and of another one by its keys', async () => {
+      const { context, page, go } = await signInAs(served, browser, 'anna');
+      await go('/rekey?feed=acme&show=unsure');
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await tabTo(page, 'Keep this job: a90 is b90 now');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: '0 unsure pairs' }).waitFor();
+      expect(await jobs()).toContain('b90=job-a90');
+      await page.getByLabel('Key of the new posting').fill('c92');
+      await page.getByLabel('Key of the missing posting').fill('nowhere');
+      await page.getByRole('button', { name: 'It keeps that job' }).click();
+      await page.getByText('Posting nowhere has no job any more. Nothing was changed.').waitFor();
+      await page.getByLabel('Key of the new posting').fill('c92');
+      await page.getByLabel('Key of the missing posting').fill('a91');
+      await page.getByRole('button', { name: 'It keeps that job' }).click();
+      await expect.poll(jobs).toContain('c92=job-a91');
+      await context.close();
+    });
+
+    it('states that they are new postings, once that is confirmed', async () => {
+      const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
+      await go('/rekey?feed=acme');
+      await page.getByLabel('Yes, 12 new postings are no missing ones').check();
+      await page.getByRole('button', { name: 'They are new postings' }).click();
+      await page.getByText('Nothing waits for a decision').waitFor();
+      expect(await stage.app.db.query(`select actor from audit where action = 'keys are new'`)).toEqual([
+        { actor: 'anna' },
+      ]);
+      await go('/');
+      expect(await page.getByText('Decide about the keys of acme').count()).toBe(0);
+      await context.close();
+    });
   });
 
-  it('decides nothing about others than were shown', async () => {
-    await suspectAll(12, [ward('a', 90)], [ward('b', 90, { description: 'other' })]);
-    const { context, page, go } = await signInAs(served, browser, 'anna');
-    await go('/rekey?feed=acme&show=unsure');
-    const before = await jobs();
-    const second = await context.newPage();
-    await second.goto(`${served.url}/rekey?feed=acme`);
-    const third = await context.newPage();
-    await third.goto(`${served.url}/rekey?feed=acme`);
-    // Another description of b90, and b12 is gone.
-    await stage.pull([...wards('b', 11), ward('b', 90, { description: 'quite another' })]);
-    await page.getByRole('button', { name: 'Keep this job: a90 is b90 now' }).click();
-    await page.getByText('have changed since they were shown').waitFor();
-    await second.getByRole('button', { name: 'Keep the jobs of all 12 sure pairs' }).click();
-    await second.getByText('have changed since they were shown').waitFor();
-    await third.getByLabel('Yes, 13 new postings').check();
-    await third.getByRole('button', { name: 'They are new postings' }).click();
-    await third.getByText('have changed since they were shown').waitFor();
-    expect(await jobs()).toEqual(before);
-    // A person approved the delete of a1 meanwhile.
-    await third.goto(`${served.url}/rekey?feed=acme&show=sure`);
-    await stage.app.db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [acme] }, 'a person'));
-    await third.getByRole('button', { name: 'Keep this job: a1 is b1 now', exact: true }).click();
-    await third.getByText('a person has approved the delete').waitFor();
-    expect(await jobs()).toEqual(before);
-    await context.close();
-  });
+  describe('while somebody decides', () => {
+    opened();
 
-  it('states that they are new postings, once that is confirmed', async () => {
-    await suspectAll(12);
-    const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
-    await go('/rekey?feed=acme');
-    await page.getByLabel('Yes, 12 new postings are no missing ones').check();
-    await page.getByRole('button', { name: 'They are new postings' }).click();
-    await page.getByText('Nothing waits for a decision').waitFor();
-    expect(await stage.app.db.query(`select actor from audit where action = 'keys are new'`)).toEqual([
-      { actor: 'anna' },
-    ]);
-    await go('/');
-    expect(await page.getByText('Decide about the keys of acme').count()).toBe(0);
-    await context.close();
+    it('decides nothing about others than were shown', async () => {
+      await suspectAll(12, [ward('a', 90)], [ward('b', 90, { description: 'other' })]);
+      const { context, page, go } = await signInAs(served, browser, 'anna');
+      await go('/rekey?feed=acme&show=unsure');
+      const before = await jobs();
+      const second = await context.newPage();
+      await second.goto(`${served.url}/rekey?feed=acme`);
+      const third = await context.newPage();
+      await third.goto(`${served.url}/rekey?feed=acme`);
+      // Another description of b90, and b12 is gone.
+      await stage.pull([...wards('b', 11), ward('b', 90, { description: 'quite another' })]);
+      await page.getByRole('button', { name: 'Keep this job: a90 is b90 now' }).click();
+      await page.getByText('have changed since they were shown').waitFor();
+      await second.getByRole('button', { name: 'Keep the jobs of all 12 sure pairs' }).click();
+      await second.getByText('have changed since they were shown').waitFor();
+      await third.getByLabel('Yes, 13 new postings').check();
+      await third.getByRole('button', { name: 'They are new postings' }).click();
+      await third.getByText('have changed since they were shown').waitFor();
+      expect(await jobs()).toEqual(before);
+      // A person approved the delete of a1 meanwhile.
+      await third.goto(`${served.url}/rekey?feed=acme&show=sure`);
+      await stage.app.db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [acme] }, 'a person'));
+      await third.getByRole('button', { name: 'Keep this job: a1 is b1 now', exact: true }).click();
+      await third.getByText('a person has approved the delete').waitFor();
+      expect(await jobs()).toEqual(before);
+      await context.close();
+    });
   });
 });
