@@ -3,15 +3,20 @@
 
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import type { FeedName, PostingKey } from '../../src/posting/identifiers.ts';
+import { editPosting } from '../../src/review/edit-posting.ts';
+import { undoEdits } from '../../src/review/undo-edit.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { renewPostings } from '../../src/store/pull/posting-expiry.ts';
+import { editsOfPosting } from '../../src/store/review/override.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
+import type { TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
-import { checkCounts, checkLaws } from './laws.ts';
+import { checkCounts, checkLaws, desiredFields } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
@@ -147,6 +152,7 @@ async function live(life: Life): Promise<void> {
   else if (how < 9) await stopInTheMiddle(life);
   else await killInTheMiddle(life);
   if (random.chance(30)) await review(life);
+  if (canEdit(life.kind) && random.chance(60)) await edit(life);
   await noteLive(life.seen, installation);
   // A feed that only creates jobs never notices.
   if (random.chance(15) && life.kind.policy !== 'create_only') await deleteByHand(life);
@@ -231,6 +237,43 @@ async function review({ installation, random, story }: Life): Promise<void> {
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
 
+/** The site shows edits where nothing else forbids it. */
+const canEdit = ({ policy, isRestored }: LifeKind): boolean => policy === 'mirror' && !isRestored;
+
+/** A person sets fields of postings in whatever state they are, or undoes what was set. */
+async function edit({ installation, random, feed, story }: Life): Promise<void> {
+  const { db, config } = await installation.app();
+  for (const { key } of random.some(feed.postings, 1 + random.number(4))) {
+    const name = { feed: ACME, key: key as PostingKey };
+    if (random.chance(20)) {
+      const report = await undoEdits(db, ACME, name.key, { actor: 'an editor' });
+      story.push(`  an editor undoes the edits of ${key}: ${report.kind}`);
+      continue;
+    }
+    const edits = { [random.pick(['title', 'location-city'])]: `Edited ${random.number(3)}` };
+    const report = await editPosting(db, config, name, edits, { actor: 'an editor' });
+    const why = report.kind === 'refused' ? textOf(report.message) : '';
+    story.push(`  an editor sets ${JSON.stringify(edits)} of ${key}: ${report.kind} ${why}`);
+  }
+}
+
+/** An edit holds until the source changes the field. */
+async function withEdits({ installation, feed }: Life): Promise<TestPosting[]> {
+  const { db } = await installation.app();
+  return Promise.all(
+    feed.postings.map(async (posting) => {
+      const edits = await editsOfPosting(db, ACME, posting.key as PostingKey);
+      const source: Readonly<Record<string, string>> = desiredFields(posting);
+      const holding = Object.fromEntries(
+        edits
+          .filter(({ field, sourceValue }) => sourceValue === source[field])
+          .map(({ field, value }) => [field, value]),
+      );
+      return { ...posting, title: holding.title ?? posting.title, city: holding['location-city'] ?? posting.city };
+    }),
+  );
+}
+
 /** Somebody deletes a job on the website. */
 async function deleteByHand({ installation, random, deletedByHand, story }: Life): Promise<void> {
   const own = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
@@ -241,7 +284,8 @@ async function deleteByHand({ installation, random, deletedByHand, story }: Life
   deletedByHand.add(job.fields.number ?? '');
 }
 
-async function end({ installation, feed, deletedByHand, aged, kind, seen, story }: Life): Promise<void> {
+async function end(life: Life): Promise<void> {
+  const { installation, feed, deletedByHand, aged, kind, seen, story } = life;
   const { db } = await installation.app();
   // At last all postings are to be on the site.
   if (aged !== undefined) await renewPostings(db, ACME, [...aged] as PostingKey[]);
@@ -258,6 +302,6 @@ async function end({ installation, feed, deletedByHand, aged, kind, seen, story 
     const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
     story.push(...resolved.story);
   }
-  if (kind.policy === 'mirror' && !kind.isRestored) await checkLaws(installation, feed.postings);
+  if (kind.policy === 'mirror' && !kind.isRestored) await checkLaws(installation, await withEdits(life));
   else await checkKept(installation, feed.postings, kind, seen, deletedByHand);
 }
