@@ -132,7 +132,7 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   }
   if (live === undefined) return refused('it has no job, and nothing of it waits to be sent');
   if (live.site !== feed.siteName)
-    return refused(`its job is on site ${live.site}, but the feed is now of ${feed.siteName}`);
+    return refused(`its job is on site ${live.site}, and the feed is configured for site ${feed.siteName} now`);
   if (!updatesJobs(feed.policy)) {
     return refused("its job exists, and the feed's policy is create_only: change it on the site");
   }

@@ -159,7 +159,7 @@ describe('an edit of a job', () => {
     expect(await refused()).toBe('the feed no longer has it, so nothing is sent for it');
     await stage.pull(feed);
     await stage.app.db.query(`update mapping set site = 'former'`);
-    expect(await refused()).toBe('its job is on site former, but the feed is now of board');
+    expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
 
   it('is refused while what the source has is not known: its value would count as changed', async () => {
