@@ -4,10 +4,18 @@ import { resumeFeed } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { auditAction } from '../store/review/audit.ts';
 
-/** Returns the undo that had stopped it; `undefined`: it was not stopped. */
-export async function resumeStoppedFeed(db: Database, feed: FeedName, actor: string): Promise<number | undefined> {
+/**
+ * Returns the undo that had stopped it; `undefined`: it was not stopped.
+ * @param seen the undo that the person saw: if another one has stopped it, it stays so
+ */
+export async function resumeStoppedFeed(
+  db: Database,
+  feed: FeedName,
+  actor: string,
+  seen?: number,
+): Promise<number | undefined> {
   return db.transaction(async (tx) => {
-    const undo = await resumeFeed(tx, feed);
+    const undo = await resumeFeed(tx, feed, seen);
     if (undo !== undefined) await auditAction(tx, { actor, action: 'resume feed', feed, detail: { undo } });
     return undo;
   });

@@ -10,6 +10,7 @@ import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
+import { runProgram } from '../cli/run-program.ts';
 import {
   addressOfPosting,
   type CrossingFeed,
@@ -113,7 +114,7 @@ async function configure(life: Life): Promise<void> {
 }
 
 async function writeToken({ installation, password }: Life): Promise<void> {
-  const { token } = await installation.sandbox.ensureUser(installation.owner, PASSWORDS[password] ?? '');
+  const { token } = await installation.sandbox.ensureUser(installation.owner);
   await writeFile(join(installation.folder, `token-${password}`), token, { mode: 0o600 });
 }
 
@@ -148,11 +149,11 @@ async function countCreates({ installation }: Life, work: () => Promise<unknown>
 async function rename({ installation, former, setup, story }: Life): Promise<void> {
   for (let attempt = 0; attempt < 30; attempt++) {
     await installation.stopEngine();
-    const { status, output } = await installation.spawn(['feeds', 'rename', former.feed, setup.feed]).ended;
+    const { status, errors } = await runProgram(installation, 'feeds', 'rename', former.feed, setup.feed);
     if (status === 0) return;
-    story.push(`  rename: ${output.trim()}`);
+    story.push(`  rename: ${errors.trim()}`);
     // The former feed was never recorded, so there is nothing to rename.
-    if (/records no feed|knows no feed|no feed/.test(output)) return;
+    if (/records no feed|knows no feed|no feed/.test(errors)) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   throw new Error('the feed could not be renamed');
@@ -269,7 +270,7 @@ async function startBeside(life: Life): Promise<Running> {
   const { installation, former, queue, password, random, story } = life;
   const tokens = [password, (password + PASSWORDS.length - 1) % PASSWORDS.length];
   const tokenFile = `token-beside`;
-  const { token } = await installation.sandbox.ensureUser(installation.owner, PASSWORDS[password] ?? '');
+  const { token } = await installation.sandbox.ensureUser(installation.owner);
   const old = random.chance(30) && tokens[0] !== tokens[1];
   await writeFile(join(installation.folder, tokenFile), old ? 'a token of earlier days' : token, { mode: 0o600 });
   await writeSetup(installation, former, queue, tokenFile, 'former.yaml');
@@ -306,16 +307,9 @@ async function edit(life: Life): Promise<void> {
     [setup.feed],
   );
   if (entry === undefined) return;
-  const { status, output } = await installation.spawn([
-    'review',
-    'edit',
-    String(entry.id),
-    '--set',
-    'location-state=Ohio',
-    '--set',
-    'title=Edited',
-  ]).ended;
-  story.push(`  a reviewer: edits ${entry.key}: ${status} ${status === 0 ? '' : output.trim()}`);
+  const edits = ['--set', 'location-state=Ohio', '--set', 'title=Edited'];
+  const { status, errors } = await runProgram(installation, 'review', 'edit', String(entry.id), ...edits);
+  story.push(`  a reviewer: edits ${entry.key}: ${status} ${status === 0 ? '' : errors.trim()}`);
   for (const number of numbersIn([entry.key])) life.touched.add(number);
 }
 

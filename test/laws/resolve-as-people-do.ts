@@ -1,5 +1,6 @@
 // Resolves doubts as a person does: checks the site, and names the job or says that it is missing.
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { runProgram } from '../cli/run-program.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import type { Installation } from './installation.ts';
 
@@ -32,14 +33,14 @@ export async function resolveAsPeopleDo(
       alike.find((candidate) => !mapped.has(candidate.id)) ??
       alike.find((candidate) => mapped.get(candidate.id) !== key);
     // Nothing is left that may still arrive: a person need not wait.
-    if (job === undefined) await ageDoubts(db);
+    if (job === undefined) await ageDoubts(db, id);
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     const say = (more: readonly string[]) =>
-      installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;
-    let { status, output } = await say([]);
+      runProgram(installation, 'review', 'settle', String(id), ...verdict, ...more);
+    let { status, errors } = await say([]);
     // The command asks for confirmation; a person who has checked the site confirms.
-    if (status !== 0 && output.includes('--anyway')) ({ status, output } = await say(['--anyway']));
-    story.push(`  a person: ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`);
+    if (status !== 0 && errors.includes('--anyway')) ({ status, errors } = await say(['--anyway']));
+    story.push(`  a person: ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : errors.trim()}`);
     if (status === 0) resolved++;
   }
   return { resolved, story };

@@ -1,6 +1,7 @@
 // JSON feeds are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { checkDamages, type Damages } from '../support/damaged-document.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -59,7 +60,7 @@ it('keeps the text of numbers as keys', async () => {
 });
 
 describe('deletes nothing', () => {
-  const damages: Record<string, (text: string) => string> = {
+  const damages: Damages = {
     'a document cut in a record': (text) => text.slice(0, text.indexOf('"j20"')),
     'a document cut between records': (text) => text.slice(0, text.indexOf('{"id":"j20"')),
     'a document without its last brace': (text) => text.slice(0, -1),
@@ -73,25 +74,7 @@ describe('deletes nothing', () => {
 
   it('on damage of the document', async () => {
     await open({ delete_guard: '{ percent: 100, count: 100 }' });
-    const text = feed(jobs(30));
-    await mirror.writeFeed(text);
-    await mirror.sync();
-    for (const [what, damage] of Object.entries(damages)) {
-      await mirror.writeFeed(damage(text));
-      const report = await mirror.sync();
-      expect({ what, ...report }).toMatchObject({
-        what,
-        status: 'incomplete',
-        complete: false,
-        deleted: 0,
-        created: 0,
-        message: expect.stringMatching(/./),
-      });
-      expect((await mirror.siteJobs()).size).toBe(30);
-      await mirror.writeFeed(text);
-      const whole = await mirror.sync();
-      expect({ what, ...whole }).toMatchObject({ what, status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
-    }
+    await checkDamages(mirror, feed(jobs(30)), damages);
   });
 
   it('on another document', async () => {

@@ -6,6 +6,7 @@ import iconv from 'iconv-lite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { checkDamages, type Damages } from '../support/damaged-document.ts';
 import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -87,7 +88,7 @@ it('a spreadsheet with other columns and another encoding sends nothing', async 
 });
 
 describe('deletes nothing', () => {
-  it.each<[string, string, (list: readonly string[]) => string, Record<string, (text: string) => string>]>([
+  it.each<[string, string, (list: readonly string[]) => string, Damages]>([
     [
       'a table',
       CSV,
@@ -114,25 +115,7 @@ describe('deletes nothing', () => {
     ],
   ])('on damage of %s', async (_name, format, write, damages) => {
     await open(format, { delete_guard: '{ percent: 100, count: 100 }' });
-    const text = write(ids(30));
-    await mirror.writeFeed(text);
-    await mirror.sync();
-    for (const [what, damage] of Object.entries(damages)) {
-      await mirror.writeFeed(damage(text));
-      const report = await mirror.sync();
-      expect({ what, ...report }).toMatchObject({
-        what,
-        status: 'incomplete',
-        complete: false,
-        deleted: 0,
-        created: 0,
-        message: expect.stringMatching(/./),
-      });
-      expect((await mirror.siteJobs()).size).toBe(30);
-      await mirror.writeFeed(text);
-      const whole = await mirror.sync();
-      expect({ what, ...whole }).toMatchObject({ what, status: 'mirrored', seen: 30, requests: 0 });
-    }
+    await checkDamages(mirror, write(ids(30)), damages);
   });
 
   itInAll('on something else than a table', async () => {

@@ -17,6 +17,7 @@ import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
+import { positiveNumber } from '../option-values.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
 import { rekeyCommand } from './feeds-rekey.ts';
@@ -162,12 +163,16 @@ function resumeCommand(): Command {
   return new Command('resume')
     .description('after an undo, once the source is right: pull the feed again')
     .argument('<feed>', 'name of the feed')
-    .action((name: string, options: FeedsOptions) =>
+    .option('--undo <pull>', 'only if this undo has stopped it', positiveNumber)
+    .action((name: string, options: FeedsOptions & { readonly undo?: number }) =>
       withApp(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
-        const undo = await resumeStoppedFeed(db, feed, actorName(options.as));
+        const undo = await resumeStoppedFeed(db, feed, actorName(options.as), options.undo);
         if (options.json === true) return printJson({ feed, resumed: undo !== undefined });
-        if (undo === undefined) return printLine(`Feed ${feed} was not stopped.`);
+        if (undo === undefined)
+          return printLine(
+            `Feed ${feed} was not stopped${options.undo === undefined ? '' : ` by undo ${options.undo}`}.`,
+          );
         const plan = commandWriter(options.config)(['plan', feed]);
         return printLine(
           `Feed ${feed} is pulled again: by its schedule, or the next sync. What that will send: ${plan}`,

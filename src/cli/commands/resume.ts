@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { resumePausedSite } from '../../review/resume-paused-site.ts';
 import { UserError } from '../../runtime/exit-status.ts';
+import { tokenDigests } from '../../runtime/token-digests.ts';
 import { addressOf } from '../../site/base-address.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
@@ -16,6 +17,7 @@ interface ResumeOptions {
   readonly as?: string;
   readonly emptied?: boolean;
   readonly moved?: boolean;
+  readonly pausedSince?: string;
 }
 
 export function resumeCommand(): Command {
@@ -23,6 +25,7 @@ export function resumeCommand(): Command {
     .argument('<site>', 'name of the site')
     .option('--emptied', 'the site was really emptied: believe it for a day when it says that jobs are gone')
     .option('--moved', 'it is the same site, with the same jobs, at the address that base_url has now')
+    .option('--paused-since <time>', 'only if it is still the pause that status --json printed with this paused_since')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
@@ -38,11 +41,16 @@ export function resumeCommand(): Command {
         const moved = options.moved === true;
         if (!moved) await refuseMove({ db }, configured, options.config);
         const compared = moved ? await confirmMoved(app, configured, { config: options.config, signal }) : undefined;
-        const wasPaused = await resumePausedSite(db, site, {
+        const since = options.pausedSince;
+        const token = since === undefined ? undefined : (await tokenDigests(db, config)).get(site);
+        const end = await resumePausedSite(db, site, {
           actor: actorName(options.as),
+          seen: since === undefined ? undefined : { since, address, token },
           emptied: options.emptied === true,
           movedTo: moved ? address : undefined,
         });
+        if (end.kind === 'refused') throw new UserError(end.message);
+        const { wasPaused } = end;
         const note = compared?.note;
         if (options.json === true) {
           const counts =

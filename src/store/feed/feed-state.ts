@@ -96,12 +96,13 @@ export async function stopFeed(tx: Queryable, feed: FeedName, undo: number): Pro
   await tx.query('update feed_state set stopped_at = now(), stopped_by = $2 where feed = $1', [feed, undo]);
 }
 
-/** The feed is pulled again. Returns the undo that had stopped it. */
-export async function resumeFeed(tx: Queryable, feed: FeedName): Promise<number | undefined> {
+/** The feed is pulled again, with `seen` only if that undo has stopped it. Returns the undo that had stopped it. */
+export async function resumeFeed(tx: Queryable, feed: FeedName, seen?: number): Promise<number | undefined> {
   const [row] = await tx.query<{ undo: number }>(
     `update feed_state f set stopped_at = null, stopped_by = null from feed_state former
-     where f.feed = $1 and former.feed = f.feed and f.stopped_by is not null returning former.stopped_by as undo`,
-    [feed],
+     where f.feed = $1 and former.feed = f.feed and f.stopped_by is not null
+       and ($2::bigint is null or f.stopped_by = $2) returning former.stopped_by as undo`,
+    [feed, seen ?? null],
   );
   return row?.undo;
 }

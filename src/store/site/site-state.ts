@@ -46,6 +46,11 @@ export async function readSiteState(db: Queryable, site: SiteName, token?: strin
   return tidy(row ?? { site });
 }
 
+/** Nobody pauses or resumes a known site until the transaction ends. */
+export async function lockSiteState(tx: Queryable, site: SiteName): Promise<void> {
+  await tx.query('select from site_state where site = $1 for update', [site]);
+}
+
 /** The state for a process with this address of the site: if base_url was reset, the next worker ends the pause. */
 export function stateAt(address: string, state: SiteState): SiteState {
   const isOver = state.movedTo !== undefined && state.address === address && !state.tokenRefused;

@@ -6,7 +6,7 @@ import { resumeSiteFor } from '../resume-site.ts';
 import { pageOf, resumedAnswer, siteAnswer } from './answers.ts';
 import { requireSite } from './known.ts';
 import { operation } from './operation.ts';
-import { NOTHING, nameText } from './scalars.ts';
+import { NOTHING, nameText, text } from './scalars.ts';
 
 export const listSites = operation({
   id: 'listSites',
@@ -37,12 +37,18 @@ export const resumeConfiguredSite = operation({
         .boolean()
         .optional()
         .describe('The site was really emptied: believe it for a day when it says that jobs are gone.'),
+      paused_since: text(40)
+        .optional()
+        .describe('The `paused_since` of the site that was seen: another pause is not ended.'),
     })
     .optional(),
   response: resumedAnswer,
   async run({ params, body }, { app, control, actor }) {
     const site = requireSite(app, params.site);
-    const wasPaused = await resumeSiteFor({ app, control, actor }, site, body?.emptied === true);
+    const wasPaused = await resumeSiteFor({ app, control, actor }, site, {
+      emptied: body?.emptied === true,
+      seen: body?.paused_since === undefined ? undefined : { since: body.paused_since },
+    });
     return { body: { site: site.name, was_paused: wasPaused } };
   },
 });

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 5005dbcb45e1c262166187d8eeae5baab5498caa5cccae87d591c75334520913
+// The types of the API's client. SHA-256 of the document: bbd8102fc77f91617d9eb1dba224286de656fee5abda021c4d80e1be78f31bd6
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -5789,6 +5789,8 @@ export interface operations {
                 "application/json": {
                     /** @description The site was really emptied: believe it for a day when it says that jobs are gone. */
                     emptied?: boolean;
+                    /** @description The `paused_since` of the site that was seen: another pause is not ended. */
+                    paused_since?: string;
                 };
             };
         };

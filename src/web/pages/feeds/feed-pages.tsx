@@ -7,10 +7,12 @@ import { type AttentiveStatus, readAttention } from '../../../runtime/attention.
 import { countedPulls } from '../../../store/pull/counted-pulls.ts';
 import { recentPulls } from '../../../store/pull/recent-pulls.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
+import { numberSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { startPullFor } from '../../start-pull.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
+import { expectValue } from '../expect-value.ts';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
 import { FeedPage } from './feed.tsx';
 
@@ -59,8 +61,11 @@ export function feedPages({ app, control }: PageContext): Hono<WebEnv> {
     pageAddress.resumeFeed(),
     actOnForm('review', async ({ form, actor, goTo }) => {
       const feed = await requireFeed(app, expectFeed(form.one('feed')));
-      const undo = await resumeStoppedFeed(db, feed, actor);
-      if (undo === undefined) throw new ProblemError({ status: 409, detail: `feed ${feed} is not stopped any more` });
+      const seen = expectValue('undo', numberSchema, form.one('undo'));
+      const undo = await resumeStoppedFeed(db, feed, actor, seen);
+      if (undo === undefined) {
+        throw new ProblemError({ status: 409, detail: `feed ${feed} is not stopped any more by undo ${seen}` });
+      }
       return goTo(pageAddress.feed(feed));
     }),
   );

@@ -159,6 +159,7 @@ const Stopped = ({ visit, stopped }: { visit: Visit; stopped: StoppedFeed }) => 
         <form method="post" action={prefix + pageAddress.resumeFeed()}>
           <Csrf visit={visit} />
           <input type="hidden" name="feed" value={feed} />
+          <input type="hidden" name="undo" value={undo} />
           <button type="submit" class="main">
             Resume {feed}
           </button>

@@ -3,7 +3,6 @@ import { Hono } from 'hono';
 import { readSiteStatus } from '../../../runtime/read-status.ts';
 import { recentRequestsTo } from '../../../store/site/recent-requests.ts';
 import { notFound, requireSite } from '../../api/known.ts';
-import { ProblemError } from '../../problem.ts';
 import { resumeSiteFor } from '../../resume-site.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
@@ -37,13 +36,8 @@ export function sitePages({ app, control }: PageContext): Hono<WebEnv> {
     actOnForm('review', async ({ c, form, actor, goTo }) => {
       const site = requireSite(app, c.req.param('site') ?? '');
       // Another cause than the one that was shown may need something else than to go on.
-      const { sites } = await readSiteStatus(app);
-      const since = sites.find(({ state }) => state.site === site.name)?.state.pausedSince?.toISOString();
-      if (since !== form.one('since')) {
-        const now = since === undefined ? 'is not paused any more' : `was paused again at ${since}`;
-        throw new ProblemError({ status: 409, detail: `site ${site.name} ${now}; nothing was changed` });
-      }
-      await resumeSiteFor({ app, control, actor }, site, form.one('emptied') === 'yes');
+      const seen = { since: form.one('since') };
+      await resumeSiteFor({ app, control, actor }, site, { emptied: form.one('emptied') === 'yes', seen });
       return goTo(pageAddress.site(site.name));
     }),
   );
