@@ -78,7 +78,7 @@ export async function editPosting(
     const { posting, earlier } = await lockPosting(tx, name, key);
     const { change } = posting;
     if (isOther(options, versionOfPosting({ ...posting, edits: earlier }))) return { ...refused(STALE), stale: true };
-    const plan = planOf(feed, posting, earlier, edits);
+    const plan = planOf(config, feed, posting, earlier, edits);
     if (plan.kind === 'refused') return plan;
     const { edited } = plan;
     const isRejected = change !== undefined && change.state !== 'ready';
@@ -120,8 +120,14 @@ async function lockPosting(
   return { posting: { feed, key, change, live, expiry }, earlier: await editsOfPosting(tx, feed, key) };
 }
 
-function planOf(feed: FeedConfig, posting: EditablePosting, earlier: readonly EditRow[], edits: Fields): EditPlan {
-  const editable = editBase(feed, posting);
+function planOf(
+  config: Config,
+  feed: FeedConfig,
+  posting: EditablePosting,
+  earlier: readonly EditRow[],
+  edits: Fields,
+): EditPlan {
+  const editable = editBase(config, feed, posting);
   if (editable.kind === 'refused') return editable;
   return planEditOf(feed, compileReader(feed.mapping), editable.base, earlier, edits);
 }

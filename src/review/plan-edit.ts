@@ -21,6 +21,8 @@ export type EditPlan =
 /** What an edit starts from: what an open change is to send, or what the job of a posting without one has. */
 export interface EditBase extends Pick<OpenChangeRow, 'key' | 'operation' | 'reason'> {
   readonly fields: Fields;
+  /** The field that its job is recognised by: it stays as it is. */
+  readonly reference?: string | undefined;
 }
 
 /** The parts of a posting that determine whether it can be edited, and what an edit starts from. */
@@ -55,7 +57,9 @@ export function planEditOf(
 ): EditPlan {
   const createOnly = createOnlyIn(feed, base);
   const names = editableNames(feed, base);
-  const strange = Object.keys(edits).filter((name) => !names.has(name) && createOnly?.has(name) !== true);
+  const strange = Object.keys(edits).filter(
+    (name) => !names.has(name) && createOnly?.has(name) !== true && name !== base.reference,
+  );
   if (strange.length > 0) {
     const known = [...names].sort().join(', ');
     return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
@@ -66,7 +70,10 @@ export function planEditOf(
       `its job exists, and ${left.join(', ')} is set only on create (create_only_fields): change it on the site`,
     );
   }
-  const { key, fields, reason } = base;
+  const { key, fields, reason, reference } = base;
+  if (reference !== undefined && Object.hasOwn(edits, reference)) {
+    return refused(`its job is recognised by ${reference} (the reference_field of the site), which stays as it is`);
+  }
   const problems = reason?.kind === 'rules' ? reason.problems : [];
   const edited = recompute(reader, { key, fields, problems }, earlier, edits);
   if (edited === undefined) return refused('nothing would change: the posting already has these values');
@@ -82,6 +89,8 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
 }
 
 const RESOLVED = 'it is already resolved';
+/** Until the posting is back or its job is deleted, which some feeds never do. */
+const MISSING = 'the feed no longer has it, so nothing is sent for it';
 
 /** Why the entry cannot be edited, if it cannot. */
 function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
@@ -100,30 +109,34 @@ const obstacleOfSource = ({
   recordHash,
 }: Pick<OpenChangeRow, 'feed' | 'key' | 'recordHash'>): Message | undefined =>
   recordHash === undefined || isSourceUnknown(recordHash, feed, key)
-    ? 'the next pull is to compare it with the source: edit it after that'
+    ? 'what the source has of it is known only after the next pull: edit it then'
     : undefined;
 
 /** What an edit of the posting would start from, or why it cannot be edited now. */
 export function editableIn(config: Config, posting: EditablePosting) {
   const feed = editableFeed(config, posting.feed);
-  return typeof feed === 'string' ? refused(feed) : editBase(feed, posting);
+  return typeof feed === 'string' ? refused(feed) : editBase(config, feed, posting);
 }
 
 /** The same for a posting of the feed. */
-export function editBase(feed: FeedConfig, { feed: name, key, change, live, expiry }: EditablePosting) {
+export function editBase(config: Config, feed: FeedConfig, posting: EditablePosting) {
+  const { feed: name, key, change, live, expiry } = posting;
+  const reference = live && config.sites.get(feed.siteName)?.options.referenceField;
   if (change !== undefined) {
     const waits = change.state === 'ready' && change.desired === 'present';
-    const obstacle = waits ? obstacleOfSource(change) : obstacleOfEntry(change);
+    const obstacle = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
     if (obstacle !== undefined) return refused(obstacle);
-    return change.fields === undefined ? refused(RESOLVED) : editable(feed, { ...change, fields: change.fields });
+    return change.fields === undefined
+      ? refused(RESOLVED)
+      : editable(feed, { ...change, fields: change.fields, reference });
   }
   if (live === undefined) return refused('it has no job, and nothing of it waits to be sent');
   if (live.site !== feed.siteName)
-    return refused(`its job is on site ${live.site}, but the feed is now of ${feed.siteName}`);
+    return refused(`its job is on site ${live.site}, and the feed is configured for site ${feed.siteName} now`);
   if (!updatesJobs(feed.policy)) {
     return refused("its job exists, and the feed's policy is create_only: change it on the site");
   }
-  if (live.missingPulls > 0) return refused('the feed no longer has it: its job is about to be deleted');
+  if (live.missingPulls > 0) return refused(MISSING);
   if (expiry?.expiredAt !== undefined) {
     return refused(
       messageOf('its time on the site has ended', [
@@ -133,7 +146,7 @@ export function editBase(feed: FeedConfig, { feed: name, key, change, live, expi
   }
   const obstacle = obstacleOfSource({ feed: name, key, recordHash: live.fields && live.recordHash });
   if (obstacle !== undefined || live.fields === undefined) return refused(obstacle ?? RESOLVED);
-  return editable(feed, { key, operation: 'update', reason: undefined, fields: live.fields });
+  return editable(feed, { key, operation: 'update', reason: undefined, fields: live.fields, reference });
 }
 
 const editable = (feed: FeedConfig, base: EditBase) =>
@@ -155,7 +168,7 @@ function editableNames(feed: FeedConfig, base: EditBase): Set<string> {
     ...Object.keys(base.fields),
     ...(base.reason?.problems ?? []).flatMap(({ field }) => field ?? []),
   ];
-  return new Set(names.filter((name) => createOnly?.has(name) !== true));
+  return new Set(names.filter((name) => createOnly?.has(name) !== true && name !== base.reference));
 }
 
 const refused = (message: Message) => ({ kind: 'refused', message }) as const;

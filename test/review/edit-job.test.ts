@@ -156,10 +156,10 @@ describe('an edit of a job', () => {
   it('is refused while the posting is missing from the feed, and once the site is another one', async () => {
     await live();
     await stage.pull([other], { missingPulls: 2 });
-    expect(await refused()).toBe('the feed no longer has it: its job is about to be deleted');
+    expect(await refused()).toBe('the feed no longer has it, so nothing is sent for it');
     await stage.pull(feed);
     await stage.app.db.query(`update mapping set site = 'former'`);
-    expect(await refused()).toBe('its job is on site former, but the feed is now of board');
+    expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
 
   it('is refused while what the source has is not known: its value would count as changed', async () => {
@@ -167,7 +167,7 @@ describe('an edit of a job', () => {
     await edit({ title: 'Chef' });
     await stage.acceptAll();
     await undoEdits(stage.app.db, acme, key, acting);
-    const unknown = 'the next pull is to compare it with the source: edit it after that';
+    const unknown = 'what the source has of it is known only after the next pull: edit it then';
     expect(await refused({ title: 'Cook' })).toBe(unknown);
     await stage.pull(feed);
     await stage.acceptAll();
@@ -196,6 +196,7 @@ describe('an edit of a job', () => {
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Chef' } });
     await stage.pull([other], { missingPulls: 2 });
     expect(await stage.change('p1')).toMatchObject({ missing: true });
+    expect(await refused({ title: 'Cook' })).toBe('the feed no longer has it, so nothing is sent for it');
     const back = await stage.pull(feed);
     await accounted(back.pull);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', missing: false, fields: { title: 'Chef' } });

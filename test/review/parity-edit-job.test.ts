@@ -78,6 +78,7 @@ it('is refused by each medium for the same reasons, and nothing is saved', async
   for (const [name, why] of [
     ['category-name', 'is set only on create'],
     ['colour', 'has no field colour'],
+    ['number', 'its job is recognised by number'],
   ] as const) {
     const answer = await api('/edit', { fields: { [name]: 'x' } });
     expect([answer.status, answer.body.detail]).toEqual([409, expect.stringContaining(why)]);

@@ -11,6 +11,8 @@ export interface Shown {
   readonly running: number;
   readonly group: string;
   readonly rejected: { readonly id: number; readonly key: string };
+  /** The key of a posting whose job is on the site. */
+  readonly live: string;
   readonly doubt: number;
   readonly bulk: number;
 }
@@ -27,6 +29,7 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   'review-action': pageAddress.bulkAction(shown.bulk),
   'review-rules': pageAddress.rules(),
   posting: pageAddress.posting(shown.feed, shown.rejected.key),
+  'posting-on-site': pageAddress.posting(shown.feed, shown.live),
   pulls: pageAddress.pulls(),
   pull: pageAddress.pull(shown.pull, { show: 'updated' }),
   'pull-running': pageAddress.pull(shown.running),
@@ -39,9 +42,13 @@ export const shownPages = (shown: Shown): Readonly<Record<string, string>> => ({
   doubts: pageAddress.doubts(),
   'doubts-found': pageAddress.found(shown.feed),
   doubt: pageAddress.doubt(shown.doubt),
+  'doubt-compared': pageAddress.doubtCandidates(shown.doubt),
   jobs: pageAddress.jobs(),
   sites: pageAddress.sites(),
   site: pageAddress.site(shown.site),
   queues: pageAddress.queues(),
   activity: pageAddress.activity(),
 });
+
+/** The same of pages that ask who it is. */
+export const shownToStrangers = { 'sign-in': pageAddress.overview() } as const;

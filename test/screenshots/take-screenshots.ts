@@ -6,17 +6,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { App } from '../../src/runtime/app.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { browserForTests } from '../support/browser.ts';
+import { makeJob } from '../support/hand-made-jobs.ts';
 import { posting, type TestPosting } from '../support/indeed-feed.ts';
 import { signInAs } from '../web/pages/signed-in.ts';
 import { type Served, serve } from '../web/served.ts';
-import { type Shown, shownPages } from './shown-pages.ts';
+import { type Shown, shownPages, shownToStrangers } from './shown-pages.ts';
 
 const FOLDER = resolve(process.env.SCREENSHOTS ?? 'screenshots');
-/** Where the pictures of the README go: the upper part of these pages. Not taken by default. */
+/** Where the pictures of the README go. Not taken by default. */
 const PICTURES = process.env.README_PICTURES;
-const IN_README = ['overview', 'review-group', 'posting'];
+/** Those pages, and how much of each is shown, in pixels from its top: up to the end of a part. */
+const IN_README: Readonly<Record<string, number>> = { overview: 916, 'review-group': 944, posting: 1_052 };
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
+/** What is folded until a person asks for it. */
+const UNFOLD = `for (const each of document.querySelectorAll('details:has(form#edit)')) each.open = true`;
 
 const TITLES = [
   'Registered Nurse',
@@ -87,7 +91,7 @@ async function fillStage(): Promise<Shown> {
        next_probe = excluded.next_probe`,
   );
   await suspectKeys(db);
-  await findJob(db);
+  await findJobs(db);
   await proposeJobs(db);
   const [running] = await db.query<{ id: number }>(
     `insert into pull (feed, site, seen) values ('acme', 'board', 0) returning id`,
@@ -99,6 +103,7 @@ async function fillStage(): Promise<Shown> {
     running: running?.id ?? pull,
     group,
     rejected: entries[0] ?? { id: 1, key: 'R-1100' },
+    live: 'R-1006',
     doubt: doubts[0]?.id ?? 1,
     bulk,
   };
@@ -132,11 +137,20 @@ async function suspectKeys(db: App['db']): Promise<void> {
   );
 }
 
-/** A search of the site found a job for the create in doubt. */
-async function findJob(db: App['db']): Promise<void> {
-  await db.query(`update change set found_job_id = '8812' where feed = 'acme' and key = 'R-1200'`);
+/** A search of the site found a job for the create in doubt, and there is another that resembles it. */
+async function findJobs(db: App['db']): Promise<void> {
+  const [create] = await db.query<{ fields: Record<string, string> }>(`select fields from change where key = 'R-1200'`);
+  const sent = create?.fields ?? {};
+  const found = await makeJob(stage.mirror, sent);
+  const other = await makeJob(stage.mirror, { ...sent, number: 'R-200', 'location-city': 'Lynn' });
   await db.query(
-    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', '8812', 'r-1200', 'R-1200', 'number')`,
+    `update change set found_job_id = $1, reason = reason || jsonb_build_object('candidates', jsonb_build_array($1::text, $2::text))
+     where feed = 'acme' and key = 'R-1200'`,
+    [found, other],
+  );
+  await db.query(
+    `insert into site_reference (site, site_job_id, reference, shown, field) values ('board', $1, 'r-1200', 'R-1200', 'number')`,
+    [found],
   );
 }
 
@@ -169,27 +183,34 @@ async function proposeJobs(db: App['db']): Promise<void> {
 it('every page, light and dark, wide and narrow', async () => {
   await mkdir(FOLDER, { recursive: true });
   if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
-  const left: string[] = [];
+  const refused: string[] = [];
   for (const colorScheme of SCHEMES) {
     for (const [size, viewport] of Object.entries(SIZES)) {
       const { context, page, go } = await signInAs(served, browser, 'anna', { colorScheme, viewport });
+      const take = async (name: string) => {
+        await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      };
       for (const [name, path] of Object.entries(shownPages(shown))) {
         const status = await go(path);
-        if (status !== 200) left.push(`${name} (${path}) answered ${status}`);
-        else await page.screenshot({ path: join(FOLDER, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-        const isForReadme = size === 'wide' && colorScheme === 'light' && IN_README.includes(name);
-        if (status === 200 && isForReadme && PICTURES !== undefined) {
+        if (status !== 200) refused.push(`${name} (${path}) answered ${status}`);
+        await page.evaluate(UNFOLD);
+        await take(name);
+        const height = IN_README[name];
+        if (size === 'wide' && colorScheme === 'light' && height !== undefined && PICTURES !== undefined) {
           await page.screenshot({
             path: join(PICTURES, `${name}.png`),
             fullPage: true,
-            clip: { x: 0, y: 0, width: 1280, height: 940 },
+            clip: { x: 0, y: 0, width: 1280, height },
           });
         }
+      }
+      await context.clearCookies();
+      for (const [name, path] of Object.entries(shownToStrangers)) {
+        await go(path);
+        await take(name);
       }
       await context.close();
     }
   }
-  // A page may not be there yet, or have nothing to show.
-  if (left.length > 0) console.warn(`No picture of: ${[...new Set(left)].join('; ')}`);
-  expect(left.length).toBeLessThan(Object.keys(shownPages(shown)).length);
+  expect(refused).toEqual([]);
 });

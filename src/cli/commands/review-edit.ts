@@ -1,6 +1,6 @@
 // `jobmirror review edit`: sets fields of one posting, or of all rejected or failed ones that are selected, and sends them.
 import { Command } from 'commander';
-import { postingKey } from '../../posting/identifiers.ts';
+import { feedName, postingKey } from '../../posting/identifiers.ts';
 import { editEntry, editedMessage, editPosting } from '../../review/edit-posting.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import type { App } from '../../runtime/app.ts';
@@ -11,7 +11,7 @@ import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
+import { NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
@@ -34,7 +34,7 @@ export function reviewEditCommand(): Command {
     )
     .argument(
       '[id or feed...]',
-      'numbers of entries; a feed and the key of a posting, also of one that the site has; with --group or another selection, a feed',
+      'numbers of entries; a feed and the key of a posting, also of one whose job is on the site; with --group or another selection, a feed',
     )
     .option('--set <field=value...>', 'a site field and its text; an empty text removes the field', addField)
     .option(
@@ -44,14 +44,17 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
-    .option('--if-version <version>', IF_VERSION)
+    .option(
+      '--if-version <version>',
+      'only if the entry is still as review show printed it with this version, or the posting as why --json did',
+    )
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object; with a selection one per feed, and one for the action')
     .action((names: string[], options: EditOptions) =>
       withApp(options, async (app, signal) => {
-        const within = narrowed(app.config, options) ?? ofEntries(names);
+        const within = narrowed(app.config, options) ?? ofEntries(app, names);
         process.exitCode =
           within === undefined
             ? await editOne(app, names, options)
@@ -61,8 +64,16 @@ export function reviewEditCommand(): Command {
 }
 
 /** Several entries by their numbers. */
-const ofEntries = (names: readonly string[]): EntryQuery | undefined =>
-  names.length > 1 && names.every((name) => /^\d{1,15}$/.test(name)) ? { ids: names.map(Number) } : undefined;
+function ofEntries({ config }: App, names: readonly string[]): EntryQuery | undefined {
+  if (names.length < 2 || !names.every((name) => /^\d{1,15}$/.test(name))) return undefined;
+  const [name = '', key, more] = names;
+  if (more === undefined && config.feeds.has(feedName(name))) {
+    throw new UserError(
+      `${name} may be an entry or the feed of posting ${key}: name one entry at a time, or edit the posting on its page`,
+    );
+  }
+  return { ids: names.map(Number) };
+}
 
 async function editOne(app: App, names: readonly string[], options: EditOptions): Promise<ExitStatus> {
   const [name, key, more] = names;

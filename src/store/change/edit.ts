@@ -4,6 +4,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
 import type { OpenChangeRow } from '../backlog/open-change.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { dropEdits, noteEdits, type PostingName } from '../review/override.ts';
@@ -114,5 +115,19 @@ export async function replaceEdits(
   await noteEdits(
     tx,
     postings.map(({ feed, key, edited: { source, edits } }) => ({ feed, key, source, edits })),
+  );
+  await haveReadAgain(tx, postings);
+}
+
+/**
+ * An update may be withdrawn before it is sent, as by an undo, with the record that the site has accepted still in the feed: the next
+ * pull then plans the edit anew. Once it is accepted, the mapping gets the hash of the record again.
+ */
+async function haveReadAgain(tx: Queryable, postings: readonly PostingName[]): Promise<void> {
+  await tx.query(
+    `update mapping m set record_hash = ${unreadHashSql('unsent edit', 'm.feed', 'm.key')}
+     from unnest($1::text[], $2::text[]) p(feed, key) join change c on c.feed = p.feed and c.key = p.key
+     where m.feed = c.feed and m.key = c.key and m.record_hash = c.record_hash`,
+    [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
   );
 }

@@ -13,6 +13,8 @@ const WHY = {
   recovered: true,
   /** An edit was undone, and what it had set is still on the site. */
   'planned again': true,
+  /** An edit waits to be sent, or what was to send it was withdrawn. */
+  'unsent edit': true,
   /** A pull was undone. */
   undone: true,
   /** The key is another one; the job has what the source had under the former key. */

@@ -8,9 +8,11 @@ export interface EditFormProps {
   readonly visit: Visit;
   readonly view: PostingView;
   readonly editor: Editor;
+  /** The form itself is folded, so that its fields need not be. */
+  readonly isFolded?: true;
 }
 
-export const EditForm = ({ visit, view, editor }: EditFormProps) => {
+export const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
   const wrong = editor.fields.filter(({ errors, typed, value }) => errors.length > 0 || typed !== value);
   const others = editor.fields.filter((field) => !wrong.includes(field));
   return (
@@ -29,14 +31,16 @@ export const EditForm = ({ visit, view, editor }: EditFormProps) => {
       {wrong.map((field) => (
         <Field field={field} />
       ))}
-      {others.length > 0 && (
-        <details open={wrong.length === 0}>
-          <summary>{wrong.length === 0 ? 'Fields' : 'Other fields'}</summary>
-          {others.map((field) => (
-            <Field field={field} />
-          ))}
-        </details>
-      )}
+      {isFolded === true && wrong.length === 0
+        ? others.map((field) => <Field field={field} />)
+        : others.length > 0 && (
+            <details open={wrong.length === 0}>
+              <summary>{wrong.length === 0 ? 'Fields' : 'Other fields'}</summary>
+              {others.map((field) => (
+                <Field field={field} />
+              ))}
+            </details>
+          )}
       {editor.tooLong.length > 0 && (
         <p class="hint">
           {`Too long to be edited here: ${editor.tooLong.slice(0, 50).join(', ')}. Use the terminal or the API.`}
@@ -63,7 +67,7 @@ export const EditJob = ({ visit, view }: Pick<EditFormProps, 'visit' | 'view'>) 
   return (
     <details class="panel" open={isTyped || editor.problems.length > 0}>
       <summary>Edit its fields</summary>
-      <EditForm visit={visit} view={view} editor={editor} />
+      <EditForm visit={visit} view={view} editor={editor} isFolded />
     </details>
   );
 };
