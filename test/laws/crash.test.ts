@@ -18,22 +18,21 @@ const AFTER = [
   posting('n3'),
 ];
 
-// With one request at a time, the first two attempts are the deletes, then the creates, then the updates.
-const POINTS: readonly { readonly step: Step; readonly nth: number; readonly what: string }[] = [
-  { step: 'pull-started', nth: 1, what: 'the pull' },
-  { step: 'records-read', nth: 1, what: 'the pull' },
-  { step: 'changes-merged', nth: 1, what: 'the pull' },
-  { step: 'pull-committed', nth: 1, what: 'the pull' },
-  ...(['intent-committed', 'answer-received', 'outcome-committed'] as const).flatMap((step) => [
-    { step, nth: 2, what: 'a delete' },
-    { step, nth: 4, what: 'a create' },
-    { step, nth: 7, what: 'an update' },
-  ]),
-];
+/** One process after another dies at these steps. */
+const titled = (deaths: readonly (readonly Step[])[]) =>
+  deaths.map((steps) => ({ steps, title: steps.join(', then at ') }));
 
-/** What `npm test` runs: each kind of step and of operation once, with one of the queues. */
+const PULLS = titled([['pull-started', 'records-read', 'changes-merged'], ['pull-committed']]);
+
+// With one request at a time, the first two attempts are the deletes, then the creates, then the updates.
+const POINTS = (['intent-committed', 'answer-received', 'outcome-committed'] as const).flatMap((step) => [
+  { step, nth: 2, what: 'a delete' },
+  { step, nth: 4, what: 'a create' },
+  { step, nth: 7, what: 'an update' },
+]);
+
+/** What `npm test` runs of them: each kind of step and of operation once, with one of the queues. */
 const IN_PART: Readonly<Record<string, string>> = {
-  'changes-merged of the pull': 'database',
   'intent-committed of a create': 'redis',
   'answer-received of a create': 'database',
   'outcome-committed of a delete': 'database',
@@ -55,8 +54,25 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
   return installation;
 }
 
+async function die({ spawn }: Installation, step: Step, nth = 1): Promise<void> {
+  const { signal, output } = await spawn(['sync'], { FAULT_AT: step, FAULT_NTH: String(nth) }).ended;
+  expect({ signal, output }, step).toMatchObject({ signal: 'SIGKILL' });
+}
+
 // Concurrent, because most of the time is spent waiting until the dead worker's queue job is redelivered.
 describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
+  it.skipIf(!available).for(spread(PULLS, numberOf(queue), 2))(
+    'at $title of the pull',
+    { timeout: 900_000 },
+    async ({ steps }, { open, skip }) => {
+      skip(!runsEverything && (queue !== 'database' || steps.includes('pull-committed')), ONLY_IN_ALL);
+      const installation = await openMirrored(open, queue);
+      for (const step of steps) await die(installation, step);
+      await heal(installation);
+      await checkLaws(installation, AFTER);
+    },
+  );
+
   it.skipIf(!available).for(spread(POINTS, numberOf(queue), 2))(
     'at $step of $what',
     { timeout: 900_000 },
@@ -64,9 +80,7 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
       const { step, nth, what } = point;
       skip(!runsEverything && IN_PART[`${step} of ${what}`] !== queue, ONLY_IN_ALL);
       const installation = await openMirrored(open, queue);
-      const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
-      const { signal, output } = await installation.spawn(['sync'], env).ended;
-      expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+      await die(installation, step, nth);
       await heal(installation);
       await checkLaws(installation, AFTER);
     },
@@ -91,8 +105,7 @@ describe.each(QUEUES)(
         skip(!runsEverything && !(queue === 'database' && step === 'doubt-resolved' && made), ONLY_IN_ALL);
         const installation = await openMirrored(open, queue);
         await installation.sandbox.setFaults([{ name: '500', made, on: ['create'], count: 3 }]);
-        const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
-        expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+        await die(installation, step);
         let report = await heal(installation);
         for (let pull = 0; report.in_doubt > 0 && pull < 5; pull++) report = await heal(installation);
         await checkLaws(installation, AFTER);
@@ -111,12 +124,13 @@ describe.each(QUEUES)(
   'killed while it searches the site for jobs of a feed, with the queue in $queue $note',
   { concurrent: true },
   ({ queue, available }) => {
-    const SEARCHING = ['site-page-kept', 'site-read', 'site-searched'] as const;
+    // Found jobs are kept: after the list was read, the next pull knows them, and need not search.
+    const SEARCHES = titled([['site-page-kept', 'site-read'], ['site-searched']]);
 
-    it.skipIf(!available).for(spread(SEARCHING, numberOf(queue), 2))(
-      'at %s',
+    it.skipIf(!available).for(spread(SEARCHES, numberOf(queue), 2))(
+      'at $title',
       { timeout: 900_000 },
-      async (step, { open, skip }) => {
+      async ({ steps }, { open, skip }) => {
         skip(!runsEverything, ONLY_IN_ALL);
         const installation = await open({
           queue,
@@ -130,8 +144,7 @@ describe.each(QUEUES)(
         await forgetAll(db);
         await installation.stopEngine();
         await installation.writeFeed(feedXml(BEFORE));
-        const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
-        expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+        for (const step of steps) await die(installation, step);
         const report = await heal(installation);
         // Each posting's job exists already: none is created again, and each waits for a person.
         expect(report).toMatchObject({ created: 0, in_doubt: BEFORE.length });

@@ -9,7 +9,7 @@ import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
 
 const MEASURES = process.env.PAGE_ENTRIES !== undefined;
-const ENTRIES = Number(process.env.PAGE_ENTRIES ?? 12_000);
+const ENTRIES = Number(process.env.PAGE_ENTRIES ?? 10_600);
 const MAPPINGS = Number(process.env.PAGE_MAPPINGS ?? 0);
 const GROUPS = 200;
 const MOST_BYTES = 200_000;

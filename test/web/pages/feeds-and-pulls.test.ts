@@ -42,7 +42,9 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
       await go(path);
       return (await page.locator('main').textContent()) ?? '';
     };
-    await expect.poll(() => text(address), { timeout: 30_000 }).toContain('mirrored, with review');
+    const status = async () => (await served.api('GET', `/api/v1${address}`)).body.status;
+    await expect.poll(status, { timeout: 30_000 }).toBe('review');
+    expect(await text(address)).toContain('mirrored, with review');
     const cells = await page.locator('table.sum').first().locator('td.number').allInnerTexts();
     const numbers = cells.map(Number);
     expect(numbers.at(-1)).toBe(5);

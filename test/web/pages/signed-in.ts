@@ -39,11 +39,12 @@ const FOCUSED = `(() => {
 })()`;
 
 /** Presses Tab, or Tab with Shift, until the element with this text or label has the focus. */
-export async function tabTo(page: Page, words: string, press: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+export async function tabTo(page: Page, words: string | RegExp, press: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  const isIt = (text: string): boolean => (typeof words === 'string' ? text.trim() === words : words.test(text));
   for (let presses = 0; presses < 100; presses++) {
     await page.keyboard.press(press);
     const focused = (await page.evaluate(FOCUSED)) as (string | null)[];
-    if (focused.some((text) => text?.trim() === words)) return;
+    if (focused.some((text) => text !== null && isIt(text))) return;
   }
-  throw new Error(`the keyboard does not reach "${words}"`);
+  throw new Error(`the keyboard does not reach ${words}`);
 }

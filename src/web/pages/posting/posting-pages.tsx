@@ -16,23 +16,28 @@ import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
 import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
+import type { Form } from '../read-form.ts';
 import { decideEntry } from './act.tsx';
 import { editFields } from './edit.tsx';
 import { placeInGroup } from './place-in-group.ts';
 import { PostingOverview } from './posting.tsx';
-import { readPosting } from './read-posting.ts';
+import { type PostingAddress, readPosting } from './read-posting.ts';
 import { RecordPage } from './record.tsx';
 
 export function postingPages(context: PageContext): Hono<WebEnv> {
   const { app, control } = context;
   const pages = new Hono<WebEnv>();
+  const readAddress = async (value: (name: string) => string | undefined): Promise<PostingAddress> => {
+    const feed = await requireFeed(app, parameter(nameText, 'feed', value('feed')));
+    const key = postingKey(parameter(keyText, 'key', value('key')));
+    const group = value('group');
+    return { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+  };
+  const postingIn = (form: Form) => readAddress((name) => form.one(name));
   pages.get(
     '/posting',
     showPage(async ({ visit, query }) => {
-      const feed = await requireFeed(app, parameter(nameText, 'feed', query('feed')));
-      const key = postingKey(parameter(keyText, 'key', query('key')));
-      const group = query('group');
-      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      const at = await readAddress(query);
       const sync = query('sync');
       const synced = sync === undefined || sync === 'later' ? sync : parameter(numberSchema, 'sync', sync);
       return <PostingOverview visit={visit} view={await readPosting(app, at)} synced={synced} />;
@@ -41,10 +46,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.syncPosting(),
     actOnForm('pull', async ({ form, actor, goTo }) => {
-      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
-      const key = postingKey(parameter(keyText, 'key', form.one('key')));
-      const given = form.one('group');
-      const group = given === undefined ? undefined : parameter(groupSchema, 'group', given);
+      const { feed, key, group } = await postingIn(form);
       const pull = await syncPostingFor({ app, control, actor }, feed, key);
       // A posting that is new has no page yet.
       if ((await findPosting(app.db, feed, key)) === undefined) {
@@ -56,10 +58,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.renewPosting(),
     actOnForm('review', async ({ c, form, visit, actor, goTo }) => {
-      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
-      const key = postingKey(parameter(keyText, 'key', form.one('key')));
-      const given = form.one('group');
-      const group = given === undefined ? undefined : parameter(groupSchema, 'group', given);
+      const { feed, key, group } = await postingIn(form);
       const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
       if (end.kind === 'refused') {
         const view = await readPosting(app, { feed, key, group });
@@ -87,10 +86,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     pageAddress.editPosting(),
     actOnForm('review', async (sent) => {
       const { form } = sent;
-      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
-      const key = postingKey(parameter(keyText, 'key', form.one('key')));
-      const group = form.one('group');
-      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      const at = await postingIn(form);
       return editFields(context, sent, at, parameter(text(100), 'version', form.one('version')));
     }),
   );
@@ -98,10 +94,8 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
     '/posting/undo-edit',
     actOnForm('review', async (sent) => {
       const { form, visit, actor } = sent;
-      const feed = await requireFeed(app, parameter(nameText, 'feed', form.one('feed')));
-      const key = postingKey(parameter(keyText, 'key', form.one('key')));
-      const group = form.one('group');
-      const at = { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };
+      const at = await postingIn(form);
+      const { feed, key, group } = at;
       const version = parameter(text(100), 'version', form.one('version'));
       const fields = [parameter(fieldName, 'field', form.one('field'))];
       const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
