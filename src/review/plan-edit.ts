@@ -95,6 +95,7 @@ const MISSING = 'the feed no longer has it, so nothing is sent for it';
 /** Why the entry cannot be edited, if it cannot. */
 function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
   if (change === undefined) return undefined;
+  if (change.state === 'ready' && change.desired === 'absent') return 'its job is about to be deleted';
   if (change.state !== 'rejected' && change.state !== 'failed') {
     return whyNot('retry', { ...change, reason: null });
   }

@@ -157,7 +157,10 @@ describe('an edit of a job', () => {
     await live();
     await stage.pull([other], { missingPulls: 2 });
     expect(await refused()).toBe('the feed no longer has it, so nothing is sent for it');
+    await stage.pull([other], { percent: 100, count: 10, missingPulls: 1 });
+    expect(await refused()).toBe('its job is about to be deleted');
     await stage.pull(feed);
+    await stage.acceptAll();
     await stage.app.db.query(`update mapping set site = 'former'`);
     expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
