@@ -111,7 +111,7 @@ async function planUndone(
             desired: 'present',
             key,
             ...desired,
-            recordHash: unreadHash('undone', subject.feed, key),
+            recordHash: unreadHash('undone', key),
             target: 'ready',
           });
           if (step.operation === 'create') counts.createdAgain++;

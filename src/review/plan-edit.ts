@@ -104,12 +104,8 @@ function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined
 }
 
 /** An edit lasts until the source changes the field, so what the source has must be known. */
-const obstacleOfSource = ({
-  feed,
-  key,
-  recordHash,
-}: Pick<OpenChangeRow, 'feed' | 'key' | 'recordHash'>): Message | undefined =>
-  recordHash === undefined || isSourceUnknown(recordHash, feed, key)
+const obstacleOfSource = ({ key, recordHash }: Pick<OpenChangeRow, 'key' | 'recordHash'>): Message | undefined =>
+  recordHash === undefined || isSourceUnknown(recordHash, key)
     ? 'what the source has of it is known only after the next pull: edit it then'
     : undefined;
 
@@ -145,7 +141,7 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
       ]),
     );
   }
-  const obstacle = obstacleOfSource({ feed: name, key, recordHash: live.fields && live.recordHash });
+  const obstacle = obstacleOfSource({ key, recordHash: live.fields && live.recordHash });
   if (obstacle !== undefined || live.fields === undefined) return refused(obstacle ?? RESOLVED);
   return editable(feed, { key, operation: 'update', reason: undefined, fields: live.fields, reference });
 }

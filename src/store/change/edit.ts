@@ -125,7 +125,7 @@ export async function replaceEdits(
  */
 async function haveReadAgain(tx: Queryable, postings: readonly PostingName[]): Promise<void> {
   await tx.query(
-    `update mapping m set record_hash = ${unreadHashSql('unsent edit', 'm.feed', 'm.key')}
+    `update mapping m set record_hash = ${unreadHashSql('unsent edit', 'm.key')}
      from unnest($1::text[], $2::text[]) p(feed, key) join change c on c.feed = p.feed and c.key = p.key
      where m.feed = c.feed and m.key = c.key and m.record_hash = c.record_hash`,
     [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],

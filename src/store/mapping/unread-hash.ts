@@ -1,7 +1,7 @@
-// Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique, as pulls
-// take mappings with equal record hashes for one posting.
+// Record hashes that match no record, so that the next pull reads the record of the posting and plans it anew. Each is unique in its
+// feed, as pulls take mappings of a feed with equal record hashes for one posting, and stays what it is if the feed is renamed.
 import { hash } from 'node:crypto';
-import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 
 /** Why a record is to be read anew, and whether what the job has may then differ from what the source has. */
 const WHY = {
@@ -27,15 +27,11 @@ const WHY = {
 
 export type WhyUnread = keyof typeof WHY;
 
-const textOf = (why: WhyUnread, feed: FeedName, key: PostingKey): string => `${why} ${feed} ${key}`;
+export const unreadHash = (why: WhyUnread, key: PostingKey): Buffer => hash('md5', `${why} ${key}`, 'buffer');
 
-export const unreadHash = (why: WhyUnread, feed: FeedName, key: PostingKey): Buffer =>
-  hash('md5', textOf(why, feed, key), 'buffer');
+/** The same in SQL. @param key an expression */
+export const unreadHashSql = (why: WhyUnread, key = 'key'): string => `decode(md5('${why} ' || ${key}), 'hex')`;
 
-/** The same in SQL. @param feed an expression, as is `key` */
-export const unreadHashSql = (why: WhyUnread, feed = 'feed', key = 'key'): string =>
-  `decode(md5('${why} ' || ${feed} || ' ' || ${key}), 'hex')`;
-
-/** Whether the next pull is to find out what the source has of a posting. A feed that was renamed since then is not recognised. */
-export const isSourceUnknown = (recordHash: Buffer, feed: FeedName, key: PostingKey): boolean =>
-  (Object.keys(WHY) as WhyUnread[]).some((why) => WHY[why] && recordHash.equals(unreadHash(why, feed, key)));
+/** Whether the next pull is to find out what the source has of a posting. */
+export const isSourceUnknown = (recordHash: Buffer, key: PostingKey): boolean =>
+  (Object.keys(WHY) as WhyUnread[]).some((why) => WHY[why] && recordHash.equals(unreadHash(why, key)));

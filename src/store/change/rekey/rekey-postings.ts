@@ -107,7 +107,7 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   const [moved, ended] = await Promise.all([
     tx.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
       // No record under the old key is taken for the posting.
-      `update mapping m set key = w.key, missing_pulls = 0, record_hash = ${unreadHashSql('rekeyed', 'm.feed', 'w.key')}
+      `update mapping m set key = w.key, missing_pulls = 0, record_hash = ${unreadHashSql('rekeyed', 'w.key')}
        from rekeyed w where m.feed = $1 and m.key = w.old_key
        returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
       [feed],
@@ -229,7 +229,7 @@ async function applyEdits(
   );
   const contents = edited.map(({ fields }, at) => withEdits(fields, edits[at] ?? []));
   await session.query(
-    `update change c set fields = e.fields, content_hash = e.hash, record_hash = ${unreadHashSql('edited', 'c.feed', 'c.key')}
+    `update change c set fields = e.fields, content_hash = e.hash, record_hash = ${unreadHashSql('edited', 'c.key')}
      from unnest($2::text[], $3::json[], $4::bytea[]) e(key, fields, hash) where c.feed = $1 and c.key = e.key`,
     [
       feed,
