@@ -91,7 +91,9 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
 
   it('sends again what the site has not made, without scripts', async () => {
     const { context, page, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
-    await go(`/doubts/${await stage.entry('p2')}`);
+    const entry = await stage.entry('p2');
+    await ageDoubts(stage.app.db, entry);
+    await go(`/doubts/${entry}`);
     await page.getByLabel('I have looked on the site').check();
     await page.getByRole('button', { name: 'None: send it again' }).click();
     await page.getByText('is resolved.').waitFor();
