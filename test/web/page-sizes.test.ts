@@ -1,19 +1,25 @@
-// The pages of review with many entries stay small. To measure their times as well, with the number of entries and mappings:
+// The pages of review with 100,000 entries in 200 groups stay small, and work in a browser. To measure their times as well, with the number of entries and mappings:
 // `PAGE_ENTRIES=100000 PAGE_MAPPINGS=1000000 npx vitest run test/web/page-sizes.test.ts`
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { openStage, type Stage } from '../review/stage.ts';
+import { accessibilityFaults, browserForTests } from '../support/browser.ts';
+import { countOf } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
+import { signInAs } from './pages/signed-in.ts';
 import { type Served, serve } from './served.ts';
 
 const MEASURES = process.env.PAGE_ENTRIES !== undefined;
-const ENTRIES = Number(process.env.PAGE_ENTRIES ?? 10_600);
+const ENTRIES = countOf(process.env.PAGE_ENTRIES, 100_000, 10_600);
 const MAPPINGS = Number(process.env.PAGE_MAPPINGS ?? 0);
 const GROUPS = 200;
 const MOST_BYTES = 200_000;
 const REQUESTS = 25;
+/** Writing so many entries takes long. */
+const LONG_MS = 900_000;
+const chromium = browserForTests();
 /** Entries of another feed and site, of as many groups. */
 const RARE = 30;
 /** Everything but a text that a person can choose at once, and half of the entries have. */
@@ -58,7 +64,7 @@ beforeAll(async () => {
   );
   served = await serve(stage.mirror, { requestsPerMinute: 1_000_000 });
   anna = await visitorOf(served, 'anna');
-});
+}, LONG_MS);
 afterAll(async () => {
   await served?.close();
   await stage?.close();
@@ -76,6 +82,25 @@ it('shows each group on one page, and refuses pages that are none', async () => 
   expect((await anna.get('/review?page=5')).text).toContain('There are no more groups.');
   for (const page of ['0', '-1', 'x', '1.5', '10001', '9'.repeat(30)]) {
     expect([page, (await anna.get(`/review?page=${page}`)).status]).toEqual([page, 400]);
+  }
+});
+
+it.skipIf(!chromium.available)(`leads from a group to its entries in a browser${chromium.note}`, async () => {
+  const browser = await chromium.launch();
+  try {
+    const { page, errors, go } = await signInAs(served, browser, 'anna');
+    expect(await go('/review')).toBe(200);
+    await page.locator('a[rel=next]').click();
+    await page.waitForURL(/page=2/);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.locator('h2 a[href*="group="]').first().click();
+    await page.getByRole('button', { name: `Set for all ${ENTRIES / GROUPS}` }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: `Discard all ${ENTRIES / GROUPS}…` }).click();
+    await page.getByRole('button', { name: /^Discard/ }).waitFor();
+    expect(errors).toEqual([]);
+  } finally {
+    await browser.close();
   }
 });
 
@@ -273,7 +298,7 @@ it('counts and decides about at most 10,000 entries of a text', async () => {
   expect((await anna.get('/review?q=nurse%20777')).text).not.toContain('More than');
 });
 
-it('lists the few of many entries that match, the oldest first', async () => {
+it('lists the few of many entries that match, the oldest first', { timeout: LONG_MS }, async () => {
   const keysOf = async (filter: string, limit: number, pages: number): Promise<number[]> => {
     const found: number[] = [];
     let path = `review?${filter}&limit=${limit}`;
