@@ -128,6 +128,7 @@ describe('of a pull that requests details', () => {
     const planning = await lockPlanning(other, acme, signal);
     await other.query(
       `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+         and database = (select oid from pg_database where datname = current_database())
          and ((classid::bigint << 32) | objid::bigint) = $1::bigint`,
       [lockKey('details', acme)],
     );
