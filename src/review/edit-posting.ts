@@ -57,7 +57,7 @@ export async function editEntry(
     if (change === undefined) return refused('it is already resolved');
     if (isOther(options, changeVersion(change))) return { ...refused(STALE), stale: true };
     const earlier = await editsOfPosting(tx, change.feed, change.key);
-    const plan = planEdit(feed, compileReader(feed.mapping), change, earlier, edits);
+    const plan = planEdit(config, feed, compileReader(feed.mapping), change, earlier, edits);
     if (plan.kind === 'refused') return plan;
     return writeToChange(tx, change, plan.edited, edits, options.actor);
   });

@@ -36,6 +36,7 @@ export function editableFeed(config: Config, name: FeedName): FeedConfig | strin
 
 /** Edits a review entry. @param edits site field → its new text; an empty text removes the field */
 export function planEdit(
+  config: Config,
   feed: FeedConfig,
   reader: PostingReader,
   change: OpenChangeRow | undefined,
@@ -44,7 +45,7 @@ export function planEdit(
 ): EditPlan {
   const obstacle = obstacleOfEntry(change);
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
-  return planEditOf(feed, reader, { ...change, fields: change.fields }, earlier, edits);
+  return planEditOf(feed, reader, baseOf(config, feed, { ...change, fields: change.fields }), earlier, edits);
 }
 
 /** @param edits as for {@link planEdit} */
@@ -118,14 +119,12 @@ export function editableIn(config: Config, posting: EditablePosting) {
 /** The same for a posting of the feed. */
 export function editBase(config: Config, feed: FeedConfig, posting: EditablePosting) {
   const { feed: name, key, change, live, expiry } = posting;
-  const reference = live && config.sites.get(feed.siteName)?.options.referenceField;
   if (change !== undefined) {
     const waits = change.state === 'ready' && change.desired === 'present';
     const obstacle = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
     if (obstacle !== undefined) return refused(obstacle);
-    return change.fields === undefined
-      ? refused(RESOLVED)
-      : editable(feed, { ...change, fields: change.fields, reference });
+    if (change.fields === undefined) return refused(RESOLVED);
+    return editable(feed, baseOf(config, feed, { ...change, fields: change.fields }));
   }
   if (live === undefined) return refused('it has no job, and nothing of it waits to be sent');
   if (live.site !== feed.siteName)
@@ -143,8 +142,14 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   }
   const obstacle = obstacleOfSource({ key, recordHash: live.fields && live.recordHash });
   if (obstacle !== undefined || live.fields === undefined) return refused(obstacle ?? RESOLVED);
-  return editable(feed, { key, operation: 'update', reason: undefined, fields: live.fields, reference });
+  return editable(feed, baseOf(config, feed, { key, operation: 'update', reason: undefined, fields: live.fields }));
 }
+
+/** The job of an update is recognised by its reference. */
+const baseOf = (config: Config, { siteName }: FeedConfig, base: Omit<EditBase, 'reference'>): EditBase => ({
+  ...base,
+  reference: base.operation === 'update' ? config.sites.get(siteName)?.options.referenceField : undefined,
+});
 
 const editable = (feed: FeedConfig, base: EditBase) =>
   ({ kind: 'editable', base, names: editableNames(feed, base) }) as const;

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { editPosting } from '../../src/review/edit-posting.ts';
+import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
 import { versionOfPosting } from '../../src/review/entry-version.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';
@@ -138,15 +138,26 @@ describe('an edit of a job', () => {
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', operation: 'create' });
   });
 
-  it('is refused while it is being sent, in doubt, discarded, or about to be deleted', async () => {
+  it('is refused while it is being sent, in doubt, discarded, or about to be deleted, and possible once it has failed', async () => {
     expect(await refused()).toBe('it has no job, and nothing of it waits to be sent');
-    await live();
+    await stage.pull(feed);
+    await stage.fail('p1', 'in_doubt');
+    expect(await refused()).toMatch(/^the site may have made the job: check there/);
+    await stage.app.db.query(`update change set state = 'ready', attempt_token = null where key = 'p1'`);
+    await stage.fail('p1', 'failed');
+    expect(await edit({ 'location-city': 'Lynn' })).toMatchObject({ kind: 'edited', remaining: undefined });
+    await stage.acceptAll();
     await edit({ title: 'Chef' });
     const attempt = await stage.claim('p1');
     expect(attempt.request).toMatchObject({ kind: 'update', fields: { title: 'Chef' } });
     expect(await refused({ title: 'Cook' })).toBe('it is being sent right now');
     await stage.app.db.query(`update change set state = 'ready', attempt_token = null where key = 'p1'`);
     await stage.fail('p1', 'rejected');
+    // The reference of a job stays, whichever way it is edited.
+    const entry = await stage.entry('p1');
+    const byEntry = await editEntry(stage.app.db, stage.app.config, entry, { number: 'x' }, acting);
+    expect(byEntry).toMatchObject({ message: expect.stringContaining('its job is recognised by number') });
+    expect(await refused({ number: 'x' })).toContain('its job is recognised by number');
     await actOnEntries(stage.app.db, 'discard', { ids: [await stage.entry('p1')], feeds: [] }, acting);
     expect(await refused({ title: 'Cook' })).toMatch(/^it is discarded: review reopen/);
     await stage.pull([other], { percent: 1, count: 0 });

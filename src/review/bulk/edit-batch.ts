@@ -43,7 +43,7 @@ export function batchEditor(config: Config) {
     const reader = readerOf(feed.name, () => compileReader(feed.mapping));
     const own = bulk.rule === null ? undefined : ownEdit(reader, change, earlier, edits);
     if (own !== undefined) return { kind: 'refused', message: `its ${own} was edited before` } as const;
-    return planEdit(feed, reader, change, earlier, edits);
+    return planEdit(config, feed, reader, change, earlier, edits);
   };
 
   /** Edits the changes among these entries, which the transaction has locked; it keeps pulls of their feeds out. */
