@@ -5,7 +5,6 @@ import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { groupAll, listGroups } from '../../src/review/list-groups.ts';
-import { readValueTable } from '../../src/review/value-table.ts';
 import { makeSafe } from '../../src/store/backup/after-restore.ts';
 import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
@@ -301,24 +300,5 @@ describe('a group', () => {
     expect(reasons).toEqual([{ reason: 'still open' }]);
     await run(await start('reopen', {}, 7), 3);
     expect(await states()).toEqual([['held', 7]]);
-  });
-});
-
-describe('a table of values', () => {
-  it.each([
-    ['Jalisco,Texas\nSonora,Arizona\n', { Jalisco: 'Texas', Sonora: 'Arizona' }],
-    ['\ufeffOld,New\r\n"Baja, California",California\r\n\r\nX,\r\n', { 'Baja, California': 'California', X: '' }],
-    ['a,b\na,b', { a: 'b' }],
-  ])('%j has values', (text, values) => {
-    expect(readValueTable(text)).toEqual({ kind: 'table', values });
-  });
-  it.each([
-    ['', 'it has no line with an old and a new value'],
-    ['old,new', 'it has no line with an old and a new value'],
-    ['a,b\nc', 'line 2 has 1 columns, not 2: the old and the new value'],
-    ['a,b\na,c', 'line 2 replaces "a" with "c", and an earlier line with "b"'],
-    ['"a,b', expect.stringContaining('Quote Not Closed')],
-  ])('%j is unusable', (text, message) => {
-    expect(readValueTable(text)).toEqual({ kind: 'unusable', message });
   });
 });

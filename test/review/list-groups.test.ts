@@ -2,13 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { type GroupTrend, groupAll, type ListedGroup, listGroups, trendOf } from '../../src/review/list-groups.ts';
+import { groupAll, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
 import { groupTitle } from '../../src/review/read-model/group.ts';
 import { readOverview } from '../../src/store/feed/feed-overview.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
-import type { GroupHistory } from '../../src/store/review/review-groups.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
@@ -43,36 +42,35 @@ const invalid = STATES.map((state, at) => posting(`p${at}`, { state }));
 
 const LONG = `${Array.from({ length: 20 }, (_, at) => `Springfield ${at}`).join('; ')}`.slice(0, 200);
 
-describe('the normal form of a message', () => {
-  const fields = { title: 'Nurse', 'location-city': 'Austin', 'location-state': 'Texas', code: 'ab' };
-  it.each([
-    ['"Jalisco" is not a valid U.S. state; accepted: MA', 'Jalisco', '… is not a valid U.S. state; accepted: MA'],
-    ['"a "quoted" value" is refused', 'a "quoted" value', '… is refused'],
-    ["Title 'Night nurse' can't be used", undefined, "Title … can't be used"],
-    ['title has 24 characters; the site allows at most 10', 'x', 'title has … characters; the site allows at most …'],
-    ['Nurse in Austin, Texas exists as job-991 (K-1)', undefined, '… in … exists as … (…)'],
-    ['Nurses are not Nurse', undefined, 'Nurses are not …'],
-    ['ab is refused', undefined, 'ab is refused'],
-    ['ab is refused', 'ab', '… is refused'],
-    ['request 6f1a-22,  \n 7 failed', undefined, 'request … failed'],
-    ['a.c matches abc', 'a.c', '… matches abc'],
-    [
-      `city differs between the 3 places of the posting (${LONG.slice(0, 60)}); set it`,
-      LONG,
-      'city differs between the … places of the posting (…); set it',
-    ],
-    [`"${LONG.slice(0, 60)}" is refused`, LONG, '… is refused'],
-    ["can't be blank", undefined, "can't be blank"],
-    ['', undefined, ''],
-  ])('of %j about %j is %j', async (message, value, form) => {
-    const [row] = await stage.app.db.query('select normal_message($1, $2, $3, $4) as form', [
-      message,
-      value ?? null,
-      'K-1',
-      JSON.stringify(fields),
-    ]);
-    expect(row?.form).toBe(form);
-  });
+const FIELDS = { title: 'Nurse', 'location-city': 'Austin', 'location-state': 'Texas', code: 'ab' };
+/** Messages about a value, without what differs from entry to entry. */
+const FORMS: readonly (readonly [message: string, value: string | undefined, form: string])[] = [
+  ['"Jalisco" is not a valid U.S. state; accepted: MA', 'Jalisco', '… is not a valid U.S. state; accepted: MA'],
+  ['"a "quoted" value" is refused', 'a "quoted" value', '… is refused'],
+  ["Title 'Night nurse' can't be used", undefined, "Title … can't be used"],
+  ['title has 24 characters; the site allows at most 10', 'x', 'title has … characters; the site allows at most …'],
+  ['Nurse in Austin, Texas exists as job-991 (K-1)', undefined, '… in … exists as … (…)'],
+  ['Nurses are not Nurse', undefined, 'Nurses are not …'],
+  ['ab is refused', undefined, 'ab is refused'],
+  ['ab is refused', 'ab', '… is refused'],
+  ['request 6f1a-22,  \n 7 failed', undefined, 'request … failed'],
+  ['a.c matches abc', 'a.c', '… matches abc'],
+  [
+    `city differs between the 3 places of the posting (${LONG.slice(0, 60)}); set it`,
+    LONG,
+    'city differs between the … places of the posting (…); set it',
+  ],
+  [`"${LONG.slice(0, 60)}" is refused`, LONG, '… is refused'],
+  ["can't be blank", undefined, "can't be blank"],
+  ['', undefined, ''],
+];
+
+it('messages are grouped by their normal form', async () => {
+  for (const [message, value, form] of FORMS) {
+    const values = [message, value ?? null, 'K-1', JSON.stringify(FIELDS)];
+    const [row] = await stage.app.db.query('select normal_message($1, $2, $3, $4) as form', values);
+    expect([message, value, row?.form]).toEqual([message, value, form]);
+  }
 });
 
 describe('groups', () => {
@@ -236,18 +234,6 @@ describe('groups', () => {
 
 describe('the trend of a group', () => {
   const DAY = 86_400_000;
-  it.each<[GroupTrend, GroupHistory]>([
-    ['new', { ageMs: DAY - 1, now: 3, dayAgo: undefined, backForMs: undefined }],
-    ['growing', { ageMs: 2 * DAY, now: 4, dayAgo: 3, backForMs: undefined }],
-    ['shrinking', { ageMs: 2 * DAY, now: 2, dayAgo: 3, backForMs: undefined }],
-    ['steady', { ageMs: 2 * DAY, now: 3, dayAgo: 3, backForMs: undefined }],
-    ['steady', { ageMs: 2 * DAY, now: 3, dayAgo: undefined, backForMs: undefined }],
-    ['back', { ageMs: 9 * DAY, now: 3, dayAgo: 0, backForMs: 1 }],
-    ['back', { ageMs: DAY / 2, now: 3, dayAgo: undefined, backForMs: DAY - 1 }],
-    ['growing', { ageMs: 9 * DAY, now: 3, dayAgo: 2, backForMs: 2 * DAY }],
-  ])('is %s', (trend, history) => {
-    expect(trendOf(history)).toBe(trend);
-  });
 
   /** Moves everything noted and waiting into the past. */
   const daysLater = async (days: number) => {

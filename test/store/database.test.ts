@@ -1,13 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { expect, it, vi } from 'vitest';
-import { openDatabase, type Transaction } from '../../src/store/postgres/database.ts';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { type Database, openDatabase, type Transaction } from '../../src/store/postgres/database.ts';
 import { isPassing } from '../../src/store/postgres/transient-error.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let cleaning: Database;
+beforeAll(async () => {
+  database = await createTestDatabase({ empty: true });
+  cleaning = openDatabase(database.url, { max: 1 });
+});
+afterEach(() => cleaning.query('drop table if exists thing'));
+afterAll(async () => {
+  await cleaning.close();
+  await database.drop();
+});
 
 // Must run first, as the driver warns only once per process.
 it('concurrent statements on one session reach the driver one by one', async () => {
-  const database = await createTestDatabase();
   const db = openDatabase(database.url);
   const warnings = vi.spyOn(process, 'emitWarning');
   for (const session of [await db.session(), await db.lend()]) {
@@ -19,11 +30,9 @@ it('concurrent statements on one session reach the driver one by one', async () 
   }
   expect(warnings).not.toHaveBeenCalled();
   await db.close();
-  await database.drop();
 });
 
 it('the error of a lost idle connection does not contain the connection', async () => {
-  const database = await createTestDatabase();
   const errors: Error[] = [];
   const db = openDatabase(database.url, { max: 1, onError: (error) => errors.push(error) });
   const other = openDatabase(database.url, { max: 1 });
@@ -32,14 +41,12 @@ it('the error of a lost idle connection does not contain the connection', async 
   await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 10_000 });
   expect(errors[0]).not.toHaveProperty('client');
   await Promise.all([db.close(), other.close()]);
-  await database.drop();
 });
 
 it.each([
   ['deallocated', 'deallocate all'],
   ['planned before the table changed', 'alter table thing add column more text'],
 ])('a prepared statement that was %s fails once, with a transient error', async (_what, trouble) => {
-  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const statement = `select *, $1::text as what from thing -- ${trouble}`;
@@ -49,11 +56,9 @@ it.each([
   expect(isPassing(await ask().catch((error) => error))).toBe(true);
   expect(await ask()).toEqual([]);
   await db.close();
-  await database.drop();
 });
 
 it('pipelined statements of a transaction run in the order in which they were sent', async () => {
-  const database = await createTestDatabase();
   const db = openDatabase(database.url);
   await db.query('create table thing (id integer, said text)');
   const sum = await db.transaction(async (tx) => {
@@ -68,7 +73,6 @@ it('pipelined statements of a transaction run in the order in which they were se
   expect(sum).toBe('two');
   expect(await db.query('select said from thing')).toEqual([{ said: 'left' }]);
   await db.close();
-  await database.drop();
 });
 
 const failing = 'select 1 / 0';
@@ -89,7 +93,6 @@ it.each([
 ])(
   'a failing statement %s rolls its transaction back, and the connection stays usable',
   async (_which, fail, message) => {
-    const database = await createTestDatabase();
     const db = openDatabase(database.url, { max: 1 });
     await db.query('create table thing (id integer)');
     for (const opensWithLocks of [false, true]) {
@@ -102,7 +105,6 @@ it.each([
       expect(await db.query('select * from thing')).toEqual([]);
     }
     await db.close();
-    await database.drop();
   },
 );
 
@@ -111,7 +113,6 @@ const deeply = async <T>(depth: number, promise: Promise<T>): Promise<T> =>
   depth === 0 ? promise : deeply(depth - 1, promise).then((value) => value);
 
 it.each([0, 1, 2, 4, 8, 16, 32])('statements after a rollback are refused, even %i microtasks later', async (depth) => {
-  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const later: Promise<unknown>[] = [];
@@ -127,23 +128,19 @@ it.each([0, 1, 2, 4, 8, 16, 32])('statements after a rollback are refused, even 
   await Promise.allSettled(later);
   expect(await db.query('select * from thing')).toEqual([]);
   await db.close();
-  await database.drop();
 });
 
 it.each([0, 1, 2, 4, 8])(
   'a transaction fails with its first error, even if it arrives %i microtasks late',
   async (depth) => {
-    const database = await createTestDatabase();
     const db = openDatabase(database.url, { max: 1 });
     const work = (tx: Transaction) => Promise.all([deeply(depth, tx.query(failing)), tx.query('select 1')]);
     await expect(db.transaction(work)).rejects.toThrow('division by zero');
     await db.close();
-    await database.drop();
   },
 );
 
 it('a connection lost during a transaction fails all of its statements, and the next connection works', async () => {
-  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const work = (tx: Transaction) =>
@@ -156,7 +153,6 @@ it('a connection lost during a transaction fails all of its statements, and the 
   expect(isPassing(error)).toBe(true);
   expect(await db.query('select * from thing')).toEqual([]);
   await db.close();
-  await database.drop();
 });
 
 it('a connection that the server ends in the packet that opens it fails its user, not the process', async () => {

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../src/store/postgres/database.t
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** More than fit into one chunk of COPY's stream. */
-const POSTINGS = 5_000;
+const POSTINGS = 3_000;
 const { mapped, superseding, open } = RecordMark;
 
 let database: TestDatabase;

@@ -77,61 +77,71 @@ it('turns a waiting create into an update, even if a worker has just read it', a
 });
 
 async function waitForLocks(waiting: number): Promise<void> {
-  for (;;) {
-    const [row] = await stage.app.db.query(
-      `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (row?.n >= waiting) return;
-  }
+  const sessions = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(() => stage.app.db.query(sessions)).toHaveLength(waiting);
 }
 
+/** Each with the problems of its lines, once posting `p1` has a job and the create of `doubtful` is in doubt. */
+const REFUSED: readonly {
+  readonly name: string;
+  readonly lines: readonly ImportLine[];
+  readonly problems: readonly unknown[];
+}[] = [
+  {
+    name: 'a posting that is mapped to another job',
+    lines: [line(2, 'p1', 'x')],
+    problems: [{ line: 2, message: 'posting p1 is already mapped to job job-p1' }],
+  },
+  {
+    name: 'a job of another posting',
+    lines: [line(2, 'new', 'job-p1')],
+    problems: [{ line: 2, message: 'job job-p1 belongs to posting p1 of feed acme' }],
+  },
+  {
+    name: 'a posting that appears twice',
+    lines: [line(2, 'a', '1'), line(3, 'a', '2')],
+    problems: [{ line: 3, message: 'posting a already appears in line 2' }],
+  },
+  {
+    name: 'a job that appears twice',
+    lines: [line(2, 'a', '1'), line(3, 'b', '1')],
+    problems: [{ line: 3, message: 'job 1 already appears in line 2' }],
+  },
+  {
+    name: 'an unreadable line, and the whole file with it',
+    lines: [{ kind: 'problem', line: 5, message: 'odd' } as const, line(6, 'p1', 'x')],
+    problems: [
+      { line: 5, message: 'odd' },
+      { line: 6, message: 'posting p1 is already mapped to job job-p1' },
+    ],
+  },
+  {
+    name: 'a posting whose create is in doubt',
+    lines: [line(2, 'doubtful', '9')],
+    problems: [{ line: 2, message: expect.stringContaining('is in flight or in doubt; resolve that first: entry') }],
+  },
+  {
+    name: 'a feed of another site',
+    lines: [{ ...line(2, 'a', '1'), site: siteName('other') } as ImportLine],
+    problems: [{ line: 2, message: 'feed acme is mirrored into site board, not into other' }],
+  },
+];
+
 describe('refuses', () => {
-  it.each([
-    {
-      name: 'a posting that is mapped to another job',
-      lines: [line(2, 'p1', 'x')],
-      problems: [{ line: 2, message: 'posting p1 is already mapped to job job-p1' }],
-    },
-    {
-      name: 'a job of another posting',
-      lines: [line(2, 'new', 'job-p1')],
-      problems: [{ line: 2, message: 'job job-p1 belongs to posting p1 of feed acme' }],
-    },
-    {
-      name: 'a posting that appears twice',
-      lines: [line(2, 'a', '1'), line(3, 'a', '2')],
-      problems: [{ line: 3, message: 'posting a already appears in line 2' }],
-    },
-    {
-      name: 'a job that appears twice',
-      lines: [line(2, 'a', '1'), line(3, 'b', '1')],
-      problems: [{ line: 3, message: 'job 1 already appears in line 2' }],
-    },
-    {
-      name: 'an unreadable line, and the whole file with it',
-      lines: [{ kind: 'problem', line: 5, message: 'odd' } as const, line(6, 'p1', 'x')],
-      problems: [
-        { line: 5, message: 'odd' },
-        { line: 6, message: 'posting p1 is already mapped to job job-p1' },
-      ],
-    },
-    {
-      name: 'a posting whose create is in doubt',
-      lines: [line(2, 'doubtful', '9')],
-      problems: [{ line: 2, message: expect.stringContaining('is in flight or in doubt; resolve that first: entry') }],
-    },
-    {
-      name: 'a feed of another site',
-      lines: [{ ...line(2, 'a', '1'), site: siteName('other') } as ImportLine],
-      problems: [{ line: 2, message: 'feed acme is mirrored into site board, not into other' }],
-    },
-  ])('$name', async ({ lines, problems }) => {
+  it('everything if one line cannot be true', async () => {
     await stage.pull(postings(1));
     await stage.acceptAll();
     await stage.pull([...postings(1), posting('doubtful')]);
     await stage.fail('doubtful', 'in_doubt');
-    expect(await importLines(...lines, line(99, 'sound', '99'))).toEqual({ kind: 'refused', problems, more: false });
-    expect(await rows()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
+    for (const { name, lines, problems } of REFUSED) {
+      expect({ name, ...(await importLines(...lines, line(99, 'sound', '99'))) }).toEqual({
+        name,
+        kind: 'refused',
+        problems,
+        more: false,
+      });
+      expect(await rows(), name).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
+    }
   });
 
   it('a posting that the feed no longer has, if a job was found for it: it would be deleted', async () => {
@@ -168,13 +178,13 @@ describe('refuses', () => {
 });
 
 it('lists more mappings than one chunk, each once, and up to a limit', async () => {
-  await importLines(...Array.from({ length: 2_345 }, (_, at) => line(at + 1, `k${at}`, String(at))));
+  await importLines(...Array.from({ length: 1_234 }, (_, at) => line(at + 1, `k${at}`, String(at))));
   const list = async (limit?: number) => {
     const keys: string[] = [];
     for await (const row of listMappings(stage.app.db, acme, limit)) keys.push(row.key);
     return keys;
   };
-  expect(new Set(await list()).size).toBe(2_345);
-  expect(await list(1_500)).toHaveLength(1_500);
-  expect(await countMappings(stage.app.db, acme)).toBe(2_345);
+  expect(new Set(await list()).size).toBe(1_234);
+  expect(await list(1_100)).toHaveLength(1_100);
+  expect(await countMappings(stage.app.db, acme)).toBe(1_234);
 });

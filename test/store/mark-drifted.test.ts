@@ -1,5 +1,5 @@
 // Differences are marked only for a posting that is as it was when its job was asked for, and then are all that is sent.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { type DriftedJob, markDrifted } from '../../src/store/change/mark-drifted.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -36,7 +36,8 @@ async function found(key = 'p1', finding: DriftedJob['finding'] = 'changed'): Pr
 async function mark(...jobs: readonly DriftedJob[]): Promise<readonly string[]> {
   const session = await stage.app.db.session();
   try {
-    return (await markDrifted(session, acme, 'anna', jobs)).map(({ message }) => message);
+    const unmarked = await markDrifted(session, acme, 'anna', jobs);
+    return unmarked.map(({ key, message }) => `${key}: ${message}`).sort();
   } finally {
     await session.end();
   }
@@ -75,56 +76,63 @@ it('has the next pull read the feed, although it is not modified', async () => {
   expect(await version()).toEqual([{ unknown: true }]);
 });
 
-describe('leaves a posting alone', () => {
-  it.each<[string, () => Promise<unknown>, string]>([
+it('leaves postings alone that are not as they were when their jobs were asked for, and marks the others', async () => {
+  const list = postings(9);
+  await stage.pull(list);
+  await stage.acceptAll();
+  const { db } = stage.app;
+  /** Gives a posting a new title in the feed. */
+  const rewrite = async (key: string) => {
+    const at = list.findIndex((each) => each.key === key);
+    list[at] = posting(key, { title: 'New' });
+    await stage.pull(list);
+  };
+  const ALTERED: readonly (readonly [message: string, happen: (key: string) => Promise<unknown>])[] = [
     [
-      'whose request is in flight',
-      async () => {
-        await stage.pull([posting('p1', { title: 'New' }), ...postings(3).slice(1)]);
-        await stage.claim('p1');
-      },
-      'a request for it is in flight',
-    ],
-    [
-      'that was sent meanwhile',
-      async () => {
-        await stage.pull([posting('p1', { title: 'New' }), ...postings(3).slice(1)]);
+      'the job has been sent meanwhile',
+      async (key) => {
+        await rewrite(key);
         await stage.acceptAll();
       },
-      'the job has been sent meanwhile',
     ],
     [
-      'that was sent with the same content meanwhile',
-      () =>
-        stage.app.db.query(
-          `insert into request (feed, key, operation, outcome, duration_ms) values ('acme', 'p1', 'update', 'accepted', 1)`,
+      'the job has been sent meanwhile',
+      // With the same content.
+      (key) =>
+        db.query(
+          `insert into request (feed, key, operation, outcome, duration_ms) values ('acme', $1, 'update', 'accepted', 1)`,
+          [key],
         ),
-      'the job has been sent meanwhile',
     ],
     [
-      'that is no longer in the feed',
-      () => stage.pull(postings(3).slice(1), { percent: 1, count: 0 }),
+      'a request for it is in flight',
+      async (key) => {
+        await rewrite(key);
+        await stage.claim(key);
+      },
+    ],
+    [
       'its posting is no longer in the feed',
+      (key) =>
+        stage.pull(
+          list.filter((each) => each.key !== key),
+          { percent: 1, count: 0 },
+        ),
     ],
-    ['that is already marked', async () => mark(await found()), 'it is already marked'],
+    ['it is already marked', async (key) => mark(await found(key))],
     [
-      'that has another job',
-      () => stage.app.db.query(`update mapping set site_job_id = 'other' where key = 'p1'`),
       'the posting has no such job any more',
+      (key) => db.query(`update mapping set site_job_id = 'other' where key = $1`, [key]),
     ],
-    [
-      'that has no job',
-      () => stage.app.db.query(`delete from mapping where key = 'p1'`),
-      'the posting has no such job any more',
-    ],
-  ])('%s', async (_, happen, message) => {
-    const [one, two] = [await found('p1'), await found('p2')];
-    await happen();
-    const before = await marks();
-    expect(await mark(one, two)).toEqual([message]);
-    expect((await marks()).filter(({ key }) => key === 'p1')).toEqual(before);
-    expect((await marks()).map(({ key }) => key)).toContain('p2');
-  });
+    ['the posting has no such job any more', (key) => db.query('delete from mapping where key = $1', [key])],
+  ];
+  const jobs = await Promise.all(list.map(({ key }) => found(key)));
+  for (const [at, [, happen]] of ALTERED.entries()) await happen(`p${at + 1}`);
+  const before = await marks();
+  expect(before.map(({ key }) => key)).toEqual(['p5']);
+  expect(await mark(...jobs)).toEqual(ALTERED.map(([message], at) => `p${at + 1}: ${message}`));
+  expect((await marks()).map(({ key }) => key)).toEqual(['p5', 'p8', 'p9']);
+  expect((await marks())[0]).toEqual(before[0]);
 });
 
 itInAll.each(['rejected', 'failed'] as const)(

@@ -3,7 +3,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
@@ -11,20 +11,21 @@ import { migrate, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { firstOf } from '../support/extent.ts';
+import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
 let db: Database;
-beforeEach(async () => {
-  database = await createTestDatabase({ empty: true });
+async function open(options: Parameters<typeof createTestDatabase>[0] = { empty: true }): Promise<void> {
+  database = await createTestDatabase(options);
   db = openDatabase(database.url, { max: 2 });
-});
+}
 afterEach(async () => {
   await db.close();
   await database.drop();
 });
 
 it('migrates an empty database once, even with several processes at a time', async () => {
+  await open();
   await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
   await migrate(database.url);
   const names = [...(await readMigrations()).keys()];
@@ -38,7 +39,7 @@ it('migrates an empty database once, even with several processes at a time', asy
 });
 
 it('waits for running processes without a deadlock, whichever tables they use first', async () => {
-  await migrate(database.url);
+  await open({ own: true });
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-migrations-'));
   await cp(join(packageRoot, 'src', 'store', 'migrations'), folder, { recursive: true });
   await writeFile(
@@ -59,16 +60,29 @@ it('waits for running processes without a deadlock, whichever tables they use fi
   await rm(folder, { recursive: true });
 });
 
-it('keeps the texts of a database from before messages had actions', async () => {
+it('gives a database of the first version the schema of a new one, and keeps its data', async () => {
+  await open();
   await applyOnly('0001_schema.sql');
+  await db.query(
+    `insert into feed_state (feed, site, key_rule, etag, last_modified, fingerprint, site_check_note)
+     values ('acme', 'board', 'rule', '"one"', 'Mon, 23 Nov 2026 07:00:00 GMT', 'f', '12 jobs read')`,
+  );
+  await db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'a', 'board', '7', '', '')`,
+  );
   await db.query(
     `insert into pull (feed, site, message, shortfalls) values ('acme', 'board', 'no "answer"', '{short,cut}'), ('acme', 'board', null, '{}')`,
   );
   await db.query(
     `insert into site_state (site, paused_since, pause_cause, last_message) values ('board', now(), 'it refuses', null)`,
   );
-  await db.query(`insert into feed_state (feed, site, site_check_note) values ('acme', 'board', '12 jobs read')`);
   await migrate(database.url);
+  expect(
+    await db.query('select feed, site, key_rule, source_version, site_check_note as note from feed_state'),
+  ).toEqual([{ feed: 'acme', site: 'board', key_rule: 'rule', source_version: null, note: '12 jobs read' }]);
+  expect(await db.query('select feed, key, site_job_id from mapping')).toEqual([
+    { feed: 'acme', key: 'a', site_job_id: '7' },
+  ]);
   expect(await listPulls(db, feedName('acme'), 2)).toMatchObject([
     { notes: [], shortfalls: [] },
     { notes: ['no "answer"'], shortfalls: ['short', 'cut'] },
@@ -77,72 +91,41 @@ it('keeps the texts of a database from before messages had actions', async () =>
     pauseCause: 'it refuses',
     lastMessage: undefined,
   });
-  expect(await db.query('select site_check_note as note from feed_state')).toEqual([{ note: '12 jobs read' }]);
+  expect(await schemaOf(db)).toEqual(await newSchema());
 });
 
 // Some development versions had a first migration that already created feed_state as the third one leaves it.
 const EDITED_FIRST = `alter table feed_state drop column etag, drop column last_modified, drop column validated_address,
   drop column fingerprint, add column source_version text`;
 
-it.each(
-  firstOf(
-    [
-      {
-        made: 'when feeds had validators',
-        earlier: ['0001_schema.sql'],
-        validators: { etag: '"one"', last_modified: 'Mon, 23 Nov 2026 07:00:00 GMT', fingerprint: 'f' },
-        version: null,
-      },
-      {
-        made: 'with the edited first migration',
-        earlier: ['0001_schema.sql'],
-        edit: EDITED_FIRST,
-        validators: { source_version: 'digest "one"' },
-        version: 'digest "one"',
-      },
-      {
-        made: 'with the edited first migration and the second one',
-        earlier: ['0001_schema.sql', '0002_messages.sql'],
-        edit: EDITED_FIRST,
-        validators: { source_version: 'digest "one"' },
-        version: 'digest "one"',
-      },
-    ],
-    1,
-  ),
-)('gives a database made $made the schema of a new one, and keeps its data', async ({ earlier, edit, ...made }) => {
-  await applyOnly(...earlier);
-  if (edit !== undefined) await db.query(edit);
-  const names = Object.keys(made.validators);
-  await db.query(
-    `insert into feed_state (feed, site, key_rule, ${names.join(', ')})
-     values ('acme', 'board', 'rule', ${names.map((_, at) => `$${at + 1}`).join(', ')})`,
-    Object.values(made.validators),
-  );
-  await db.query(
-    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'a', 'board', '7', '', '')`,
-  );
-  await migrate(database.url);
-  expect(await db.query('select feed, site, key_rule, source_version from feed_state')).toEqual([
-    { feed: 'acme', site: 'board', key_rule: 'rule', source_version: made.version },
-  ]);
-  expect(await db.query('select feed, key, site_job_id from mapping')).toEqual([
-    { feed: 'acme', key: 'a', site_job_id: '7' },
-  ]);
-  expect(await schemaOf(db)).toEqual(await newSchema());
-});
+itInAll.each([[['0001_schema.sql']], [['0001_schema.sql', '0002_messages.sql']]])(
+  'gives a database with the edited first migration the schema of a new one, and keeps its data: %j',
+  async (earlier) => {
+    await open();
+    await applyOnly(...earlier);
+    await db.query(EDITED_FIRST);
+    await db.query(
+      `insert into feed_state (feed, site, key_rule, source_version) values ('acme', 'board', 'rule', 'digest "one"')`,
+    );
+    await migrate(database.url);
+    expect(await db.query('select feed, site, key_rule, source_version from feed_state')).toEqual([
+      { feed: 'acme', site: 'board', key_rule: 'rule', source_version: 'digest "one"' },
+    ]);
+    expect(await schemaOf(db)).toEqual(await newSchema());
+  },
+);
 
-it.each([
-  ['a development version', '0001_books.sql', /made by a development version.*mappings export.*mappings import/s],
-  [
-    'a newer version',
-    '0900_later.sql',
-    /migrations that this version does not know \(0900_later.sql\): update jobmirror/,
-  ],
-])('refuses a database of %s and says what to do', async (_, name, message) => {
+it('refuses a database of a development or newer version and says what to do', async () => {
+  await open();
   await db.query('create table migration (name text primary key, applied_at timestamptz not null default now())');
-  await db.query('insert into migration (name) values ($1)', [name]);
-  await expect(migrate(database.url)).rejects.toThrow(message);
+  for (const [name, message] of [
+    ['0001_books.sql', /made by a development version.*mappings export.*mappings import/s],
+    ['0900_later.sql', /migrations that this version does not know \(0900_later.sql\): update jobmirror/],
+  ] as const) {
+    await db.query('delete from migration');
+    await db.query('insert into migration (name) values ($1)', [name]);
+    await expect(migrate(database.url)).rejects.toThrow(message);
+  }
 });
 
 /** Gives the database the schema of a version that had only these migrations. */
@@ -169,11 +152,11 @@ async function schemaOf(of: Database): Promise<unknown> {
   };
 }
 
+/** That of the template, which was migrated from an empty database. */
 async function newSchema(): Promise<unknown> {
-  const fresh = await createTestDatabase({ empty: true });
+  const fresh = await createTestDatabase();
   const opened = openDatabase(fresh.url, { max: 1 });
   try {
-    await migrate(fresh.url);
     return await schemaOf(opened);
   } finally {
     await opened.close();

@@ -4,6 +4,7 @@ import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.t
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { replaceJob } from '../../src/store/change/replace-job.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { firstOf } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -21,23 +22,28 @@ async function replace(): Promise<string | undefined> {
   return replaceJob(session, subject, replacement).finally(() => session.end());
 }
 
-it.each(['ready', 'failed', 'approved'] as const)('holds a delete that is %s until a complete pull', async (state) => {
-  const list = postings(12);
-  await stage.pull(list);
-  await stage.acceptAll();
-  const left = list.slice(1);
-  await stage.pull(left, state === 'approved' ? { count: 0, percent: 0 } : {});
-  if (state === 'failed') await stage.fail('p1', 'failed');
-  if (state === 'approved')
-    await actOnEntries(stage.app.db, 'approve', { ids: [await stage.entry('p1')], feeds: [] }, acting);
-  expect(await replace()).toBeUndefined();
-  expect(await stage.change('p1')).toMatchObject({ state: 'held', approved: false, reason: { kind: 'restored' } });
-  await stage.acceptAll();
-  expect(await stage.app.db.query(`select site_job_id as id from mapping where key = 'p1'`)).toEqual([{ id: 'job-x' }]);
-  // The posting is still gone.
-  expect(await stage.pull(left)).toMatchObject({ complete: true });
-  expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
-});
+it.each(firstOf(['approved', 'ready', 'failed'] as const, 1))(
+  'holds a delete that is %s until a complete pull',
+  async (state) => {
+    const list = postings(12);
+    await stage.pull(list);
+    await stage.acceptAll();
+    const left = list.slice(1);
+    await stage.pull(left, state === 'approved' ? { count: 0, percent: 0 } : {});
+    if (state === 'failed') await stage.fail('p1', 'failed');
+    if (state === 'approved')
+      await actOnEntries(stage.app.db, 'approve', { ids: [await stage.entry('p1')], feeds: [] }, acting);
+    expect(await replace()).toBeUndefined();
+    expect(await stage.change('p1')).toMatchObject({ state: 'held', approved: false, reason: { kind: 'restored' } });
+    await stage.acceptAll();
+    expect(await stage.app.db.query(`select site_job_id as id from mapping where key = 'p1'`)).toEqual([
+      { id: 'job-x' },
+    ]);
+    // The posting is still gone.
+    expect(await stage.pull(left)).toMatchObject({ complete: true });
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
+  },
+);
 
 it('leaves a delete that the guard holds to a person, as another version', async () => {
   const list = postings(12);

@@ -10,6 +10,7 @@ import { countEntries, ENTRY_KINDS } from '../../src/store/review/review-entries
 import { ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/review/review-totals.ts';
 import { countSelected } from '../../src/store/review/selected-counts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { countOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
@@ -84,9 +85,10 @@ it('are right after transactions that run side by side, of which some are rolled
       return client;
     }),
   );
+  const perClient = countOf(undefined, 12, 4);
   const pick = <Of>(from: readonly Of[]): Of => from[Math.floor(Math.random() * from.length)] as Of;
   const run = async (client: pg.Client): Promise<void> => {
-    for (let transactions = 0; transactions < 12; transactions += 1) {
+    for (let transactions = 0; transactions < perClient; transactions += 1) {
       try {
         await client.query('begin');
         for (let at = 0; at < 4; at += 1) {

@@ -60,21 +60,19 @@ describe('reviewEntries', () => {
     expect(entries.every((entry) => entry.ageMs >= 0 && entry.ageMs < 60_000)).toBe(true);
   });
 
-  it.each<{ name: string; kinds: readonly EntryKind[]; limit?: number; feed?: string; keys: readonly unknown[] }>([
-    { name: 'of one kind', kinds: ['rejected'], keys: ['mexican', 'refused'] },
-    { name: 'of one feed', kinds: ENTRY_KINDS, feed: 'globex', keys: [] },
-    { name: 'up to a limit', kinds: ENTRY_KINDS, limit: 2, keys: ['doubtful', 'broken'] },
-    { name: 'only records', kinds: ['unreadable', 'duplicate'], keys: [undefined, 'twice'] },
-  ])('lists those $name', async ({ kinds, limit, feed, keys }) => {
+  it('lists those of a feed and of some kinds, up to a limit, and counts them by kind', async () => {
     await fillReview();
-    const found: unknown[] = [];
-    const filter = { feed: feed as typeof acme | undefined, kinds };
-    for await (const entry of reviewEntries(stage.app.db, filter, limit)) found.push(entry.key);
-    expect(found).toEqual(keys);
-  });
-
-  it('counts by kind', async () => {
-    await fillReview();
+    const list = async (filter: { feed?: string; kinds: readonly EntryKind[] }, limit?: number) => {
+      const found: unknown[] = [];
+      const { kinds, feed } = filter;
+      for await (const { key } of reviewEntries(stage.app.db, { feed: feed as typeof acme | undefined, kinds }, limit))
+        found.push(key);
+      return found;
+    };
+    expect(await list({ kinds: ['rejected'] })).toEqual(['mexican', 'refused']);
+    expect(await list({ kinds: ENTRY_KINDS, feed: 'globex' })).toEqual([]);
+    expect(await list({ kinds: ENTRY_KINDS }, 2)).toEqual(['doubtful', 'broken']);
+    expect(await list({ kinds: ['unreadable', 'duplicate'] })).toEqual([undefined, 'twice']);
     const counts = await countEntries(stage.app.db, { feed: acme, kinds: ENTRY_KINDS });
     expect(Object.fromEntries(counts)).toEqual({ in_doubt: 1, failed: 1, rejected: 2, unreadable: 1, duplicate: 1 });
   });
@@ -126,15 +124,12 @@ describe('readEntry', () => {
     });
   });
 
-  it('returns the excerpt of an unreadable record', async () => {
+  it('returns the excerpt of an unreadable record, and nothing for an unknown number', async () => {
     await stage.pull(withRecords(WITHOUT_KEY));
     const [entry] = await stage.entries();
     const record = await readEntry(stage.app.db, entry?.id ?? 0);
     expect(record).toMatchObject({ kind: 'record', record: { kind: 'unreadable', excerpt: WITHOUT_KEY } });
     expect(record?.kind === 'record' && record.record.problems[0]?.message).toContain('no key');
-  });
-
-  it('returns undefined for an unknown number', async () => {
     expect(await readEntry(stage.app.db, 4711)).toBeUndefined();
   });
 });

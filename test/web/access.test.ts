@@ -1,6 +1,5 @@
 // Who is let in: behind a reverse proxy, without users and tokens, and by role.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { limiter } from '../../src/web/access/limits.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { PASSWORD, rawRequest, type Served, type ServeOptions, serve } from './served.ts';
 
@@ -81,15 +80,17 @@ describe('behind a reverse proxy', () => {
     expect((await signIn({ ...FORWARDED, Origin: 'https://jobs.example.com' })).status).toBe(403);
   });
 
-  it.each([
-    { 'X-Forwarded-Prefix': '//evil.example.com' },
-    { 'X-Forwarded-Prefix': '/../x' },
-    { 'X-Forwarded-Prefix': '/"><script>' },
-    { 'X-Forwarded-Proto': 'javascript' },
-    { 'X-Forwarded-Host': 'a b' },
-  ])('that is trusted and sends nonsense is told so: %j', async (headers: object) => {
+  it('that is trusted and sends nonsense is told so', async () => {
     await start({ trustedProxies: ['127.0.0.1'] });
-    expect((await rawRequest(served.url, { path: '/sign-in', headers: { ...headers } })).status).toBe(400);
+    const nonsense: readonly Readonly<Record<string, string>>[] = [
+      { 'X-Forwarded-Prefix': '//evil.example.com' },
+      { 'X-Forwarded-Prefix': '/../x' },
+      { 'X-Forwarded-Prefix': '/"><script>' },
+      { 'X-Forwarded-Proto': 'javascript' },
+      { 'X-Forwarded-Host': 'a b' },
+    ];
+    for (const headers of nonsense)
+      expect([headers, (await rawRequest(served.url, { path: '/sign-in', headers })).status]).toEqual([headers, 400]);
   });
 });
 
@@ -113,15 +114,14 @@ describe('without users and tokens', () => {
     ]);
   });
 
-  it.each(['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via'])(
-    'nobody comes in through a proxy: %s',
-    async (header) => {
-      await start({ open: true });
-      const answer = await ask({ [header]: '203.0.113.9' });
-      expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining('configure them')]);
-      expect((await ask({ [header]: '203.0.113.9' }, 'GET', '/')).status).toBe(403);
-    },
-  );
+  it('nobody comes in through a proxy', async () => {
+    await start({ open: true });
+    for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
+      const { status, body } = await ask({ [header]: '203.0.113.9' });
+      expect([header, status, body.detail]).toEqual([header, 403, expect.stringContaining('configure them')]);
+      expect([header, (await ask({ [header]: '203.0.113.9' }, 'GET', '/')).status]).toEqual([header, 403]);
+    }
+  });
 
   it('pages elsewhere can change nothing', async () => {
     await start({ open: true });
@@ -158,16 +158,4 @@ it('names are shown as text', async () => {
   expect(answer.status).toBe(401);
   expect(answer.text).not.toContain('<script>');
   expect(answer.text).toContain('&lt;script&gt;');
-});
-
-it('what is allowed refills evenly, and what is refused does not count', async () => {
-  await start();
-  let now = 0;
-  const three = limiter(3, 60_000, () => now);
-  expect([1, 2, 3, 4, 5].map(() => three.take('a'))).toEqual([0, 0, 0, 20, 20]);
-  expect(three.take('b')).toBe(0);
-  now += 20_000;
-  expect([three.take('a'), three.take('a')]).toEqual([0, 20]);
-  three.giveBack('a');
-  expect(three.take('a')).toBe(0);
 });

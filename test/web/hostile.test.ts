@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
+import { runsEverything } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, PASSWORD, rawRequest, type Served, serve, TOKENS } from './served.ts';
@@ -98,7 +99,10 @@ const TEXTS: readonly string[] = [
 
 const encoded = (text: string): string => encodeURIComponent(text);
 
-/** Values in each place where a path or a query holds one. No list may be empty of meaning: each must be refused. */
+/**
+ * Values in each place where a path or a query holds one; `npm test` takes each value in a third of the places. No list may be empty
+ * of meaning: each must be refused.
+ */
 const IN_PATHS: readonly Hostile[] = TEXTS.flatMap((text) => [
   { path: `/api/v1/feeds/${encoded(text)}` },
   { path: `/api/v1/feeds/acme/postings/${encoded(text)}` },
@@ -111,7 +115,7 @@ const IN_PATHS: readonly Hostile[] = TEXTS.flatMap((text) => [
   { path: `/api/v1/review/groups?group=${encoded(text)}` },
   { path: `/api/v1/review/actions/${encoded(text)}` },
   { method: 'POST', path: `/api/v1/review/actions/${encoded(text)}/stop` },
-]);
+]).filter((_each, at) => runsEverything || at % 3 === 0);
 
 const CURSORS = [
   {},
@@ -304,7 +308,7 @@ describe('none succeeds', () => {
         headers: { ...bearer(), 'Idempotency-Key': key },
       })),
     ].filter(({ path }) => path !== '/api/v1/openapi.json');
-    expect(hostile.length).toBeGreaterThan(350);
+    expect(hostile.length).toBeGreaterThan(runsEverything ? 350 : 230);
     const before = await everything();
     for (const request of hostile) {
       const answer = await rawRequest(served.url, request).catch((error: Error) => error);
