@@ -697,7 +697,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'job.stalledCounter > 0 &&',
     put: 'false &&',
     tests: ['test/queue/running-worker.test.ts'],
-    named: 'taken apart',
+    named: 'is split before',
   },
   {
     file: 'src/queue/site-queue.ts',
