@@ -567,7 +567,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: "if (operation === 'create') return",
     put: "if (operation === 'create' && attempts < 0) return",
     tests: ['test/laws/crash.test.ts'],
-    named: "answer-received' of 'a create",
+    named: "'intent-committed' of a delete, then",
   },
   {
     file: 'src/store/change/complete.ts',
@@ -697,7 +697,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'job.stalledCounter > 0 &&',
     put: 'false &&',
     tests: ['test/queue/running-worker.test.ts'],
-    named: 'taken apart',
+    named: 'is split before',
   },
   {
     file: 'src/queue/site-queue.ts',

@@ -1,12 +1,16 @@
 // Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
-import { describe, expect } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
-import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Listing, SiteJob } from '../../src/site/exchange.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
-import { lawTest as it, type Open } from '../laws/law-test.ts';
-import { feedXml, posting } from '../support/indeed-feed.ts';
+import { openStage, type Stage } from '../review/stage.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { siteContextWith } from './site-context.ts';
+
+let stage: Stage;
+afterEach(() => stage.close());
 
 const LISTED: Listing = { kind: 'listed', pages: 1 };
 /** Postings with identical content: nothing tells them apart. */
@@ -40,23 +44,16 @@ interface Doubtful {
 }
 
 /** Puts creates of these keys in doubt; the site made none of the jobs, but nobody knows. */
-async function inDoubt(
-  open: Open,
-  keys: readonly string[],
-  feed: Readonly<Record<string, string>> = {},
-): Promise<Doubtful> {
-  const installation = await open({ site: { list_path: undefined }, feed });
-  await installation.sandbox.setFaults([{ name: '500', on: ['create'] }]);
-  await installation.writeFeed(feedXml(keys.map((key) => posting(key))));
-  expect(await installation.sync()).toMatchObject({ in_doubt: keys.length });
-  const { db } = await installation.app();
-  const real = (await installation.engine()).siteContexts.get(siteName('board')) as SiteContext;
+async function inDoubt(keys: readonly string[], feed: Readonly<Record<string, string>> = {}): Promise<Doubtful> {
+  stage = await openStage({ feed });
+  await stage.pull(keys.map((key) => posting(key)));
+  for (const key of keys) await stage.fail(key, 'in_doubt');
+  const { db } = stage.app;
   return {
     db,
     recordOutcome(site) {
       let listed: readonly SiteJob[] = [];
-      const client: SiteContext['client'] = {
-        ...real.client,
+      const client: Pick<SiteContext['client'], 'list' | 'show'> = {
         async list(take) {
           listed = typeof site.list === 'function' ? await site.list(db) : (site.list ?? []);
           for (const siteJob of listed) take(siteJob);
@@ -65,8 +62,9 @@ async function inDoubt(
         show: async (id) => (site.show === undefined ? listed.find((one) => one.siteJobId === id) : site.show(id, db)),
       };
       const doubts = { resolveAfterMs: 0, listChecks: site.listChecks ?? 1, escalateAfterMs: 0 };
-      const policy = { ...real.policy, doubts, canList: site.canList ?? true };
-      return resolveDoubts({ ...real, client, policy }, (site.stop ?? new AbortController()).signal);
+      const policy = { ...siteContextWith({}).policy, doubts, canList: site.canList ?? true };
+      const context = siteContextWith({ db, client: client as SiteContext['client'], policy });
+      return resolveDoubts(context, (site.stop ?? new AbortController()).signal);
     },
     doubts: () =>
       db.query(
@@ -81,9 +79,9 @@ const job = (id: string, fields: Readonly<Record<string, string>>, createdAt?: D
   createdAt,
 });
 
-describe('doubts', { concurrent: true }, () => {
-  it('stay without a list action, with an unreadable list, and if the reading is cancelled', async ({ open }) => {
-    const { recordOutcome, doubts } = await inDoubt(open, ['a']);
+describe('doubts', () => {
+  it('stay without a list action, with an unreadable list, and if the reading is cancelled', async () => {
+    const { recordOutcome, doubts } = await inDoubt(['a']);
     expect(await recordOutcome({ canList: false, list: [job('1', { number: 'a' })] })).toBe(0);
     const stop = new AbortController();
     const stopping = async () => {
@@ -95,16 +93,16 @@ describe('doubts', { concurrent: true }, () => {
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note: 'it is a page' }]);
   });
 
-  it('cost no reading of the list if there are none', async ({ open }) => {
-    const { recordOutcome } = await inDoubt(open, []);
+  it('cost no reading of the list if there are none', async () => {
+    const { recordOutcome } = await inDoubt([]);
     const unread = async () => {
       throw new Error('it was read');
     };
     expect(await recordOutcome({ list: unread })).toBe(0);
   });
 
-  it('are adopted if the list shows the job, and refuted if it does not', async ({ open }) => {
-    const { recordOutcome, doubts, db } = await inDoubt(open, ['a', 'b']);
+  it('are adopted if the list shows the job, and refuted if it does not', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
     expect(await recordOutcome({ list: [job('1', { number: 'a' }), job('2', { number: 'z' })] })).toBe(2);
     expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
     // Fields that the site does not show for the adopted job are set by an update.
@@ -114,16 +112,16 @@ describe('doubts', { concurrent: true }, () => {
     ]);
   });
 
-  it('take several list checks if configured so', async ({ open }) => {
-    const { recordOutcome, doubts } = await inDoubt(open, ['a']);
+  it('take several list checks if configured so', async () => {
+    const { recordOutcome, doubts } = await inDoubt(['a']);
     expect(await recordOutcome({ listChecks: 2 })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', listChecks: 1 }]);
     expect(await recordOutcome({ listChecks: 2 })).toBe(1);
     expect(await doubts()).toMatchObject([{ state: 'ready', listChecks: 0 }]);
   });
 
-  it('that somebody else resolves meanwhile are not resolved twice', async ({ open }) => {
-    const { recordOutcome } = await inDoubt(open, ['a']);
+  it('that somebody else resolves meanwhile are not resolved twice', async () => {
+    const { recordOutcome } = await inDoubt(['a']);
     const resolvedMeanwhile = async (db: Database) => {
       await db.query('delete from change');
       return [];
@@ -131,8 +129,8 @@ describe('doubts', { concurrent: true }, () => {
     expect(await recordOutcome({ list: resolvedMeanwhile })).toBe(0);
   });
 
-  it('request a job by itself if the list shows too little of it', async ({ open }) => {
-    const { recordOutcome, doubts, db } = await inDoubt(open, ['a', 'b']);
+  it('request a job by itself if the list shows too little of it', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
     const list = [job('1', {}), job('2', {})];
     const show = async (id: string) => (id === '1' ? job('1', { number: 'a' }) : undefined);
     expect(await recordOutcome({ list, show })).toBe(2);
@@ -144,8 +142,8 @@ describe('doubts', { concurrent: true }, () => {
     ]);
   });
 
-  it('wait for a person if that shows too little as well, or fails', async ({ open }) => {
-    const { recordOutcome, doubts } = await inDoubt(open, ['a']);
+  it('wait for a person if that shows too little as well, or fails', async () => {
+    const { recordOutcome, doubts } = await inDoubt(['a']);
     expect(await recordOutcome({ list: [job('1', {})], show: async () => job('1', {}) })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('made: 1; say which') }]);
     const failing = () => Promise.reject(new Error('timed out'));
@@ -153,8 +151,8 @@ describe('doubts', { concurrent: true }, () => {
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('could not be shown') }]);
   });
 
-  it('stay as they are if that request is cancelled', async ({ open }) => {
-    const { recordOutcome, doubts } = await inDoubt(open, ['a', 'b']);
+  it('stay as they are if that request is cancelled', async () => {
+    const { recordOutcome, doubts } = await inDoubt(['a', 'b']);
     const stop = new AbortController();
     const stopping = () => {
       stop.abort();
@@ -167,14 +165,14 @@ describe('doubts', { concurrent: true }, () => {
     ]);
   });
 
-  it('with several matching jobs wait for a person', async ({ open }) => {
-    const { recordOutcome, doubts } = await inDoubt(open, ['a']);
+  it('with several matching jobs wait for a person', async () => {
+    const { recordOutcome, doubts } = await inDoubt(['a']);
     expect(await recordOutcome({ list: [job('1', { number: 'a' }), job('2', { number: 'a' })] })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('made: 1, 2; say') }]);
   });
 
-  it('with identical content share the matching jobs', async ({ open }) => {
-    const { recordOutcome, db } = await inDoubt(open, ['a', 'b'], ALIKE);
+  it('with identical content share the matching jobs', async () => {
+    const { recordOutcome, db } = await inDoubt(['a', 'b'], ALIKE);
     const list = ['1', '2'].map((id) => job(id, CONTENT, new Date()));
     expect(
       await recordOutcome({ list: [...list, job('3', { ...CONTENT, 'location-city': 'Salem' }, new Date())] }),
@@ -182,8 +180,8 @@ describe('doubts', { concurrent: true }, () => {
     expect(await db.query('select site_job_id as id from mapping order by 1')).toEqual([{ id: '1' }, { id: '2' }]);
   });
 
-  it('with identical content share nothing once somebody else has resolved them', async ({ open }) => {
-    const { recordOutcome, db } = await inDoubt(open, ['a', 'b'], ALIKE);
+  it('with identical content share nothing once somebody else has resolved them', async () => {
+    const { recordOutcome, db } = await inDoubt(['a', 'b'], ALIKE);
     const { 'location-city': _, ...tooLittle } = CONTENT;
     const show = async (id: string) => {
       await db.query('delete from change');
@@ -193,8 +191,8 @@ describe('doubts', { concurrent: true }, () => {
     expect(await db.query('select from mapping')).toEqual([]);
   });
 
-  it('with too many candidates, all of which belong to others, wait for a person', async ({ open }) => {
-    const { recordOutcome, doubts, db } = await inDoubt(open, ['a']);
+  it('with too many candidates, all of which belong to others, wait for a person', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a']);
     const list = Array.from({ length: 201 }, (_, at) => job(String(at), { number: 'a' }));
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key, not_before)
       select 'board', n::text, 'acme', 'other', now() + interval '1 hour' from generate_series(0, 200) n`);

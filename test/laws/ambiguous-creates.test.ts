@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import { resumeSite } from '../../src/store/site/site-state.ts';
-import { countOf, firstOf } from '../support/extent.ts';
+import { countOf, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
@@ -62,9 +62,13 @@ const FAULTS: Readonly<Record<string, readonly CreateFault[]>> = {
   ],
 };
 
+/** `npm test` has one fault of each class strike the same feed. */
+const CASES: readonly (readonly [string, readonly CreateFault[]])[] = runsEverything
+  ? Object.entries(FAULTS)
+  : [['a fault of each class', Object.values(FAULTS).flatMap((faults) => faults.slice(0, 1))]];
+
 describe('creates that hit', { concurrent: true }, () => {
-  it.for(Object.entries(FAULTS))('%s', { timeout: 900_000 }, async ([, all], { open }) => {
-    const faults = firstOf(all, 1);
+  it.for(CASES)('%s', { timeout: 900_000 }, async ([, faults], { open }) => {
     const installation = await open({ site: SHORT_RETRY });
     const { sandbox } = installation;
     await sandbox.setFaults(faults.map((fault, at) => ({ ...fault, on: ['create'], after: 1 + 2 * at, count: 3 })));
@@ -73,7 +77,7 @@ describe('creates that hit', { concurrent: true }, () => {
     const struck = () => sandbox.requests.recent().flatMap((each) => each.faults).length;
     const { db } = await installation.app();
     // A pull ends early if the site seems to have stopped. The last fault may strike once only.
-    for (let pull = 0; pull < 5 && struck() <= 3 * (faults.length - 1); pull++) {
+    for (let pull = 0; pull < 5 + faults.length && struck() <= 3 * (faults.length - 1); pull++) {
       await resumeSite(db, 'board' as SiteName);
       await installation.sync();
     }

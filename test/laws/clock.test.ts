@@ -8,7 +8,7 @@ import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const FEED = postings(60);
+const FEED = postings(30);
 const JUMPS = [
   { jump: 'forward', shiftMs: DAY_MS },
   { jump: 'back', shiftMs: -DAY_MS },

@@ -11,7 +11,7 @@ export async function inTheMiddle<Begun>(
   postings: readonly TestPosting[],
   begin: () => Begun,
 ): Promise<{ readonly begun: Begun }> {
-  await installation.sandbox.setFaults([{ name: 'latency', ms: 100 }]);
+  await installation.sandbox.setFaults([{ name: 'latency', ms: 200 }]);
   await installation.writeFeed(feedXml(postings));
   let left = ANSWERED;
   const reached = installation.sandbox.requests.next(() => --left === 0);

@@ -20,7 +20,7 @@ import { checkLaws } from './laws.ts';
 import { openPrivateServer, type PrivateServer } from './private-server.ts';
 
 const redis = redisForTests();
-const FEED = postings(60);
+const FEED = postings(30);
 
 /** A mirror in the middle of a run; `ended` resolves when the run is over, however it ended. */
 async function mirroring(installation: Installation): Promise<{ readonly ended: Promise<unknown> }> {
@@ -38,11 +38,15 @@ it.for(spread(QUEUES, 1, 2))(
     skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
     if (!available) skip();
     const installation = await open({ queue });
-    await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+    const { sandbox } = installation;
+    await sandbox.setFaults([{ name: 'latency', ms: 200 }]);
     await installation.writeFeed(feedXml(FEED));
-    const both = [installation.spawn(['sync']), installation.spawn(['sync'])];
-    const ends = await Promise.all(both.map(({ ended }) => ended));
-    expect(ends.map(({ status, output }) => ({ status, output }))).toMatchObject([{ status: 0 }, { status: 0 }]);
+    const sending = sandbox.requests.next(({ method }) => method === 'POST');
+    const other = installation.spawn(['sync']);
+    // This process is the second one.
+    await Promise.race([sending, other.ended]);
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored' });
+    expect(await other.ended).toMatchObject({ status: 0 });
     expect(creates(installation)).toBe(FEED.length);
     await checkLaws(installation, FEED);
   },

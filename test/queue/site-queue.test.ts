@@ -418,7 +418,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
 
   test.skipIf(missing)('the queue is empty once all postings have ended', async () => {
     await openQueue();
-    const all = Array.from({ length: 300 }, (_, index) => posting(`key ${index}`));
+    const all = Array.from({ length: 100 }, (_, index) => posting(`key ${index}`));
     await queue.addMany(all);
     const seen = collector<string>();
     await work({

@@ -245,18 +245,18 @@ it('an endpoint that is gone gets nothing more by itself', async () => {
 
 it('tells held deletes and their end', async () => {
   const app = await open();
-  await mirror.writeFeed(feedXml(postings(10)));
+  await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();
   await mirror.writeFeed(feedXml([]));
   await mirror.sync();
   await evaluate(app);
-  await mirror.writeFeed(feedXml(postings(10)));
+  await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();
   await evaluate(app);
   await send(app);
   expect(told()).toEqual(['alert.opened held acme', 'alert.recovered held acme']);
   const { data } = JSON.parse(receiver.received[0]?.body ?? '') as AlertPayload;
-  expect(data.message).toMatch(/^feed acme: 10 changes are held and wait for approval; to see and approve them: /);
+  expect(data.message).toMatch(/^feed acme: 3 changes are held and wait for approval; to see and approve them: /);
 });
 
 itInAll('tells again when far more is held, not when somewhat more is', async () => {

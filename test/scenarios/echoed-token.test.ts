@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
-import { spread } from '../support/extent.ts';
+import { leavesOut, spread } from '../support/extent.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
@@ -160,7 +160,9 @@ it('appears in no table, log line or output', async () => {
   const accepted = Object.keys(TEXTS).length;
   expect(entries.length).toBeGreaterThanOrEqual(keys.length - accepted - 1);
   // What is shown is what is stored, which the tables below prove for every response: CI shows one in five, of each place.
-  for (const { id } of spread(entries, 0, 5)) await run('review', 'show', String(id), '--json');
+  for (const [at, { id }] of spread(entries, 0, 5).entries()) {
+    if (!leavesOut(at, 0, 10)) await run('review', 'show', String(id), '--json');
+  }
   await run('review', 'show', String(entries[0].id));
   for (const key of ['error-slash', 'page-cdatas', 'job-decimal', 'answer-br']) await run('why', 'acme', key);
   expect(printed.join('\n')).toContain('Title: not for [token removed] here');

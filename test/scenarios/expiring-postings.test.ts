@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
-import { firstOf } from '../support/extent.ts';
+import { firstOf, leavesOut, spread } from '../support/extent.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -84,7 +84,14 @@ function shiftProcessClock(ms: number): void {
   vi.spyOn(Date, 'now').mockImplementation(() => now.call(Date) + ms);
 }
 
-describe.each<{ kind: string; path: string; format: string; more: Readonly<Record<string, string>> }>([
+interface Kind {
+  readonly kind: string;
+  readonly path: string;
+  readonly format: string;
+  readonly more: Readonly<Record<string, string>>;
+}
+
+const KINDS: readonly Kind[] = [
   { kind: 'a list', path: '/jobs', format: 'schema-org', more: {} },
   {
     kind: 'pages of a sitemap',
@@ -96,17 +103,27 @@ describe.each<{ kind: string; path: string; format: string; more: Readonly<Recor
       limits: '{ requests_per_second: 1000, attempts: 1 }',
     },
   },
-])('in $kind', ({ path, format, more }) => {
-  it.each(firstOf([5, -5], 1))('the clock of the process does not count (%i years off)', async (years) => {
-    await open(path, format, more);
-    expect(await sync()).toMatchObject({ complete: true, created: 2, skipped: 1 });
-    shiftProcessClock(years * YEAR_MS);
-    pages.set('/jobs/2', { title: 'Head cook', validThrough: validThrough(2 - years), lastmod: '2' });
-    expect(await sync()).toMatchObject({ complete: true, updated: 1, unchanged: 1, deleted: 0, skipped: 1 });
-    expect(await titles()).toEqual(['Head cook', 'Nurse']);
-  });
+];
+const YEARS = [5, -5];
 
-  it.each(firstOf([5, -5], 1))(
+describe.each(KINDS)('in $kind', ({ kind, path, format, more }) => {
+  const variant = KINDS.findIndex((each) => each.kind === kind);
+  /** `npm test` has each of the three tests below with one of the kinds. */
+  const isLeftOut = (at: number) => leavesOut(at, variant, KINDS.length);
+
+  it.skipIf(isLeftOut(0)).each(firstOf(spread(YEARS, variant, 2), 1))(
+    'the clock of the process does not count (%i years off)',
+    async (years) => {
+      await open(path, format, more);
+      expect(await sync()).toMatchObject({ complete: true, created: 2, skipped: 1 });
+      shiftProcessClock(years * YEAR_MS);
+      pages.set('/jobs/2', { title: 'Head cook', validThrough: validThrough(2 - years), lastmod: '2' });
+      expect(await sync()).toMatchObject({ complete: true, updated: 1, unchanged: 1, deleted: 0, skipped: 1 });
+      expect(await titles()).toEqual(['Head cook', 'Nurse']);
+    },
+  );
+
+  it.skipIf(isLeftOut(1)).each(firstOf(spread(YEARS, variant + 1, 2), 1))(
     'nothing is deleted if the clock of the source is another (%i years off)',
     async (years) => {
       await open(path, format, more);
@@ -119,7 +136,7 @@ describe.each<{ kind: string; path: string; format: string; more: Readonly<Recor
     },
   );
 
-  it('a posting that has expired by both clocks is deleted', async () => {
+  it.skipIf(isLeftOut(2))('a posting that has expired by both clocks is deleted', async () => {
     await open(path, format, more);
     await sync();
     // No posting depends on which clock is right.

@@ -71,7 +71,7 @@ it('shows the installation as the database has it, and what the process did', as
 it('shows a pause, what waits and what is held', async () => {
   mirror = await openMirror();
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
-  await mirror.writeFeed(feedXml(postings(10)));
+  await mirror.writeFeed(feedXml(postings(4)));
   await mirror.sync();
   await mirror.writeFeed(feedXml([]));
   await mirror.sync();
@@ -89,7 +89,7 @@ it('shows a pause, what waits and what is held', async () => {
   );
   await db.query(`update site_state set paused_since = now(), pause_cause = '"test"'`);
   const { value } = await serve();
-  expect(await value(changes('held'))).toBe(10);
+  expect(await value(changes('held'))).toBe(4);
   expect(await value(changes('ready'))).toBe(3);
   expect(await value('jobmirror_record_problems{feed="acme",kind="unreadable"}')).toBe(2);
   expect(await value('jobmirror_site_paused{site="board"}')).toBe(1);

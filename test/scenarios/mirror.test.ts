@@ -29,17 +29,19 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)('mirrors a feed, then sends nothing, then only what differs', async () => {
     await open();
-    await mirror.writeFeed(feedXml(postings(30)));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, created: 30, requests: 30, review: 0 });
-    expect((await mirror.siteJobs()).size).toBe(30);
+    // Keys that differ in case or leading zeros only.
+    const list = [...postings(8), posting('7'), posting('007'), posting('a'), posting('A')];
+    await mirror.writeFeed(feedXml(list));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 12, created: 12, requests: 12, review: 0 });
+    expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(list.map(({ key }) => key).sort());
 
     mirror.sandbox.requests.clear();
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 12, unchanged: 12, requests: 0 });
     expect(mirror.sandbox.requests.recent()).toEqual([]);
 
-    const changed = postings(29).map((p) => (p.key === 'p7' ? { ...p, title: 'Head nurse' } : p));
+    const changed = list.slice(1).map((p) => (p.key === 'p7' ? { ...p, title: 'Head nurse' } : p));
     await mirror.writeFeed(feedXml([...changed, posting('new')]));
-    expect(await mirror.sync()).toMatchObject({ created: 1, updated: 1, deleted: 1, unchanged: 28, requests: 3 });
+    expect(await mirror.sync()).toMatchObject({ created: 1, updated: 1, deleted: 1, unchanged: 10, requests: 3 });
     const jobs = await mirror.siteJobs();
     expect([...jobs.keys()].sort()).toEqual([...changed.map((p) => p.key), 'new'].sort());
     expect(jobs.get('p7')).toMatchObject({ title: 'Head nurse', 'location-city': 'Boston' });
@@ -49,57 +51,50 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 describe('deletes', () => {
   it('never follow from a truncated feed, are held when a feed is emptied, and no longer when the postings come back', async () => {
     mirror = await openMirror();
-    const whole = feedXml(postings(10));
+    const whole = feedXml(postings(8));
     await mirror.writeFeed(whole);
     await mirror.sync();
     await mirror.writeFeed(whole.slice(0, whole.indexOf('p3') - 40));
     expect(await mirror.sync()).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, held: 0 });
     await mirror.writeFeed(feedXml([]));
-    const emptied = { status: 'review', complete: true, seen: 0, gone: 10, held: 10, deleted: 0 };
+    const emptied = { status: 'review', complete: true, seen: 0, gone: 8, held: 8, deleted: 0 };
     expect(await mirror.sync()).toMatchObject(emptied);
     await mirror.writeFeed(feedXml(postings(2)));
-    expect(await mirror.sync()).toMatchObject({ gone: 8, held: 8, deleted: 0 });
-    expect((await mirror.siteJobs()).size).toBe(10);
+    expect(await mirror.sync()).toMatchObject({ gone: 6, held: 6, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
     await mirror.writeFeed(whole);
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 10, held: 0, requests: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 8, held: 0, requests: 0 });
   });
 
   it('wait for as many missing pulls as configured', async () => {
-    mirror = await openMirror({ feed: { delete_guard: '{ missing_pulls: 3 }' } });
+    mirror = await openMirror({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     await mirror.writeFeed(feedXml(postings(5)));
     await mirror.sync();
     await mirror.writeFeed(feedXml(postings(4)));
     expect(await mirror.sync()).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
-    expect(await mirror.sync()).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
     await mirror.writeFeed(feedXml(postings(5)));
     expect(await mirror.sync()).toMatchObject({ gone: 0, unchanged: 5 });
     await mirror.writeFeed(feedXml(postings(4)));
-    expect(await mirror.sync()).toMatchObject({ grace: 1 });
     expect(await mirror.sync()).toMatchObject({ grace: 1 });
     expect(await mirror.sync()).toMatchObject({ grace: 0, deleted: 1, gone: 1 });
   });
 });
 
 describe('postings that break a rule', () => {
-  it('wait in review while all others are mirrored, and leave it when the source fixes them', async () => {
+  it('wait in review while all others are mirrored, leave it when the source fixes them, and leave a live job as it is', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco' }), posting('c')]));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 2, rejected: 1, requests: 2 });
     expect(await mirror.sync()).toMatchObject({ rejected: 1, unchanged: 2, requests: 0 });
-    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'N.Y.' }), posting('c')]));
+    const fixed = feedXml([posting('a'), posting('b', { state: 'N.Y.' }), posting('c')]);
+    await mirror.writeFeed(fixed);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, rejected: 0 });
     expect((await mirror.siteJobs()).get('b')).toMatchObject({ 'location-state': 'New York' });
-  });
-
-  it('leave a live job as it is', async () => {
-    mirror = await openMirror();
-    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-    await mirror.sync();
-    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco', title: 'Other' })]));
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco', title: 'Other' }), posting('c')]));
     expect(await mirror.sync()).toMatchObject({ rejected: 1, deleted: 0, updated: 0, gone: 0 });
-    expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b' });
-    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 2, requests: 0 });
+    expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b', 'location-state': 'New York' });
+    await mirror.writeFeed(fixed);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 3, requests: 0 });
   });
 
   it('are recorded with the response of the site if the site rejects them', async () => {
@@ -128,12 +123,6 @@ describe('keys', () => {
     await mirror.writeFeed(feedXml([posting('a'), posting('b', { title: 'Other' }), posting('b')]));
     expect(await mirror.sync()).toMatchObject({ seen: 3, updated: 1, unchanged: 1, duplicates: 1 });
     expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Other' });
-  });
-
-  it('are different if only case or leading zeros differ', async () => {
-    mirror = await openMirror();
-    await mirror.writeFeed(feedXml([posting('7'), posting('007'), posting('a'), posting('A')]));
-    expect(await mirror.sync()).toMatchObject({ created: 4, duplicates: 0 });
   });
 
   it('missing in a record cause one review entry, and no delete', async () => {

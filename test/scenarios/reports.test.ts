@@ -28,19 +28,19 @@ const cutAt = (key: string, whole: string): string => whole.slice(0, whole.index
 describe('a pull that a later one takes over', () => {
   it('counts all its records, and names the pull that counts the rest', async () => {
     mirror = await openMirror();
-    await mirror.sandbox.setFaults([{ name: 'latency', ms: 200 }]);
-    await mirror.writeFeed(feedXml(postings(60)));
+    await mirror.sandbox.setFaults([{ name: 'latency', ms: 400 }]);
+    await mirror.writeFeed(feedXml(postings(30)));
     const first = mirror.sync();
     await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBeGreaterThan(8), { timeout: 20_000 });
-    await mirror.writeFeed(feedXml(postings(60).map((p) => ({ ...p, title: `Newer ${p.key}` }))));
+    await mirror.writeFeed(feedXml(postings(30).map((p) => ({ ...p, title: `Newer ${p.key}` }))));
     const second = await mirror.sync();
     const report = await first;
-    expect(report).toMatchObject({ pull: 1, complete: true, seen: 60, status: 'mirrored' });
-    expect(placed(report)).toBe(60);
+    expect(report).toMatchObject({ pull: 1, complete: true, seen: 30, status: 'mirrored' });
+    expect(placed(report)).toBe(30);
     expect(report.pending).toBeGreaterThan(0);
     expect(report.message).toMatch(/^pull 2 of the feed took over while \d+ changes of this one were open, and counts/);
     expect(second).toMatchObject({ pull: 2, status: 'mirrored', pending: 0 });
-    expect(placed(second)).toBe(60);
+    expect(placed(second)).toBe(30);
     const { db } = await mirror.app();
     expect(await db.query('select status, notes from pull where id = 1')).toEqual([
       {

@@ -16,20 +16,20 @@ const changedTitles = (count: number) => postings(count).map((p) => ({ ...p, tit
 describe('a site that refuses', () => {
   it('the token is paused within the requests in flight, and resumed when the token is right again', async () => {
     mirror = await openMirror();
-    await mirror.writeFeed(feedXml(postings(40)));
+    await mirror.writeFeed(feedXml(postings(24)));
     await mirror.sandbox.setFaults([{ name: '401' }]);
     const report = await mirror.sync();
-    expect(report).toMatchObject({ status: 'pending', pending: 40, created: 0, failed: 0 });
+    expect(report).toMatchObject({ status: 'pending', pending: 24, created: 0, failed: 0 });
     expect(report.requests).toBeLessThanOrEqual(16);
     expect(report.message).toContain('jobmirror resume board');
     await mirror.stopEngine();
     await mirror.sandbox.setFaults([]);
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 40, pending: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 24, pending: 0 });
   });
 
   it('most of the first postings is paused, and only a person resumes it', async () => {
     mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
-    await mirror.writeFeed(feedXml(postings(100)));
+    await mirror.writeFeed(feedXml(postings(40)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
     const report = await mirror.sync();
     expect(report.status).toBe('pending');
@@ -46,21 +46,21 @@ describe('a site that refuses', () => {
     await resumeSite(reopened.db, board);
     const resumed = await mirror.sync();
     // Changes that were sent between resume and pull count as unchanged.
-    expect(resumed.created + resumed.unchanged).toBe(100 - report.failed);
+    expect(resumed.created + resumed.unchanged).toBe(40 - report.failed);
   });
 });
 
 describe('a site that refuses everything, with many requests in flight', () => {
-  const limits = '{ requests_per_second: 5000, concurrency: 64, timeout_seconds: 5 }';
+  const limits = '{ requests_per_second: 5000, concurrency: 32, timeout_seconds: 5 }';
 
   it('is paused although more than twice the first postings were sent before the check', async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 10, percent: 50 }' } });
-    await mirror.writeFeed(feedXml(postings(600)));
+    await mirror.writeFeed(feedXml(postings(200)));
     // All responses arrive at the same time.
     await mirror.sandbox.setFaults([{ name: 'latency', ms: 500 }, { name: '403' }]);
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0 });
-    expect(report.failed).toBeLessThanOrEqual(10 + 4 * 64);
+    expect(report.failed).toBeLessThanOrEqual(10 + 4 * 32);
     const { pauseCause = '' } = await readSiteState((await mirror.app()).db, board);
     expect(textOf(pauseCause)).toContain('first');
   });
