@@ -51,8 +51,15 @@ export async function findPresets(folder: string): Promise<Presets> {
 /** The presets that come with jobmirror. */
 export const bundledPresets = (): Promise<readonly Preset[]> => presetsIn(BUNDLED);
 
+/** Bundled ones by file, once read: they never change, and `init` reads each of them. */
+const bundledFormats = new Map<string, WrittenFormat>();
+
 /** Reads a preset. Throws a {@link ConfigError} if it is invalid. */
-export const readPreset = ({ file }: Preset): Promise<WrittenFormat> => readSettings(file, formatSchema);
+export async function readPreset({ file }: Preset): Promise<WrittenFormat> {
+  const format = bundledFormats.get(file) ?? (await readSettings(file, formatSchema));
+  if (dirname(file) === BUNDLED) bundledFormats.set(file, format);
+  return format;
+}
 
 /** The base of relative paths in a preset. */
 export const folderOf = ({ file }: Preset): string => dirname(file);

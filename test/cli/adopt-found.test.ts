@@ -1,6 +1,7 @@
 // `review settle FEED --found` adopts all found jobs whose posting is certain, and leaves the others.
 import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -94,7 +95,7 @@ it('waits for no site in a terminal: what was not reached is continued once the 
   expect(done.status).toBe(0);
 });
 
-it('leaves a job whose content has changed since, and one that is gone', async () => {
+itInAll('leaves a job whose content has changed since, and one that is gone', async () => {
   await openFound();
   const [first, second] = await mirror.sandbox.inspect.jobs();
   const headers = {

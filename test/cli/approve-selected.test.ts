@@ -3,8 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
-import { hasTerminal, runOnTerminal } from './on-terminal.ts';
-import { runProgram } from './run-program.ts';
+import { runAsked, runProgram } from './run-program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -96,60 +95,54 @@ it('other entries with a matching text do not count as deletes', async () => {
 });
 
 /** Approves a selection on a terminal, and answers yes after `meanwhile`. */
-const approveOnTerminal = (meanwhile: () => Promise<void>, selection = '--site board') =>
-  runOnTerminal(stage.mirror, ['review', 'approve', selection, '--no-send'], async () => {
+const approveOnTerminal = (meanwhile: () => Promise<void>, selection = ['--site', 'board']) =>
+  runAsked(stage.mirror, ['review', 'approve', ...selection, '--no-send'], async () => {
     await meanwhile();
     return 'y\n';
   });
 
-it.skipIf(!hasTerminal)(
-  'a yes approves only what was shown: not after the selection has grown, nor after as many others took its place',
-  async () => {
-    const grown = await approveOnTerminal(() => holdAlso(stage.app.db, 'beta', 40));
-    expect(grown.shown).toContain('This deletes 7 jobs whose deletes are held.\r\n  acme: 7 held');
-    expect(grown.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held\s+beta: 40 held/);
-    expect(grown.status).toBe(1);
-    await stage.app.db.query(`delete from change where feed = 'beta'`);
-    const replaced = await approveOnTerminal(async () => {
-      await stage.pull(postings(2), { percent: 10, count: 1 });
-      await holdAlso(stage.app.db, acme, 1);
-    });
-    expect(replaced.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held/);
-    expect(await approved()).toEqual([]);
-    const done = await approveOnTerminal(async () => undefined);
-    expect(done.shown).toContain('acme: 7 approved, ready to be deleted');
-    expect(await approved()).toEqual([['acme', 7]]);
-  },
-);
+it('a yes approves only what was shown: not after the selection has grown, nor after as many others took its place', async () => {
+  const grown = await approveOnTerminal(() => holdAlso(stage.app.db, 'beta', 40));
+  expect(grown.shown).toContain('This deletes 7 jobs whose deletes are held.\n  acme: 7 held');
+  expect(grown.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held\s+beta: 40 held/);
+  expect(grown.status).toBe(1);
+  await stage.app.db.query(`delete from change where feed = 'beta'`);
+  const replaced = await approveOnTerminal(async () => {
+    await stage.pull(postings(2), { percent: 10, count: 1 });
+    await holdAlso(stage.app.db, acme, 1);
+  });
+  expect(replaced.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held/);
+  expect(await approved()).toEqual([]);
+  const done = await approveOnTerminal(async () => undefined);
+  expect(done.shown).toContain('acme: 7 approved, ready to be deleted');
+  expect(await approved()).toEqual([['acme', 7]]);
+});
 
-it.skipIf(!hasTerminal)(
-  'a terminal shows and asks for a whole feed as well, and approves only what it showed',
-  async () => {
-    const replaced = await approveOnTerminal(async () => {
-      await stage.pull(postings(2), { percent: 10, count: 1 });
-      await holdAlso(stage.app.db, acme, 1);
-    }, 'acme');
-    expect(replaced.shown).toMatch(
-      /This deletes 7 jobs of feed acme whose deletes are held:\r\n.*limit.*\r\n {4}p2 {2}Nurse p2\r\n/,
-    );
-    expect(replaced.shown).toContain('the held deletes have changed since they were shown');
-    expect(replaced.status).toBe(1);
-    expect(await approved()).toEqual([]);
-    expect((await approveOnTerminal(async () => undefined, 'acme')).status).toBe(0);
-    expect(await approved()).toEqual([['acme', 7]]);
-  },
-);
+it('a terminal shows and asks for a whole feed as well, and approves only what it showed', async () => {
+  const replaced = await approveOnTerminal(async () => {
+    await stage.pull(postings(2), { percent: 10, count: 1 });
+    await holdAlso(stage.app.db, acme, 1);
+  }, ['acme']);
+  expect(replaced.shown).toMatch(
+    /This deletes 7 jobs of feed acme whose deletes are held:\n.*limit.*\n {4}p2 {2}Nurse p2\n/,
+  );
+  expect(replaced.shown).toContain('the held deletes have changed since they were shown');
+  expect(replaced.status).toBe(1);
+  expect(await approved()).toEqual([]);
+  expect((await approveOnTerminal(async () => undefined, ['acme'])).status).toBe(0);
+  expect(await approved()).toEqual([['acme', 7]]);
+});
 
-it.skipIf(!hasTerminal)('a terminal shows the deletes of named entries, and approves only those', async () => {
+it('a terminal shows the deletes of named entries, and approves only those', async () => {
   const ids = [await stage.entry('p2'), await stage.entry('p3')];
   const altered = await approveOnTerminal(async () => {
     await stage.pull(postings(8));
     await stage.pull(postings(2), { percent: 10, count: 1 });
-  }, ids.join(' '));
-  expect(altered.shown).toMatch(/This deletes 2 jobs:\r\n {4}p2 {2}Nurse p2 {2}\(entry \d+\)\r\n {4}p3 /);
+  }, ids.map(String));
+  expect(altered.shown).toMatch(/This deletes 2 jobs:\n {4}p2 {2}Nurse p2 {2}\(entry \d+\)\n {4}p3 /);
   expect(altered.shown).toContain('it has changed since you saw it');
   expect([altered.status, await approved()]).toEqual([1, []]);
-  expect((await approveOnTerminal(async () => undefined, String(await stage.entry('p3')))).status).toBe(0);
+  expect((await approveOnTerminal(async () => undefined, [String(await stage.entry('p3'))])).status).toBe(0);
   expect(await approved()).toEqual([['acme', 1]]);
 });
 

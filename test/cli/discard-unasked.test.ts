@@ -1,5 +1,5 @@
 // A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { askAboutSelected } from '../../src/cli/ask-about-selected.ts';
 import { askToDiscard } from '../../src/cli/ask-to-discard.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
@@ -8,11 +8,12 @@ import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 
+// Each test begins with a pull, after which only its own entries are open.
 let stage: Stage;
-beforeEach(async () => {
+beforeAll(async () => {
   stage = await openStage();
 });
-afterEach(() => stage.close());
+afterAll(() => stage.close());
 
 const odd = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => posting(`odd${from + at}`, { state: 'Jalisco' }));

@@ -58,13 +58,15 @@ it('so do the other actions', async () => {
   expect(await state('p1')).toBe('discarded');
 });
 
-it.each([
-  [['retry', '1', '2', '--if-version', 'x']],
-  [['approve', 'acme', '--if-version', 'x']],
-  [['discard', '--site', 'board', '--if-version', 'x']],
-  [['edit', '--site', 'board', '--set', 'title=x', '--if-version', 'x']],
-])('refuses to bind %j, which is not one entry', async (args) => {
+it('refuses to bind what is not one entry', async () => {
   await stage.pull([posting('p1', { state: 'Jalisco' }), posting('p2', { state: 'Jalisco' })]);
-  const refused = { status: 1, errors: expect.stringContaining('--if-version is for one entry') };
-  expect(await run(...args)).toMatchObject(refused);
+  for (const args of [
+    ['retry', '1', '2'],
+    ['approve', 'acme'],
+    ['discard', '--site', 'board'],
+    ['edit', '--site', 'board', '--set', 'title=x'],
+  ]) {
+    const { status, errors } = await run(...args, '--if-version', 'x');
+    expect([args, status, errors]).toEqual([args, 1, expect.stringContaining('--if-version is for one entry')]);
+  }
 });

@@ -136,15 +136,21 @@ describe('a site that rewrites values', () => {
 });
 
 describe('what is not certain', () => {
-  it('several candidates, one job for two postings, and jobs of another posting are left', async () => {
+  it('several candidates, one job for two postings, jobs of another posting, and what a person refused are left', async () => {
     const same = { title: 'Cook', description: 'Cooks' };
-    await openNew([posting('p1'), posting('p2'), posting('a', same), posting('b', same), posting('p3')]);
+    await openNew([posting('p1'), posting('p2'), posting('a', same), posting('b', same), posting('p3'), posting('p4')]);
     await make(jobOf(posting('p1')));
     await make(jobOf(posting('p1')));
     const shared = await make(without(jobOf(posting('a', same)), 'number', 'contact-web-address'));
     const other = await make({ ...jobOf(posting('p3')), number: 'p2' });
+    const refused = await make(jobOf(posting('p4')));
+    const { db } = await mirror.app();
+    await db.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p4')`, [
+      refused,
+    ]);
     const found = (await adopt('--sure', '--json')).json();
-    expect(verdicts(found)).toEqual({ p1: 'unsure', p2: 'unsure', a: 'unsure', b: 'unsure', p3: 'unsure' });
+    const unsure = { p1: 'unsure', p2: 'unsure', a: 'unsure', b: 'unsure', p3: 'unsure' };
+    expect(verdicts(found)).toEqual({ ...unsure, p4: 'unmatched' });
     expect(found.find(({ key }) => key === 'p1')?.reasons).toContain('2 jobs share this reference');
     expect(found.find(({ key }) => key === 'a')).toMatchObject({ job_id: shared });
     expect(found.find(({ key }) => key === 'a')?.reasons).toContain('2 postings share this content');
@@ -367,14 +373,6 @@ describe('a posting whose create is', () => {
     expect(await mirror.sync()).toMatchObject({ created: 0, updated: 1 });
     expect((await mirror.siteJobs()).get('p1')).toMatchObject({ title: 'Nurse p1, edited' });
   });
-});
-
-it('a job that a person said is not the posting’s is not proposed again', async () => {
-  await openNew([posting('p1')]);
-  const id = await make(jobOf(posting('p1')));
-  const { db } = await mirror.app();
-  await db.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', $1, 'acme', 'p1')`, [id]);
-  expect(verdicts((await adopt('--sure', '--json')).json())).toEqual({ p1: 'unmatched' });
 });
 
 itInAll('a feed under a new name is refused until it is renamed', async () => {

@@ -24,7 +24,41 @@ const configOf = ({ configPath }: Installation): readonly string[] =>
 
 /** Runs without terminal or input. Test exits, limits and signals with {@link spawnProgram}. */
 export function runProgram(mirror: Installation, ...args: readonly string[]): Promise<ProgramResult> {
-  const result = former.then(() => runHere(mirror, args));
+  return afterFormer(async () => {
+    const out = collector();
+    const errors = collector();
+    const streams = { stdin: Readable.from([]), stdout: out.stream, stderr: errors.stream };
+    const status = await runHere(mirror, args, streams);
+    return resultOf(status, await out.end(), await errors.end());
+  });
+}
+
+/**
+ * Runs as on a terminal where a person types what `answer` returns when the program asks. `answer` must not run a program.
+ * `discard-asks.test.ts` uses a real terminal.
+ */
+export function runAsked(
+  mirror: Installation,
+  args: readonly string[],
+  answer: () => string | Promise<string>,
+): Promise<{ readonly status: number; readonly shown: string }> {
+  return afterFormer(async () => {
+    const terminal = { isTTY: true };
+    const stdin = Object.assign(new PassThrough(), terminal);
+    const screen = collector();
+    let typed: Promise<void> | undefined;
+    screen.stream.on('data', (text: Buffer) => {
+      if (text.includes('[y/N]')) typed ??= (async () => void stdin.write(await answer()))().finally(() => stdin.end());
+    });
+    const shown = Object.assign(screen.stream, terminal);
+    const status = await runHere(mirror, args, { stdin, stdout: shown, stderr: shown });
+    await typed;
+    return { status, shown: await screen.end() };
+  });
+}
+
+function afterFormer<T>(run: () => Promise<T>): Promise<T> {
+  const result = former.then(run);
   former = result.catch(() => undefined);
   return result;
 }
@@ -37,22 +71,25 @@ export async function spawnProgram(mirror: Installation, ...args: readonly strin
   return resultOf(status, running.out(), running.errors());
 }
 
-async function runHere(mirror: Installation, args: readonly string[]): Promise<ProgramResult> {
-  const out = collector();
-  const errors = collector();
+interface Streams {
+  readonly stdin: Readable;
+  readonly stdout: PassThrough;
+  readonly stderr: PassThrough;
+}
+
+/** Returns the exit status. */
+async function runHere(mirror: Installation, args: readonly string[], streams: Streams): Promise<number> {
   const restore = replaceProcess({
     argv: [process.execPath, SHIPPED_PROGRAM, ...args, ...configOf(mirror)],
     env: { ...process.env, ...mirror.env },
-    stdin: Readable.from([]),
-    stdout: out.stream,
-    stderr: errors.stream,
+    ...streams,
     exitCode: undefined,
   });
   const folder = process.cwd();
   process.chdir(mirror.folder);
   try {
     await runArguments();
-    return resultOf(Number(process.exitCode ?? 0), await out.end(), await errors.end());
+    return Number(process.exitCode ?? 0);
   } finally {
     process.chdir(folder);
     restore();

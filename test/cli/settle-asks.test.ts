@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { posting } from '../support/indeed-feed.ts';
-import { hasTerminal, runOnTerminal } from './on-terminal.ts';
+import { runAsked } from './run-program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -16,10 +16,10 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const missing = async (answer: () => string | Promise<string>) =>
-  runOnTerminal(stage.mirror, ['review', 'settle', String(await stage.entry('p1')), '--missing', '--no-send'], answer);
+  runAsked(stage.mirror, ['review', 'settle', String(await stage.entry('p1')), '--missing', '--no-send'], answer);
 const state = async () => (await stage.change('p1'))?.state;
 
-it.skipIf(!hasTerminal)('asks, and sends again only after a yes, and only what it has shown', async () => {
+it('asks, and sends again only after a yes, and only what it has shown', async () => {
   const young = await missing(() => 'y\n');
   expect(young.shown).not.toContain('[y/N]');
   expect(young.shown).toContain('its request may still arrive: decide it later, in ');

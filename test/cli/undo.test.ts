@@ -39,10 +39,13 @@ async function pull(list: readonly TestPosting[]) {
 /** Makes the site and the database agree with a feed again, however the case before ended. */
 async function startOver(list: readonly TestPosting[] = RIGHT) {
   await mirror.sandbox.setFaults([]);
-  await runProgram(mirror, 'feeds', 'resume', 'acme');
-  await pull(list);
-  await runProgram(mirror, 'review', 'approve', 'acme');
-  const report = await pull(list);
+  let report = await pull(list);
+  if (report.status === 'failed') {
+    await runProgram(mirror, 'feeds', 'resume', 'acme');
+    report = await pull(list);
+  }
+  if (report.held > 0) await runProgram(mirror, 'review', 'approve', 'acme');
+  if (report.unchanged < list.length || report.held > 0) report = await pull(list);
   expect(report).toMatchObject({ status: 'mirrored', unchanged: list.length });
   await forgetDeletes();
   mirror.sandbox.requests.clear();

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { readPostmaster } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
@@ -32,27 +32,29 @@ export function newDataFolder(mode?: 0o711 | 0o700): string {
   return dataDir;
 }
 
+/** The cluster that is copied, once a test of this process has asked for a copy. */
+let original: Promise<string> | undefined;
+
+async function createCluster(): Promise<string> {
+  const folder = mkdtempSync(join(inject('runFolder'), 'cluster-'));
+  chmodSync(folder, 0o711);
+  await (await openEmbeddedServer(folder, withoutSync)).leave();
+  // Each copy gets a port of its own.
+  rmSync(clusterPaths(homeOf(folder)).port);
+  return folder;
+}
+
 /**
- * Creates a cluster for a test file; the returned function copies it to a new data folder. Copying takes a tenth of the
- * processor time of creating. It is empty, and its server was started and stopped.
+ * Copies a cluster to a new data folder, which takes a tenth of the processor time of creating one. It is empty, and its server
+ * was started and stopped.
  */
-export function clusterToCopy(): () => string {
-  let original = '';
-  beforeAll(async () => {
-    original = mkdtempSync(join(tmpdir(), 'jobmirror-cluster-'));
-    chmodSync(original, 0o711);
-    await (await openEmbeddedServer(original, withoutSync)).leave();
-    // Each copy gets a port of its own.
-    rmSync(clusterPaths(homeOf(original)).port);
-  });
-  afterAll(() => rmSync(original, { recursive: true, force: true }));
-  return () => {
-    const dataDir = newDataFolder();
-    mkdirSync(dirname(dataDir));
-    // Keeps the owners.
-    execFileSync('cp', ['-a', original, dataDir]);
-    return dataDir;
-  };
+export async function copiedFolder(): Promise<string> {
+  original ??= createCluster();
+  const dataDir = newDataFolder();
+  mkdirSync(dirname(dataDir));
+  // Keeps the owners.
+  execFileSync('cp', ['-a', await original, dataDir]);
+  return dataDir;
 }
 
 export const homeOf = (dataDir: string): string => join(dataDir, 'postgres', 'cluster');

@@ -9,17 +9,15 @@ import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
-import { clusterToCopy, homeOf, killServer, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
+import { copiedFolder, homeOf, killServer, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const copiedFolder = clusterToCopy();
-
 describe('handled', () => {
   it('a port in use by another program', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -32,7 +30,7 @@ describe('handled', () => {
   });
 
   it('the file of a killed server whose process ID now belongs to another program of the same user', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const member = startMember(dataDir);
     await member.joined();
     await member.kill('SIGKILL');
@@ -50,7 +48,7 @@ describe('handled', () => {
   });
 
   it('a server that comes up after the check: its file is left alone', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'data', 'postmaster.pid');
     const before = readFileSync(file, 'utf8');
@@ -60,7 +58,7 @@ describe('handled', () => {
   });
 
   it('a log that has grown large', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const log = join(homeOf(dataDir), 'server.log');
     appendFileSync(log, 'x'.repeat(6_000_000));
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
@@ -70,7 +68,7 @@ describe('handled', () => {
 
 describe('reported', () => {
   it('settings that the server refuses, with the log of this start', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const failed = openEmbeddedServer(dataDir, { settings: { shared_buffers: 'plenty' } });
     await expect(failed).rejects.toThrow(
       /did not start\.\nThe end of its log \(.*server\.log\)(.|\n)*"shared_buffers": "plenty"/,
@@ -87,7 +85,7 @@ describe('reported', () => {
   });
 
   it('a cluster of another major version', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     writeFileSync(join(homeOf(dataDir), 'data', 'PG_VERSION'), '16\n');
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
       /was created by Postgres 16, but this jobmirror includes Postgres 18/,
@@ -95,7 +93,7 @@ describe('reported', () => {
   });
 
   it('a password file that does not match the running server', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'password');
     const password = readFileSync(file);
@@ -116,7 +114,7 @@ describe('reported', () => {
   });
 
   it('a data folder that is gone when the member leaves', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     renameSync(dataDir, `${dataDir} gone`);
     await expect(server.leave()).rejects.toThrow(/can't use the data folder .*ENOENT/);

@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { makeLockable, withLock } from '../../src/embedded-postgres/folder-lock.ts';
 import { identityOf, isAlive } from '../../src/embedded-postgres/process-identity.ts';
+import { countOf } from '../support/extent.ts';
 import { temporaryFolder } from './data-folder.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
@@ -56,12 +57,13 @@ describe('withLock', () => {
 
   it('has one holder at a time while processes are killed', async () => {
     const folder = lockableFolder();
+    const rounds = countOf(undefined, 4, 2);
     const start = (times: number) => fork(PROGRAM, [folder, String(times)], { cwd: packageRoot });
     const steady = [start(60), start(60)];
     const ends = steady.map((child) => once(child, 'exit'));
     const watcher = watch(folder);
     const killed: string[] = [];
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < rounds; round++) {
       const victim = start(1_000_000);
       const gone = once(victim, 'exit');
       // Killed at a random point of its work with the lock.

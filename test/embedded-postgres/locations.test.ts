@@ -26,7 +26,7 @@ import { openShelter } from '../../src/embedded-postgres/shelter.ts';
 import { runSql } from '../support/sql.ts';
 import {
   asRoot,
-  clusterToCopy,
+  copiedFolder,
   homeOf,
   newDataFolder,
   postmasterPid,
@@ -38,7 +38,6 @@ import { startMember } from './member.ts';
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const copiedFolder = clusterToCopy();
 const NOBODY = 65534;
 const note = asRoot ? '' : ' (skipped: not root)';
 
@@ -83,7 +82,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   });
 
   it('reports a cluster that is gone from the shelter, instead of creating a new one', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const shelter = join(temporaryFolder(), 'shelter');
     const home = join(shelter, 'clusters', 'one');
     mkdirSync(dirname(home), { recursive: true });
@@ -147,7 +146,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   );
 
   it.skipIf(!othersCanRun)(`tells another user who owns the data folder${othersNote}`, async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     await expect(startMember(dataDir, { uid: NOBODY }).joined()).rejects.toThrow(
       /can't use the data folder .*EACCES(.|\n)*belongs to you/,
     );
@@ -167,7 +166,7 @@ describe('the data folder', () => {
   });
 
   it('may be renamed while the server runs', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const first = await openEmbeddedServer(dataDir, withoutSync);
     const moved = `${dataDir} moved`;
     renameSync(dataDir, moved);
@@ -179,7 +178,7 @@ describe('the data folder', () => {
   });
 
   it('may be a copy of one whose server runs: it gets a server of its own', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const copyDir = newDataFolder();
     const original = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(original.url(), 'create table mark (); checkpoint');

@@ -8,7 +8,7 @@ import { runsEverything } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { runSql } from '../support/sql.ts';
 import {
-  clusterToCopy,
+  copiedFolder,
   environmentOf,
   homeOf,
   killServer,
@@ -21,7 +21,6 @@ import { startMember } from './member.ts';
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const copiedFolder = clusterToCopy();
 const started = 'select pg_postmaster_start_time()::text as start';
 
 describe('members of one server', () => {
@@ -43,7 +42,7 @@ describe('members of one server', () => {
   });
 
   itInAll('find their data again after a stop', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const first = await openEmbeddedServer(dataDir);
     expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
     await runSql(first.url(), 'create table mark ()');
@@ -55,7 +54,7 @@ describe('members of one server', () => {
   });
 
   itInAll('come and go in any order without ever connecting to a stopping server', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const visit = async () => {
       const server = await openEmbeddedServer(dataDir, withoutSync);
       await runSql(server.url(), 'select 1');
@@ -69,7 +68,7 @@ describe('members of one server', () => {
   });
 
   itInAll('may leave twice', async () => {
-    const server = await openEmbeddedServer(copiedFolder(), withoutSync);
+    const server = await openEmbeddedServer(await copiedFolder(), withoutSync);
     await server.leave();
     await expect(server.leave()).resolves.toBeUndefined();
   });
@@ -77,7 +76,7 @@ describe('members of one server', () => {
 
 describe('a member killed with -9', () => {
   itInAll('that started the server does not disturb the others, and the last of them stops it', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const starter = startMember(dataDir);
     await starter.joined();
     const other = await openEmbeddedServer(dataDir, withoutSync);
@@ -88,7 +87,7 @@ describe('a member killed with -9', () => {
   });
 
   itInAll('as the only member leaves a server that the next one uses and stops', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const killed = startMember(dataDir);
     const [before] = await runSql(await killed.joined(), started);
     await killed.kill('SIGKILL');
@@ -112,7 +111,7 @@ describe('a member killed with -9', () => {
   });
 
   itInAll('while starting the server leaves one that the next member uses', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const killed = startMember(dataDir);
     while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
     await killed.kill('SIGKILL');
@@ -125,7 +124,7 @@ describe('a member killed with -9', () => {
 
 describe('a server killed with -9', () => {
   itInAll('is restarted by its members, at the same address and with its data', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const members = [startMember(dataDir), startMember(dataDir)];
     const [url = ''] = await Promise.all(members.map((member) => member.joined()));
     await runSql(url, 'create table mark ()');
@@ -139,7 +138,7 @@ describe('a server killed with -9', () => {
   });
 
   itInAll('together with its members is restarted by the next one', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const member = startMember(dataDir);
     await runSql(await member.joined(), 'create table mark ()');
     await member.kill('SIGKILL');
@@ -152,7 +151,7 @@ describe('a server killed with -9', () => {
 
 describe('the server', () => {
   itInAll('survives Ctrl-C in the process group that started it', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     const member = startMember(dataDir, { ownGroup: true });
     const url = await member.joined();
     const pid = postmasterPid(dataDir);
@@ -167,7 +166,7 @@ describe('the server', () => {
   it.skipIf(process.platform !== 'linux' || !runsEverything)(
     'receives none of our secrets in its environment',
     async () => {
-      const dataDir = copiedFolder();
+      const dataDir = await copiedFolder();
       const member = startMember(dataDir, { env: { BOARD_TOKEN: 'canary' } });
       await member.joined();
       expect(environmentOf(postmasterPid(dataDir) ?? 0)).not.toContain('canary');
@@ -177,8 +176,8 @@ describe('the server', () => {
 
   itInAll('of another data folder is separate', async () => {
     const [one, two] = await Promise.all([
-      openEmbeddedServer(copiedFolder(), withoutSync),
-      openEmbeddedServer(copiedFolder(), withoutSync),
+      openEmbeddedServer(await copiedFolder(), withoutSync),
+      openEmbeddedServer(await copiedFolder(), withoutSync),
     ]);
     expect(one.url()).not.toBe(two.url());
     await one.leave();

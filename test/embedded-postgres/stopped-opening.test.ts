@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
-import { clusterToCopy, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
+import { copiedFolder, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 
 // Each test starts several servers one after another, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const copiedFolder = clusterToCopy();
 const stopped = new Error('stopped by SIGTERM');
 
 /** Opens the server and stops that once a notice matches. */
@@ -44,7 +43,7 @@ describe('an opening that is stopped', () => {
   });
 
   it('while the started server is not ready: the server is stopped', async () => {
-    const dataDir = copiedFolder();
+    const dataDir = await copiedFolder();
     // Simulates a long crash recovery: this server recovers forever.
     const forever = { recovery_target_name: 'never', hot_standby: 'off' };
     writeFileSync(join(dataDir, 'postgres', 'cluster', 'data', 'standby.signal'), '');

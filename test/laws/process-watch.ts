@@ -7,7 +7,7 @@ export interface ProcessWatch {
   stop(): readonly Find[];
 }
 
-const CHECK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 150;
 
 /**
  * Searches the command lines of all processes that start from now on, and the environments of all of them except those of

@@ -114,7 +114,7 @@ async function writeConfig({ folder, configPath, sandbox }: Installation, site: 
     ...['  board:', `    base_url: ${sandbox.url}`, ...common],
     ...['  echoing:', `    base_url: ${site.url}`, ...common],
     'feeds:',
-    '  acme: { source: feed.xml, format: indeed, site: board, schedule: "* * * * * *" }',
+    '  acme: { source: feed.xml, format: indeed, site: board, schedule: "*/5 * * * * *" }',
     `  echoed: { source: ${site.url}/feed.xml, format: indeed, site: echoing, headers: { X-Key: "\${FEED_KEY}" }, credentials: { query: ${QUERY}, oauth2: ${OAUTH2(site)} } }`,
     `  refused: { source: ${site.url}/refused, format: indeed, site: echoing, pages: { by: page }, credentials: { query: ${QUERY}, basic: { user: jim, password: "\${PASSWORD}" } } }`,
   ];

@@ -25,7 +25,7 @@ async function watch(installation: Installation, requests: number, workers: Set<
       `select distinct attempt_worker as worker from change where state = 'sending'`,
     ))
       workers.add(row.worker);
-    await sleep(25);
+    await sleep(100);
   }
 }
 

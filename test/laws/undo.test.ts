@@ -12,19 +12,23 @@ import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-const RIGHT = postings(30);
+const RIGHT = postings(12);
 /** Two gone, three changed, two new. */
 const WRONG = [
-  ...postings(28).map((p) => (['p2', 'p4', 'p6'].includes(p.key) ? posting(p.key, { title: 'Wrong' }) : p)),
+  ...postings(10).map((p) => (['p2', 'p4', 'p6'].includes(p.key) ? posting(p.key, { title: 'Wrong' }) : p)),
   posting('n1'),
   posting('n2'),
 ];
 
-const SITE = { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' };
+const OPTIONS = {
+  queue: 'database',
+  site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
+  feed: { delete_guard: '{ percent: 100, count: 100 }' },
+};
 
 /** Opens an installation that has mirrored the wrong feed after the right one. Returns the number of that pull. */
 async function openWrong(open: Open): Promise<{ installation: Installation; pull: number }> {
-  const installation = await open({ queue: 'database', site: SITE });
+  const installation = await open(OPTIONS);
   await installation.writeFeed(feedXml(RIGHT));
   await installation.sync();
   await installation.writeFeed(feedXml(WRONG));
@@ -47,12 +51,12 @@ async function sendRest(installation: Installation): Promise<void> {
   await installation.stopEngine();
 }
 
-async function checkUndone(installation: Installation): Promise<void> {
+async function checkUndone(installation: Installation, right = RIGHT): Promise<void> {
   await sendRest(installation);
   expect(await runProgram(installation, 'feeds', 'resume', 'acme')).toMatchObject({ status: 0 });
   // Once the source is right, pulling it sends nothing.
-  await installation.writeFeed(feedXml(RIGHT));
-  await checkLaws(installation, RIGHT);
+  await installation.writeFeed(feedXml(right));
+  await checkLaws(installation, right);
 }
 
 const undoOf = (pull: number) => ['undo', String(pull), '--yes', '--json'];
@@ -89,17 +93,18 @@ describe('a process that undoes a pull', { concurrent: true }, () => {
   });
 
   it('while another process sends the pull', { timeout: 900_000 }, async ({ open }) => {
-    const installation = await open({ queue: 'database', site: SITE });
-    await installation.writeFeed(feedXml(RIGHT));
+    const right = postings(24);
+    const installation = await open(OPTIONS);
+    await installation.writeFeed(feedXml(right));
     const { pull } = await installation.sync();
     await installation.stopEngine();
-    const many = RIGHT.map(({ key }) => posting(key, { title: 'Wrong' }));
+    const many = right.map(({ key }) => posting(key, { title: 'Wrong' }));
     const { begun } = await inTheMiddle(installation, many, () => installation.spawn(['sync', 'acme', '--json']));
     const undone = await installation.spawn(undoOf((pull as number) + 1)).ended;
     expect(undone).toMatchObject({ status: expect.toBeOneOf([0, 1, 2]) });
     await begun.ended;
     await installation.sandbox.setFaults([]);
-    await checkUndone(installation);
+    await checkUndone(installation, right);
   });
 
   it('beside the same undo: one of them does it', { timeout: 900_000 }, async ({ open }) => {
@@ -110,7 +115,7 @@ describe('a process that undoes a pull', { concurrent: true }, () => {
   });
 
   it('with creates, updates and deletes of unknown outcome', { timeout: 900_000 }, async ({ open }) => {
-    const installation = await open({ queue: 'database', site: SITE });
+    const installation = await open(OPTIONS);
     await installation.writeFeed(feedXml(RIGHT));
     await installation.sync();
     await installation.sandbox.setFaults([{ name: '500', made: true }]);

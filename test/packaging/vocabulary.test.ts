@@ -38,6 +38,9 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bstretch(?:es)?\b|\bread ahead\b/, 'chunk, prefetch'],
 ];
 
+/** Any of them: most files hold none. */
+const ANY = new RegExp(REPLACED.map(([word]) => word.source).join('|'));
+
 const filesIn = (place: string): string[] => {
   const path = join(packageRoot, place);
   if (statSync(path).isFile()) return [place];
@@ -47,14 +50,16 @@ const filesIn = (place: string): string[] => {
 it('no replaced word is used', () => {
   const files = PLACES.flatMap(filesIn).filter((path) => /\.(?:tsx?|mjs|md|sql|yaml)$/.test(path) && path !== THIS);
   expect(files.length).toBeGreaterThan(100);
-  const used = files.flatMap((path) =>
-    readFileSync(join(packageRoot, path), 'utf8')
+  const used = files.flatMap((path) => {
+    const text = readFileSync(join(packageRoot, path), 'utf8');
+    if (!ANY.test(text)) return [];
+    return text
       .split('\n')
       .flatMap((line, at) =>
         REPLACED.filter(([word]) => word.test(line)).map(
           ([word, term]) => `${path}:${at + 1}: "${line.match(word)?.[0]}": write ${term}`,
         ),
-      ),
-  );
+      );
+  });
   expect(used).toEqual([]);
 });

@@ -1,5 +1,6 @@
 // A posting with an unreadable record is still in the feed: its job and open change stay, whatever their state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DeleteGuard } from '../../src/plan/delete-guard.ts';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
@@ -9,13 +10,21 @@ import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
-import { firstOf, leavesOut, onlyInAllNote, spread } from '../support/extent.ts';
+import { firstOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
+/** More than any readable record here has. */
+const MOST_RECORD_BYTES = 4_000;
+
 let stage: Stage;
 beforeEach(async () => {
-  stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 1, count: 5, percent: 50 }' } });
+  stage = await openStage({
+    feed: {
+      delete_guard: '{ missing_pulls: 1, count: 5, percent: 50 }',
+      limits: `{ max_record_bytes: ${MOST_RECORD_BYTES} }`,
+    },
+  });
 });
 afterEach(() => stage.close());
 
@@ -45,24 +54,57 @@ const discardUnreadable = async () =>
 const mapped = async () => (await stage.app.db.query('select key from mapping order by key')).map(({ key }) => key);
 const absent = () => stage.app.db.query(`select key, state from change where desired = 'absent' order by key`);
 /** Pulls and returns the current counts. The summary throws if they do not add up. */
-const pull = async (feed: readonly TestPosting[] | string) => {
-  const { pull: number } = await stage.pull(feed);
+const pull = async (feed: readonly TestPosting[] | string, guard: Partial<DeleteGuard> = {}) => {
+  const { pull: number } = await stage.pull(feed, guard);
   return (await summarisePull(stage.app.db, number)).summary;
 };
-const recordOutcome = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted') =>
+const recordOutcome = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted', key = 'p1') =>
   outcomeRecorder(stage.app.db.prepared)({
     attempt,
-    result: kind === 'created' ? { kind, siteJobId: siteJobId('job-p1'), url: undefined } : { kind },
+    result: kind === 'created' ? { kind, siteJobId: siteJobId(`job-${key}`), url: undefined } : { kind },
     record: undefined,
   });
+/** Claims a change, and gets no answer to its request. */
+const getNoAnswer = async (key: string, to: 'ready' | 'failed') => {
+  const attempt = await stage.claim(key);
+  const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+  const back =
+    to === 'failed'
+      ? ({ to, reason, mayLandMs: 0 } as const)
+      : ({ to, delayMs: 0, reason, mayLandMs: 0, counted: true } as const);
+  await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
+};
 const live = async (list: readonly TestPosting[]) => {
   await pull(list);
   await stage.acceptAll();
 };
 
+const changed = posting('p1', { title: 'Changed' });
+const gone = async () => {
+  await live([p1, ...others]);
+  await pull(others);
+};
+
+/** How a feed has a posting, if it has it. */
+const versions = {
+  usual: (key: string) => posting(key),
+  changed: (key: string) => posting(key, { title: 'Changed' }),
+  invalid: (key: string) => posting(key, { state: 'Jalisco' }),
+};
+type Version = keyof typeof versions | 'none';
+
 interface State {
-  /** Brings p1 into the state and returns the attempt in flight, if any. */
-  readonly prepare: () => Promise<Attempt | undefined>;
+  /** How the feeds have the posting, one after the other. */
+  readonly feeds: {
+    /** What is new in it is accepted. */
+    readonly accepted: 'usual' | 'none';
+    /** Every delete of it is held. */
+    readonly held?: 'none';
+    readonly next: Version;
+    readonly last?: 'none';
+  };
+  /** What happens to its change, before the last feed if that lacks the posting. Returns an attempt that stays in flight. */
+  readonly act?: (key: string) => Promise<unknown>;
   /** The open change once the record is unreadable; `undefined`: none. */
   readonly open: object | undefined;
   /** How the attempt succeeds afterwards. */
@@ -71,280 +113,224 @@ interface State {
   readonly landed?: object | undefined;
 }
 
-const changed = posting('p1', { title: 'Changed' });
-const invalid = posting('p1', { state: 'Jalisco' });
-const gone = async () => {
-  await live([p1, ...others]);
-  await pull(others);
-};
-/** More deletes than the guard allows, so all of them are held. */
-const heldWithOthers = async () => {
-  await live([p1, ...others]);
-  await pull(others.slice(8));
-  expect(await stage.change('p1')).toMatchObject({ state: 'held' });
-};
-const nothing = async () => undefined;
+const claims = (key: string) => stage.claim(key);
+const fails = (to: 'failed' | 'in_doubt') => (key: string) => stage.fail(key, to);
+const decides = (action: 'approve' | 'discard') => async (key: string) => acts(action, [await stage.entry(key)]);
+const fresh = { accepted: 'none', next: 'usual' } as const;
+const updated = { accepted: 'usual', next: 'changed' } as const;
+const deleted = { accepted: 'usual', next: 'none' } as const;
+const heldBack = { accepted: 'usual', held: 'none', next: 'none' } as const;
 
 const states: Record<string, State> = {
-  live: { prepare: () => live([p1, ...others]).then(nothing), open: undefined },
-  'not created, ready': {
-    prepare: () =>
-      live(others)
-        .then(() => pull([p1, ...others]))
-        .then(nothing),
-    open: { state: 'ready', desired: 'present' },
-  },
+  live: { feeds: { accepted: 'usual', next: 'usual' }, open: undefined },
+  'not created, ready': { feeds: fresh, open: { state: 'ready', desired: 'present' } },
   'not created, rejected by a rule': {
-    prepare: () =>
-      live(others)
-        .then(() => pull([invalid, ...others]))
-        .then(nothing),
+    feeds: { accepted: 'none', next: 'invalid' },
     open: { state: 'rejected', desired: 'present' },
   },
-  'not created, failed': {
-    prepare: () =>
-      live(others)
-        .then(() => pull([p1, ...others]))
-        .then(() => stage.fail('p1', 'failed'))
-        .then(nothing),
-    open: { state: 'failed', desired: 'present' },
-  },
+  'not created, failed': { feeds: fresh, act: fails('failed'), open: { state: 'failed', desired: 'present' } },
   'not created, discarded': {
-    prepare: async () => {
-      await live(others);
-      await pull([invalid, ...others]);
-      await acts('discard', [await stage.entry('p1')]);
-      return undefined;
-    },
+    feeds: { accepted: 'none', next: 'invalid' },
+    act: decides('discard'),
     open: { state: 'discarded', desired: 'present' },
   },
   'create in flight': {
-    prepare: () =>
-      live(others)
-        .then(() => pull([p1, ...others]))
-        .then(() => stage.claim('p1')),
+    feeds: fresh,
+    act: claims,
     open: { state: 'sending', desired: 'present' },
     lands: 'created',
     landed: undefined,
   },
-  'in doubt': {
-    prepare: () =>
-      live(others)
-        .then(() => pull([p1, ...others]))
-        .then(() => stage.fail('p1', 'in_doubt'))
-        .then(nothing),
-    open: { state: 'in_doubt', desired: 'present' },
-  },
+  'in doubt': { feeds: fresh, act: fails('in_doubt'), open: { state: 'in_doubt', desired: 'present' } },
   'gone while its create was in doubt': {
-    prepare: async () => {
-      await live(others);
-      await pull([p1, ...others]);
-      await stage.fail('p1', 'in_doubt');
-      await pull(others);
-      expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
-      return undefined;
-    },
-    open: {
-      state: 'in_doubt',
-      desired: 'present',
-      operation: 'create',
-      fields: expect.objectContaining({ number: 'p1' }),
-    },
+    feeds: { ...fresh, last: 'none' },
+    act: fails('in_doubt'),
+    open: { state: 'in_doubt', desired: 'present', operation: 'create' },
   },
   'gone while its create was in flight': {
-    prepare: async () => {
-      await live(others);
-      await pull([p1, ...others]);
-      const attempt = await stage.claim('p1');
-      await pull(others);
-      return attempt;
-    },
+    feeds: { ...fresh, last: 'none' },
+    act: claims,
     open: { state: 'sending', desired: 'present', operation: 'create' },
     lands: 'created',
     landed: undefined,
   },
-  'live, with an update': {
-    prepare: () =>
-      live([p1, ...others])
-        .then(() => pull([changed, ...others]))
-        .then(nothing),
-    open: { state: 'ready', desired: 'present', operation: 'update' },
-  },
+  'live, with an update': { feeds: updated, open: { state: 'ready', desired: 'present', operation: 'update' } },
   'live, with an update in flight': {
-    prepare: () =>
-      live([p1, ...others])
-        .then(() => pull([changed, ...others]))
-        .then(() => stage.claim('p1')),
+    feeds: updated,
+    act: claims,
     open: { state: 'sending', desired: 'present', operation: 'update' },
     lands: 'updated',
     landed: undefined,
   },
   'live, with a rejected update': {
-    prepare: () =>
-      live([p1, ...others])
-        .then(() => pull([invalid, ...others]))
-        .then(nothing),
+    feeds: { accepted: 'usual', next: 'invalid' },
     open: { state: 'rejected', desired: 'present' },
   },
   'gone while an update was in flight': {
-    prepare: async () => {
-      await live([p1, ...others]);
-      await pull([changed, ...others]);
-      const attempt = await stage.claim('p1');
-      await pull(others);
-      return attempt;
-    },
+    feeds: { ...updated, last: 'none' },
+    act: claims,
     open: { state: 'sending', desired: 'present', operation: 'update' },
     lands: 'updated',
     landed: undefined,
   },
-  'with a pending delete': { prepare: () => gone().then(nothing), open: undefined },
-  'with a held delete': { prepare: () => heldWithOthers().then(nothing), open: undefined },
-  'with an approved delete': {
-    prepare: async () => {
-      await heldWithOthers();
-      await acts('approve', [await stage.entry('p1')]);
-      return undefined;
-    },
-    open: undefined,
-  },
-  'with a discarded delete': {
-    prepare: async () => {
-      await heldWithOthers();
-      await acts('discard', [await stage.entry('p1')]);
-      return undefined;
-    },
-    open: undefined,
-  },
-  'with a failed delete': {
-    prepare: () =>
-      gone()
-        .then(() => stage.fail('p1', 'failed'))
-        .then(nothing),
-    open: undefined,
-  },
+  'with a pending delete': { feeds: deleted, open: undefined },
+  'with a held delete': { feeds: heldBack, open: undefined },
+  'with an approved delete': { feeds: heldBack, act: decides('approve'), open: undefined },
+  'with a discarded delete': { feeds: heldBack, act: decides('discard'), open: undefined },
+  'with a failed delete': { feeds: deleted, act: fails('failed'), open: undefined },
   'with an uncertain delete': {
-    prepare: async () => {
-      await gone();
-      const attempt = await stage.claim('p1');
-      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
-      const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
-      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
-      return undefined;
-    },
+    feeds: deleted,
+    act: (key) => getNoAnswer(key, 'ready'),
     open: { state: 'ready', desired: 'present', operation: 'update' },
   },
   'with an uncertain delete that failed permanently': {
-    prepare: async () => {
-      await gone();
-      const attempt = await stage.claim('p1');
-      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
-      const back = { to: 'failed', reason, mayLandMs: 0 } as const;
-      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
-      return undefined;
-    },
+    feeds: deleted,
+    act: (key) => getNoAnswer(key, 'failed'),
     open: { state: 'ready', desired: 'present', operation: 'update' },
   },
   'with a delete in flight': {
-    prepare: () => gone().then(() => stage.claim('p1')),
-    open: { state: 'sending', desired: 'present', fields: expect.objectContaining({ number: 'p1' }) },
+    feeds: deleted,
+    act: claims,
+    open: { state: 'sending', desired: 'present' },
     lands: 'deleted',
     landed: { state: 'ready', desired: 'present', operation: 'create' },
   },
 };
 
 describe('a delete of unknown outcome that was held because of a record without a key', () => {
+  const p2 = posting('p2');
+  const rest = others.slice(1);
   const held = async () => {
-    await gone();
-    const attempt = await stage.claim('p1');
-    const reason = { kind: 'unknown', message: 'no answer', problems: [] };
-    const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
-    await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
-    await pull(feedOf(others, keyless()));
-    expect(await stage.change('p1')).toMatchObject({ state: 'held', desired: 'absent' });
+    await live([p1, p2, ...rest]);
+    await pull(rest);
+    for (const { key } of [p1, p2]) await getNoAnswer(key, 'ready');
+    await pull(feedOf(rest, keyless()));
+    for (const { key } of [p1, p2]) expect(await stage.change(key)).toMatchObject({ state: 'held', desired: 'absent' });
   };
 
   itInAll('becomes an update that waits, if its posting is within its grace now', async () => {
     await held();
-    await stage.pull(others, { missingPulls: 2 });
+    await pull(rest, { missingPulls: 2 });
     expect(await stage.change('p1')).toMatchObject({ desired: 'present', operation: 'update', missing: true });
     expect(await mapped()).toContain('p1');
-    await stage.pull([p1, ...others], { missingPulls: 2 });
+    await pull([p1, ...rest], { missingPulls: 2 });
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', missing: false });
   });
 
-  it('is planned again once the feed is whole', async () => {
+  it('is planned again once the feed is whole, and becomes an update if its posting is back', async () => {
     await held();
-    await pull(others);
+    await pull([p2, ...rest]);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
-  });
-
-  it('becomes an update if its posting is back', async () => {
-    await held();
-    await pull([p1, ...others]);
-    expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', operation: 'update' });
+    expect(await stage.change('p2')).toMatchObject({ state: 'ready', desired: 'present', operation: 'update' });
   });
 });
 
 describe('a posting that becomes unreadable', () => {
-  for (const [end, position] of (['first', 'last'] as const).entries()) {
-    for (const [at, [name, { prepare, open, lands, landed }]] of spread(Object.entries(states), end, 2).entries()) {
-      const isLeftOut = leavesOut(at, 2 * end, 4);
-      const note = isLeftOut ? onlyInAllNote : '';
-      it.skipIf(isLeftOut)(`${name}: stays as it is (${position} in the feed)${note}`, async () => {
-        const attempt = await prepare();
-        const before = await mapped();
-        const kept = others.filter(({ key }) => before.includes(key));
-        const feed = (noise: number) =>
-          position === 'last'
-            ? feedOf(kept, broken(p1, `${noise}`))
-            : feedOf(kept).replace('<job>', `${broken(p1, `${noise}`)}<job>`);
-        const check = async () => {
-          const found = await stage.change('p1');
-          if (open === undefined) expect(found).toBeUndefined();
-          else expect(found).toMatchObject({ ...open, missing: false });
-        };
-        expect(await pull(feed(1))).toMatchObject({ complete: false, seen: kept.length + 1, unreadable: 1 });
-        await check();
-        await discardUnreadable();
-        expect(await pull(feed(2))).toMatchObject({ complete: true, unreadable: 1, gone: 0, deleted: 0 });
-        await check();
-        expect(await unreadable()).toMatchObject([{ key: 'p1', discarded: true, records: 1 }]);
-        if (attempt !== undefined && lands !== undefined) {
-          await recordOutcome(attempt, lands);
-          const found = await stage.change('p1');
-          if (landed === undefined) expect(found).toBeUndefined();
-          else expect(found).toMatchObject(landed);
-          expect((await mapped()).includes('p1')).toBe(lands !== 'deleted');
-        } else {
-          expect(await mapped()).toEqual(before);
-        }
+  const all = Object.entries(states).map(([name, state], at) => ({ name, key: `s${at}`, ...state }));
+  const feedAt = (step: 'accepted' | 'held' | 'next' | 'last') => {
+    const found = all.flatMap(({ key, feeds }) => {
+      const version = feeds[step] ?? (step === 'held' ? feeds.accepted : feeds.next);
+      return version === 'none' ? [] : [versions[version](key)];
+    });
+    return [...found, ...others];
+  };
+  /** Brings a posting into each state, and returns what is in flight. */
+  const prepare = async () => {
+    const attempts = new Map<string, unknown>();
+    const act = async (chosen: typeof all) => {
+      for (const { name, key, act } of chosen) attempts.set(name, await act?.(key));
+    };
+    await live(feedAt('accepted'));
+    await stage.pull(feedAt('held'), { count: 0, percent: 0 });
+    await stage.pull(feedAt('next'), { percent: 100 });
+    await act(all.filter(({ feeds }) => feeds.last !== undefined));
+    await stage.pull(feedAt('last'), { percent: 100 });
+    await act(all.filter(({ feeds }) => feeds.last === undefined));
+    return attempts;
+  };
+  const found = async () => {
+    const entries = all.map(async ({ name, key }) => [name, await stage.change(key)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  const before: Readonly<Record<string, object>> = {
+    'gone while its create was in doubt': { state: 'in_doubt', desired: 'absent' },
+    'gone while its create was in flight': { state: 'sending', desired: 'absent' },
+    'gone while an update was in flight': { state: 'sending', desired: 'absent' },
+    'with a pending delete': { state: 'ready', desired: 'absent' },
+    'with a held delete': { state: 'held', desired: 'absent' },
+    'with an approved delete': { state: 'ready', desired: 'absent', approved: true },
+    'with a discarded delete': { state: 'discarded', desired: 'absent' },
+    'with a failed delete': { state: 'failed', desired: 'absent' },
+    'with an uncertain delete': { state: 'ready', desired: 'absent' },
+    'with an uncertain delete that failed permanently': { state: 'failed', desired: 'absent' },
+    'with a delete in flight': { state: 'sending', desired: 'absent' },
+  };
 
-        // The source fixes it: the entry is gone, and the posting is like any other.
-        expect(await pull([changed, ...kept])).toMatchObject({ complete: true, unreadable: 0, gone: 0 });
-        expect(await unreadable()).toEqual([]);
-        if ((await stage.change('p1'))?.state !== 'in_doubt') {
-          await stage.acceptAll();
-          const { live: job } = await readStory(stage.app.db, acme, postingKey('p1'));
-          expect(job?.fields?.title).toBe('Changed');
-        }
-      });
-    }
+  // A feed with a posting in each state, of which every other one is before all that can be read.
+  for (const [parity, order] of (['first, last', 'last, first'] as const).entries()) {
+    (parity === 0 ? it : itInAll)(`stays as it is, in each state (${order}, … in the feed)`, async () => {
+      const attempts = await prepare();
+      expect(await found()).toMatchObject(before);
+      const jobs = await mapped();
+      const feed = (noise: number) => {
+        const [begin, end] = [0, 1].map((rest) =>
+          all.filter((_, at) => at % 2 === (rest + parity) % 2).map(({ key }) => broken(posting(key), `${noise}`)),
+        ) as [string[], string[]];
+        return feedOf(others, ...end).replace('<job>', `${begin.join('\n')}<job>`);
+      };
+      const open = Object.fromEntries(
+        all.map(({ name, key, open }) => {
+          const fields = expect.objectContaining({ number: key });
+          return [name, open === undefined ? undefined : { fields, ...open, missing: false }];
+        }),
+      );
+      const counts = { seen: all.length + others.length, unreadable: all.length, gone: 0 };
+      expect(await pull(feed(1))).toMatchObject({ ...counts, complete: false });
+      expect(await found()).toMatchObject(open);
+      await discardUnreadable();
+      expect(await pull(feed(2))).toMatchObject({ ...counts, complete: true, deleted: 0 });
+      expect(await found()).toMatchObject(open);
+      expect(await unreadable()).toMatchObject(all.map(() => ({ discarded: true, records: 1 })));
+      expect((await unreadable()).map(({ key }) => key).sort()).toEqual(all.map(({ key }) => key).sort());
+
+      const after: Record<string, object | undefined> = { ...open };
+      for (const { name, key, lands, landed } of all) {
+        if (lands === undefined) continue;
+        await recordOutcome(attempts.get(name) as Attempt, lands, key);
+        after[name] = landed;
+      }
+      expect(await found()).toMatchObject(after);
+      const keysThat = (does: State['lands']) => all.flatMap(({ key, lands }) => (lands === does ? [key] : []));
+      const expected = [...jobs, ...keysThat('created')].filter((key) => !keysThat('deleted').includes(`${key}`));
+      expect(new Set(await mapped())).toEqual(new Set(expected));
+
+      // The source fixes it: the entry is gone, and the posting is like any other.
+      const fixed = [...all.map(({ key }) => versions.changed(key)), ...others];
+      expect(await pull(fixed)).toMatchObject({ complete: true, unreadable: 0, gone: 0 });
+      expect(await unreadable()).toEqual([]);
+      const doubts = all.filter(({ open }) => open !== undefined && 'state' in open && open.state === 'in_doubt');
+      await stage.acceptAll();
+      for (const { name, key } of all) {
+        if (doubts.some((each) => each.key === key)) continue;
+        const { live: job } = await readStory(stage.app.db, acme, postingKey(key));
+        expect([name, job?.fields?.title]).toEqual([name, 'Changed']);
+      }
+    });
   }
 
   it('ends its grace period, and its open change is sent', async () => {
-    await stage.close();
-    stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
+    const guard = { missingPulls: 2 };
     await live([p1, ...others]);
-    await pull([changed, ...others]);
-    await pull(others);
+    await pull([changed, ...others], guard);
+    await pull(others, guard);
     expect(await stage.change('p1')).toMatchObject({ missing: true });
-    expect(await pull(feedOf(others, broken(p1)))).toMatchObject({ complete: false });
+    expect(await pull(feedOf(others, broken(p1)), guard)).toMatchObject({ complete: false });
     await discardUnreadable();
-    expect(await pull(feedOf(others, broken(p1)))).toMatchObject({ complete: true, gone: 0, grace: 0, unreadable: 1 });
+    const counts = { complete: true, gone: 0, grace: 0, unreadable: 1 };
+    expect(await pull(feedOf(others, broken(p1)), guard)).toMatchObject(counts);
     await stage.acceptAll();
     // The count of missing pulls starts again at one.
-    expect(await pull(others)).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
+    expect(await pull(others, guard)).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
     expect(await absent()).toEqual([]);
   });
 
@@ -356,18 +342,23 @@ describe('a posting that becomes unreadable', () => {
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1, unreadable: 0 });
   });
 
-  it.each(['before', 'after'])('%s a readable record with the same key: the readable one counts', async (order) => {
+  it('before or after a readable record with the same key: the readable one counts', async () => {
+    const keys = ['p1', 'p2'] as const;
+    const rest = others.slice(1);
     await live([p1, ...others]);
-    for (const [at, first] of [p1, changed, changed].entries()) {
-      const records = [broken(p1), recordXml(first)];
-      const summary = await pull(feedOf(others, ...(order === 'before' ? records : records.reverse())));
-      expect(summary).toMatchObject({ seen: 13, unreadable: 1, duplicates: 0, gone: 0 });
+    for (const [at, version] of (['usual', 'changed', 'changed'] as const).entries()) {
+      const [before, after] = keys.map(versions[version]) as [TestPosting, TestPosting];
+      const records = [broken(before), recordXml(before), recordXml(after), broken(after)];
+      const summary = await pull(feedOf(rest, ...records));
+      expect(summary).toMatchObject({ seen: 14, unreadable: 2, duplicates: 0, gone: 0 });
       if (at === 0) await discardUnreadable();
       else expect(summary.complete).toBe(true);
       if (at === 1) await stage.acceptAll();
     }
-    const { live: job, change } = await readStory(stage.app.db, acme, postingKey('p1'));
-    expect([job?.fields?.title, change]).toEqual(['Changed', undefined]);
+    for (const key of keys) {
+      const { live: job, change } = await readStory(stage.app.db, acme, postingKey(key));
+      expect([key, job?.fields?.title, change]).toEqual([key, 'Changed', undefined]);
+    }
   });
 
   itInAll('counts once if a readable record matches its open change by hash', async () => {
@@ -424,16 +415,18 @@ describe('an unreadable record without a key', () => {
     expect(await pull(others)).toMatchObject({ gone: 1, held: 0, pending_deletes: 1, unreadable: 0 });
   });
 
-  it.each([true, false])('causes earlier pending deletes to be held (discarded: %s)', async (discarded) => {
+  it('causes earlier pending deletes to be held, whether it is discarded or not', async () => {
     await gone();
-    expect(await absent()).toEqual([{ key: 'p1', state: 'ready' }]);
-    await pull(feedOf(others, keyless()));
-    if (discarded) {
-      await discardUnreadable();
-      expect(await pull(feedOf(others, keyless()))).toMatchObject({ complete: true, gone: 1, held: 1 });
+    for (const isDiscarded of [false, true]) {
+      expect(await absent()).toEqual([{ key: 'p1', state: 'ready' }]);
+      await pull(feedOf(others, keyless()));
+      if (isDiscarded) {
+        await discardUnreadable();
+        expect(await pull(feedOf(others, keyless()))).toMatchObject({ complete: true, gone: 1, held: 1 });
+      }
+      expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
+      expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
     }
-    expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
-    expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
   });
 
   it('causes deletes in flight, or due after a request in flight, to be held once it ends', async () => {
@@ -511,22 +504,20 @@ describe('an unreadable record without a key', () => {
 });
 
 describe('a record that is too large', () => {
-  beforeEach(async () => {
-    await stage.close();
-    stage = await openStage({ feed: { limits: '{ max_record_bytes: 4000 }' } });
-  });
-  const large = 'x'.repeat(5_000);
+  const large = 'x'.repeat(MOST_RECORD_BYTES + 1_000);
   const late = `<job><description>${large}</description><referencenumber>p1</referencenumber></job>`;
 
-  it.each([
-    ['protects its posting if the key is at its beginning', recordXml({ ...p1, description: large }), { gone: 0 }],
-    ['could be any posting otherwise', late, { gone: 1, held: 1 }],
-  ])('%s', async (_, record, counts) => {
+  it('protects its posting if the key is at its beginning, and could be any posting otherwise', async () => {
     await live([p1, ...others]);
-    expect(await pull(feedOf(others, record))).toMatchObject({ complete: false, unreadable: 1 });
-    await discardUnreadable();
-    expect(await pull(feedOf(others, record))).toMatchObject({ complete: true, unreadable: 1, ...counts });
-    expect(await mapped()).toContain('p1');
+    for (const [record, counts] of [
+      [recordXml({ ...p1, description: large }), { gone: 0 }],
+      [late, { gone: 1, held: 1 }],
+    ] as const) {
+      expect(await pull(feedOf(others, record))).toMatchObject({ complete: false, unreadable: 1 });
+      await discardUnreadable();
+      expect(await pull(feedOf(others, record))).toMatchObject({ complete: true, unreadable: 1, ...counts });
+      expect(await mapped()).toContain('p1');
+    }
   });
 });
 
@@ -601,7 +592,8 @@ itInAll('says that records without their own review entry cannot be discarded', 
   expect((await pull(many)).shortfalls.map(said)).toEqual([
     expect.stringMatching(/^5003 records could not be read.*review list/),
   ]);
-  await discardUnreadable();
+  // As a person discards them, one by one.
+  await stage.app.db.query(`update record_problem set discarded = true where kind = 'unreadable'`);
   const { complete, gone, shortfalls, discarded } = await pull(many);
   // The single entry for the other three is not a record and covers none of them.
   expect({ complete, gone, discarded }).toEqual({ complete: false, gone: 0, discarded: 5_000 });

@@ -171,24 +171,16 @@ describe('an edit of a group', () => {
     },
     30_000,
   );
-
-  it('says which fields a feed has', async () => {
-    await stage.pull(odd(1));
-    const id = await start('edit', { edit: { set: { 'location-sate': 'Texas' } } });
-    await run(id);
-    expect((await skipped(id))[0]?.message).toMatch(/^feed acme has no field location-sate; fields: .*location-state/);
-  });
 });
 
-describe('the start', () => {
-  it('refuses a selection of another size than the person saw, or of none', async () => {
-    await stage.pull(odd(2));
-    await expect(start('retry', {}, 3)).rejects.toThrow(
-      '2 entries match now, not 3: list them again. Nothing was done',
-    );
-    await expect(start('retry', { query: { text: 'nothing' } })).rejects.toThrow('no entry matches');
-    expect(await stage.app.db.query('select from bulk_action')).toEqual([]);
-  });
+it('a selection of another size than the person saw, or of none, is refused, and a field that the feed does not have', async () => {
+  await stage.pull(odd(2));
+  await expect(start('retry', {}, 3)).rejects.toThrow('2 entries match now, not 3: list them again. Nothing was done');
+  await expect(start('retry', { query: { text: 'nothing' } })).rejects.toThrow('no entry matches');
+  expect(await stage.app.db.query('select from bulk_action')).toEqual([]);
+  const id = await start('edit', { edit: { set: { 'location-sate': 'Texas' } } });
+  await run(id);
+  expect((await skipped(id))[0]?.message).toMatch(/^feed acme has no field location-sate; fields: .*location-state/);
 });
 
 /** One entry of each kind, each in a group of its own, and a discarded one. */

@@ -10,6 +10,7 @@ import { undoSubjects } from '../../src/store/backlog/undo-subjects.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob, readStory } from '../../src/store/review/posting-history.ts';
+import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -72,7 +73,7 @@ describe('an edit of a job', () => {
     });
   });
 
-  it('can be repeated while it waits and once it was sent, and be undone', async () => {
+  itInAll('can be repeated while it waits and once it was sent, and be undone', async () => {
     await live();
     await edit({ title: 'Chef' });
     expect(await edit({ 'location-city': 'Salem' })).toMatchObject({ kind: 'edited' });
@@ -104,7 +105,7 @@ describe('an edit of a job', () => {
     expect(await onSite()).toMatchObject({ title: 'Cook' });
   });
 
-  it('is bound to the version that was seen', async () => {
+  itInAll('is bound to the version that was seen', async () => {
     await live();
     const seen = await version();
     await edit({ 'location-city': 'Salem' }, { version: seen ?? '' });
@@ -115,8 +116,13 @@ describe('an edit of a job', () => {
     expect(await edit({ title: 'Chef' }, { version: (await version()) ?? '' })).toMatchObject({ kind: 'edited' });
   });
 
-  it('that the site would refuse leaves the job as it is, also while another one waits', async () => {
+  it('that the site would refuse leaves the job as it is, also while another one waits, and so does one during a pull', async () => {
     await live();
+    const session = await stage.app.db.session();
+    await session.query('select pg_advisory_lock($1)', [lockKey('details', acme)]);
+    expect(await refused()).toBe('feed acme is being pulled right now; try again when that has ended');
+    expect(await edits()).toEqual([]);
+    await session.end();
     for (const state of ['none', 'ready']) {
       if (state === 'ready') await edit({ title: 'Chef' });
       const report = await edit({ 'location-state': 'Jalisco' });
@@ -176,7 +182,7 @@ describe('an edit of a job', () => {
     expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
 
-  it('is refused while what the source has is not known: its value would count as changed', async () => {
+  itInAll('is refused while what the source has is not known: its value would count as changed', async () => {
     await live();
     await edit({ title: 'Chef' });
     await stage.acceptAll();
@@ -190,16 +196,6 @@ describe('an edit of a job', () => {
     expect(await onSite()).toMatchObject({ title: 'Cook' });
     await stage.app.db.query('delete from document');
     expect(await refused({ title: 'Chef' })).toBe(unknown);
-  });
-
-  it('is refused while a pull requests details', async () => {
-    await live();
-    const session = await stage.app.db.session();
-    await session.query('select pg_advisory_lock($1)', [lockKey('details', acme)]);
-    expect(await refused()).toBe('feed acme is being pulled right now; try again when that has ended');
-    expect(await edits()).toEqual([]);
-    await session.end();
-    expect(await edit({ title: 'Chef' })).toMatchObject({ kind: 'edited' });
   });
 
   it('survives the pull that finds its record unreadable, incomplete, or gone and back', async () => {

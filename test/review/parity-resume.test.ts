@@ -1,5 +1,5 @@
 // A site and a feed are resumed from the pause and the undo that a person saw: on the pages, in the API and in a terminal.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { messageOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { pauseSite, readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
@@ -11,12 +11,12 @@ import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 let served: Served;
-beforeEach(async () => {
+beforeAll(async () => {
   stage = await openStage();
   served = await serve(stage.mirror);
   await stage.pull(postings(1));
 });
-afterEach(async () => {
+afterAll(async () => {
   await served.close();
   await stage.close();
 });

@@ -6,6 +6,7 @@ import { editEntry } from '../../src/review/edit-posting.ts';
 import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
+import { firstOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
@@ -77,13 +78,16 @@ describe('undoing an edit', () => {
     expect(await titleOnSite()).toBe('Nurse');
   });
 
-  it.each(['rejected', 'failed'] as const)('that was %s: the next pull makes it ready again', async (state) => {
-    await edited();
-    await stage.fail('p1', state);
-    expect(await undo()).toMatchObject({ kind: 'undone' });
-    await stage.pull(feed);
-    expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
-  });
+  it.each(firstOf(['rejected', 'failed'] as const, 1))(
+    'that was %s: the next pull makes it ready again',
+    async (state) => {
+      await edited();
+      await stage.fail('p1', state);
+      expect(await undo()).toMatchObject({ kind: 'undone' });
+      await stage.pull(feed);
+      expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
+    },
+  );
 
   itInAll('that was discarded: the next pull takes up the posting again', async () => {
     await edited();
@@ -94,15 +98,11 @@ describe('undoing an edit', () => {
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });
   });
 
-  it('in flight is refused, as the end of the attempt would keep what was edited', async () => {
+  it('in flight or in doubt is refused, as the end of the attempt would keep what was edited', async () => {
     await edited();
     await stage.claim('p1');
     expect(await undo()).toMatchObject({ kind: 'refused', message: expect.stringContaining('being sent') });
-    expect(await edits()).toHaveLength(1);
-  });
-
-  it('in doubt is refused until the doubt is resolved', async () => {
-    await edited();
+    await stage.app.db.query(`update change set state = 'ready', attempt_token = null where key = 'p1'`);
     await stage.fail('p1', 'in_doubt');
     expect(await undo()).toMatchObject({ kind: 'refused', message: expect.stringContaining('doubt') });
     expect(await edits()).toHaveLength(1);

@@ -29,6 +29,8 @@ declare module 'vitest' {
     readonly postgresUrl: string;
     /** Distinguishes the databases of this run: letters and digits. */
     readonly run: string;
+    /** For files that tests of this run share; others may enter it. */
+    readonly runFolder: string;
     /** The migrated template database, which nobody is connected to. */
     readonly postgresTemplate: Template;
     /** The same, with accounts of the sandbox. */
@@ -43,6 +45,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await bundleProgram();
   const server = await openServer();
   const run = `${process.pid}`;
+  const runFolder = await mkdtemp(join(tmpdir(), 'jobmirror-run-'));
+  await chmod(runFolder, 0o711);
   const template = `jobmirror_template_${run}`;
   await runSql(server.url, `create database ${template}`);
   await prepare(withDatabase(server.url, template));
@@ -56,6 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   project.provide('postgresUrl', server.url);
   project.provide('run', run);
+  project.provide('runFolder', runFolder);
   project.provide('postgresTemplate', await describe(template));
   project.provide('postgresTemplateWithAccounts', await describe(withAccounts));
   return async () => {
@@ -65,6 +70,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     );
     for (const { datname } of left) await runSql(server.url, `drop database ${datname} with (force)`);
     await server.end();
+    await rm(runFolder, { recursive: true });
   };
 }
 

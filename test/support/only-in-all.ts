@@ -24,6 +24,7 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   // Laws, at sites and sources of a special kind.
   'test/queue/queue-loss.test.ts': 'test/laws/own-faults.test.ts',
   'test/review/bulk-feeds.test.ts': 'test/review/bulk.test.ts',
+  'test/review/bulk-size.test.ts': 'test/review/bulk.test.ts',
   'test/review/match-corpus.test.ts': 'test/review/match-jobs.test.ts',
   'test/scenarios/alerts-of-configurations.test.ts': 'test/scenarios/alerts.test.ts',
   'test/scenarios/cached-list.test.ts': 'test/laws/doubts.test.ts',

@@ -3,12 +3,13 @@ import pg from 'pg';
 
 /** How to reset a copy of one template. Made once per run. */
 export interface Reset {
-  /** Prepares `pg_temp.reset()` on a connection, which empties tables and restores rows and sequences. */
+  /** Prepares `pg_temp.reset(used)` on a connection, which empties tables and restores rows and sequences. */
   readonly prepare: string;
   /** Tables that have rows in the template. */
   readonly restored: readonly string[];
-  /** What `FINGERPRINT` returns for an unchanged copy. */
+  /** What `describes` returns for an unchanged copy. */
   readonly fingerprint: string;
+  readonly describes: string;
 }
 
 /** BullMQ creates a sequence for each queue. */
@@ -17,22 +18,23 @@ const OF_A_QUEUE = `(relkind = 'S' and relname >= 'bullmq_jid_' and relname < 'b
 const OWN = 16384;
 
 /**
- * Tables, columns, indexes, constraints, triggers, functions and settings, and the row that proves that data was not
- * restored from a backup. A database in which a test has changed one of these is not used again.
+ * How many tables, columns, indexes, constraints, triggers, functions and settings there are, whether one is newer than the template,
+ * of which the newest transaction is given, and the row that proves that data was not restored from a backup. A database in which a
+ * test has changed one of these is not used again. Texts of all rows would take several times as long.
  */
-const FINGERPRINT = `
+const fingerprintOf = (newest: string): string => {
+  const counts = `concat_ws('/', count(*), count(*) filter (where age(t.xmin) < age('${newest}'::xid)))`;
+  return `
   with queues as materialized (select oid from pg_class where ${OF_A_QUEUE})
   select concat_ws(' ',
-    (select sum(hashtext(concat_ws(' ', c.oid, relname, relnatts, relhastriggers, c.xmin))) from pg_class c
-       where c.oid >= ${OWN} and relpersistence = 'p' and c.oid not in (select oid from queues)),
-    (select sum(hashtext(concat_ws(' ', attrelid, attname, a.xmin))) from pg_attribute a
-       where attrelid >= ${OWN} and attrelid not in (select oid from queues)),
-    (select sum(hashtext(concat_ws(' ', oid, tgenabled, xmin))) from pg_trigger),
-    (select sum(hashtext(concat_ws(' ', oid, xmin))) from pg_constraint where oid >= ${OWN}),
-    (select sum(hashtext(concat_ws(' ', oid, xmin))) from pg_proc
-       where oid >= ${OWN} and pronamespace <> pg_my_temp_schema()),
+    (select ${counts} from pg_class t where oid >= ${OWN} and relpersistence = 'p' and oid not in (select oid from queues)),
+    (select ${counts} from pg_attribute t where attrelid >= ${OWN} and attrelid not in (select oid from queues)),
+    (select ${counts} from pg_trigger t),
+    (select ${counts} from pg_constraint t where oid >= ${OWN}),
+    (select ${counts} from pg_proc t where oid >= ${OWN} and pronamespace <> pg_my_temp_schema()),
     (select count(*) from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase where datname = current_database()),
     (select concat_ws(' ', stamp, xmin) from data_stamp)) as fingerprint`;
+};
 
 /** Rows of these never change, or their changes show in the fingerprint. */
 const CONSTANT = ['migration', 'data_stamp', 'queue.migration', 'sandbox.migration'];
@@ -40,11 +42,13 @@ const CONSTANT = ['migration', 'data_stamp', 'queue.migration', 'sandbox.migrati
 /** A test has filled it with so many bytes that emptying it would take long, and leave it slower. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Empty tables that have pages. */
+/** Tables that have pages. */
 const USED = `
-  select oid::regclass::text as name from pg_class
-  where relkind = 'r' and relpersistence = 'p' and oid >= ${OWN} and pg_relation_size(oid) > 0
-    and oid::regclass::text <> all($1)`;
+  select * from (select oid::regclass::text as name, pg_relation_size(oid)::float8 as bytes from pg_class
+    where relkind = 'r' and relpersistence = 'p' and oid >= ${OWN}) t where bytes > 0`;
+
+const OTHERS = `select pid from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
 const TABLES = `
   select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = relnamespace
@@ -60,12 +64,16 @@ export async function describeReset(templateUrl: string): Promise<Reset | undefi
     const { rows: tables } = await client.query<{ name: string }>(TABLES);
     const names = tables.map(({ name }) => name).filter((name) => !CONSTANT.includes(name));
     const restored = [...CONSTANT];
-    const statements = names.map((name) => `delete from ${name}`);
+    const statements: string[] = [];
     for (const name of names) {
       const { rows } = await client.query(`select coalesce(jsonb_agg(t), '[]')::text as content from ${name} t`);
       const content = client.escapeLiteral(rows[0].content);
-      if (rows[0].content === '[]') continue;
+      if (rows[0].content === '[]') {
+        statements.push(`if '${name}' = any(used) then delete from ${name}; end if`);
+        continue;
+      }
       restored.push(name);
+      statements.push(`delete from ${name}`);
       statements.push(
         `insert into ${name} overriding system value select * from jsonb_populate_recordset(null::${name}, ${content})`,
       );
@@ -78,11 +86,13 @@ export async function describeReset(templateUrl: string): Promise<Reset | undefi
       statements.push(`perform setval('${name}', ${rows[0].last_value}, ${rows[0].is_called})`);
     }
     statements.push(`perform setval(oid::regclass, 1, false) from pg_class where ${OF_A_QUEUE}`);
-    const { rows } = await client.query(FINGERPRINT);
+    const { rows: ids } = await client.query<{ newest: string }>('select pg_current_xact_id()::xid::text as newest');
+    const describes = fingerprintOf(ids[0]?.newest as string);
+    const { rows } = await client.query(describes);
     // A function of the session keeps the plans of its statements. Triggers are not executed.
-    const prepare = `create function pg_temp.reset() returns void language plpgsql set session_replication_role = replica
+    const prepare = `create function pg_temp.reset(used text[]) returns void language plpgsql set session_replication_role = replica
       as $reset$ begin ${statements.join(';\n')}; end $reset$`;
-    return { prepare, restored, fingerprint: rows[0].fingerprint };
+    return { prepare, restored, fingerprint: rows[0].fingerprint, describes };
   } finally {
     await client.end();
   }
@@ -107,22 +117,24 @@ export async function resetDatabase(
   reset: Reset,
   kept: readonly number[],
 ): Promise<number[] | undefined> {
-  const others = `select pid from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
-  await client.query(`select pg_terminate_backend(pid, 10000) from (${others}) o where pid <> all($1)`, [kept]);
-  const { rows } = await client.query({
+  await client.query(`select pg_terminate_backend(pid, 10000) from (${OTHERS}) o where pid <> all($1)`, [kept]);
+  const { rows: same } = await client.query({
     name: 'usable',
-    text: `select (${FINGERPRINT}) = $1 and (select sum(pg_relation_size(oid)) from pg_class
-       where relkind = 'r' and oid >= ${OWN}) < $2 as usable`,
-    values: [reset.fingerprint, MOST_BYTES],
+    text: `select (${reset.describes}) = $1 as usable`,
+    values: [reset.fingerprint],
   });
-  if (!rows[0].usable) return undefined;
-  await client.query('select pg_temp.reset()');
-  const { rows: used } = await client.query<{ name: string }>({ name: 'used', text: USED, values: [reset.restored] });
+  if (!same[0].usable) return undefined;
+  const { rows: used } = await client.query<{ name: string; bytes: number }>({ name: 'used', text: USED });
+  if (used.reduce((sum, { bytes }) => sum + bytes, 0) >= MOST_BYTES) return undefined;
+  const filled = used.map(({ name }) => name).filter((name) => !reset.restored.includes(name));
+  await client.query({ name: 'reset', text: 'select pg_temp.reset($1::text[])', values: [filled] });
   // Rows come out as they went in: without room between old rows, the next ones are not put there.
-  if (used.length > 0) await client.query(`vacuum (truncate) ${used.map(({ name }) => name).join(', ')}`);
-  const { rows: full } = await client.query({ name: 'used', text: USED, values: [reset.restored] });
-  if (full.length > 0) return undefined;
-  const { rows: alive } = await client.query<{ pid: number }>(others);
-  return alive.map(({ pid }) => pid);
+  if (filled.length > 0) await client.query(`vacuum (truncate) ${filled.join(', ')}`);
+  const { rows: after } = await client.query<{ full: boolean; alive: number[] }>({
+    name: 'after',
+    text: `select exists (select from unnest($1::text[]) name where pg_relation_size(name::regclass) > 0) as full,
+      array(${OTHERS}) as alive`,
+    values: [filled],
+  });
+  return after[0]?.full === false ? after[0].alive : undefined;
 }

@@ -34,6 +34,11 @@ describe('the forms of a secret', () => {
     expect(scrubbed).not.toContain(base64(TOKEN).slice(2, 12));
   });
 
+  it('are each found in a text that also holds the secret as it is', () => {
+    const forms = [TOKEN, encodeURIComponent(TOKEN), base64(`${TOKEN}:X`), TOKEN.toUpperCase(), TOKEN];
+    expect(createScrub([TOKEN])(forms.join(' | '))).toBe(forms.map(() => '[secret]').join(' | '));
+  });
+
   it('are found anywhere in a Base64 text', () => {
     const secret = 'canary-token-0123456789';
     const scrub = createScrub([secret]);
