@@ -172,7 +172,7 @@ function disturb(source: Source, random: Random, version: number): void {
 }
 
 describe('pull after pull', { concurrent: true }, () => {
-  it.for(spread([1, 2, 3, 4, 5, 6], 0, 3))(
+  it.for(spread([1, 2, 3, 4, 5, 6], 0, 6))(
     'with details that fail, at random (seed %i)',
     { timeout: 900_000 },
     async (seed, { open, source }) => {

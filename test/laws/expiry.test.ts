@@ -10,11 +10,10 @@ import { checkLaws } from './laws.ts';
 const ALL = postings(12);
 const STAYING = ALL.slice(2);
 
-/** One process after another dies at these steps, before or while the first job is deleted. */
+/** One process after another dies at these steps of the pull, or while jobs are deleted. */
 const DEATHS: readonly (readonly Step[])[] = [
-  ['records-read', 'changes-merged', 'pull-committed', 'intent-committed'],
-  ['answer-received'],
-  ['outcome-committed'],
+  ['changes-merged', 'pull-committed'],
+  ['records-read', 'intent-committed', 'answer-received', 'outcome-committed'],
 ];
 
 describe('killed', { concurrent: true }, () => {
