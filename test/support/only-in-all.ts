@@ -83,6 +83,7 @@ const COVERED_BY: Readonly<Record<string, string>> = {
   'test/cli/remote-session.test.ts': 'test/cli/feeds.test.ts',
   'test/cli/resume-moved.test.ts': 'test/scenarios/moved-site.test.ts',
   'test/cli/review-bulk-groups.test.ts': 'test/review/bulk.test.ts',
+  'test/cli/review-undo-edit.test.ts': 'test/review/undo-edit.test.ts',
   'test/cli/sandbox-command.test.ts': 'test/sandbox/settings.test.ts',
   'test/cli/status-check.test.ts': 'test/review/assess-health.test.ts',
   'test/cli/stopped-while-opening.test.ts': 'test/embedded-postgres/sharing.test.ts',
