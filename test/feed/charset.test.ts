@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/feed/decode/charset.ts';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
-import { countOf, leavesOut } from '../support/extent.ts';
+import { generated, leavesOut } from '../support/extent.ts';
 import { cutInto, read } from './collect.ts';
 
 const LONE_HIGH = { le: Buffer.of(0x00, 0xd8), be: Buffer.of(0xd8, 0x00) };
@@ -134,7 +134,7 @@ describe('a feed split into chunks in any way', () => {
           expect(await utf8Of(bytes, encoding, sizes)).toEqual(await utf8Of(bytes, encoding, [1e6]));
         },
       ),
-      { numRuns: countOf(undefined, 500, 250) },
+      { numRuns: generated(500) },
     );
   });
 
@@ -158,7 +158,7 @@ describe('a feed split into chunks in any way', () => {
           expect(reading).toMatchObject({ shortfalls: bad === null ? [] : [expect.stringContaining('outside')] });
         },
       ),
-      { numRuns: 200 },
+      { numRuns: generated(200) },
     );
   });
 });

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/csv/parse-record.ts';
 import type { TableLayout } from '../../src/feed/format/format.ts';
 import { expectEqual } from '../support/expect-equal.ts';
-import { countOf } from '../support/extent.ts';
+import { countOf, generated } from '../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { splitAs } from './collect.ts';
 
@@ -84,7 +84,7 @@ describe('compared with csv-parse', () => {
         expectEqual([result.refusal, result.shortfalls], [undefined, []]);
         expectEqual(cellsOf(result.records), cellsByParse(table));
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -123,7 +123,7 @@ describe('a cut document', () => {
         if (isComplete) expectEqual(boundaries.map(trimmed).includes(trimmed(cut)), true, JSON.stringify(cut));
         if (boundaries.includes(cut)) expectEqual(isComplete, true, JSON.stringify(cut));
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 });
@@ -155,7 +155,7 @@ describe('a damaged document', () => {
           );
         }
       }),
-      { numRuns: countOf(undefined, 3_000, 600) },
+      { numRuns: generated(3_000) },
     );
   });
 
@@ -178,7 +178,7 @@ describe('a damaged document', () => {
         // A damaged key is another key.
         if (isSilent) expectEqual(lost.length, invented.length);
       }),
-      { numRuns: countOf(undefined, 5_000, 1_000) },
+      { numRuns: generated(5_000) },
     );
   });
 });

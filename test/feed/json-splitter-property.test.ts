@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/json/parse-record.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { expectEqual } from '../support/expect-equal.ts';
-import { countOf } from '../support/extent.ts';
+import { countOf, generated } from '../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { splitAs } from './collect.ts';
 
@@ -120,7 +120,7 @@ describe('compared with JSON.parse', () => {
         expectEqual([result.refusal, result.shortfalls], [undefined, []]);
         expectEqual(parseAll(result.records), treesOf(recordsByParse(json, path)));
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -132,7 +132,7 @@ describe('compared with JSON.parse', () => {
         expectEqual(result.refusal === undefined && result.shortfalls.length === 0, expected !== undefined, json);
         if (expected !== undefined) expectEqual(parseAll(result.records), treesOf(expected));
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -163,7 +163,7 @@ describe('compared with JSON.parse', () => {
         }
         expectEqual(own.kind === 'tree' ? own.tree : undefined, theirs, record);
       }),
-      { numRuns: countOf(undefined, 5_000, 1_000) },
+      { numRuns: generated(5_000) },
     );
   });
 
@@ -178,7 +178,7 @@ describe('compared with JSON.parse', () => {
         expectEqual({ ...inChunks, refusal: undefined }, { ...inOne, refusal: undefined });
         expectEqual(inChunks.refusal === undefined, inOne.refusal === undefined);
       }),
-      { numRuns: countOf(undefined, 3_000, 600) },
+      { numRuns: generated(3_000) },
     );
   });
 
@@ -195,7 +195,7 @@ describe('compared with JSON.parse', () => {
         }
         expectEqual(refusal === undefined && shortfalls.length === 0, whole, cut);
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { compileKeyRecovery } from '../../src/feed/format/xml/recover-key.ts';
 import { expectEqual } from '../support/expect-equal.ts';
-import { countOf } from '../support/extent.ts';
+import { generated } from '../support/extent.ts';
 
 const bytesOf = (record: string | readonly (string | number)[]): Buffer =>
   typeof record === 'string'
@@ -126,7 +126,7 @@ it('whatever is broken outside the key, recovery returns the key of the intact r
   });
   const recover = compileKeyRecovery({ paths: ['id'] });
   const found = { none: 0, key: 0 };
-  const numRuns = countOf(undefined, 10_000, 3_000);
+  const numRuns = generated(10_000);
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
       const parts = { before, after };

@@ -8,7 +8,7 @@ import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { renderMarkup } from '../../src/posting/markup.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { expectEqual } from '../support/expect-equal.ts';
-import { countOf } from '../support/extent.ts';
+import { countOf, generated } from '../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { split } from './collect.ts';
 
@@ -164,7 +164,7 @@ describe('compared with saxes', () => {
         const others = result.shortfalls.filter((shortfall) => !shortfall.startsWith('the root element is'));
         expectEqual(others, []);
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -190,7 +190,7 @@ describe('compared with saxes', () => {
         if (theirs === undefined && /<!--|<\?|&#x[0-9a-f];/i.test(record)) return;
         expectEqual(own.kind === 'tree' ? [withAllText(own.tree)] : undefined, theirs, record);
       }),
-      { numRuns: countOf(undefined, 3_000, 600) },
+      { numRuns: generated(3_000) },
     );
   });
 
@@ -206,7 +206,7 @@ describe('compared with saxes', () => {
         if (refusal === undefined) expectEqual(inChunks, inOne);
         else expectEqual(inChunks.records, inOne.records);
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -223,7 +223,7 @@ describe('compared with saxes', () => {
         }
         expectEqual(refusal === undefined && shortfalls.length === 0, whole, cut);
       }),
-      { numRuns: countOf(undefined, 2_000, 400) },
+      { numRuns: generated(2_000) },
     );
   });
 });

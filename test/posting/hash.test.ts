@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contentHash, HASH_BYTES, interpretedHash, recordHash, writeRecordHash } from '../../src/posting/hash.ts';
 import { expectEqual } from '../support/expect-equal.ts';
-import { countOf } from '../support/extent.ts';
+import { generated } from '../support/extent.ts';
 
 const fields = fc.dictionary(
   fc.string({ unit: fc.constantFrom(...'ab:1') }),
@@ -41,7 +41,7 @@ describe('contentHash', () => {
         const sorted = (set: Record<string, string>) => JSON.stringify(Object.entries(set).sort());
         expectEqual(contentHash(one).equals(contentHash(other)), sorted(one) === sorted(other));
       }),
-      { numRuns: countOf(undefined, 2_000, 500) },
+      { numRuns: generated(2_000) },
     );
   });
 
@@ -60,7 +60,7 @@ describe('contentHash', () => {
         const expected = createHash('sha256').update(canonical).digest().subarray(0, HASH_BYTES);
         expectEqual(contentHash(some), expected);
       }),
-      { numRuns: countOf(undefined, 500, 100) },
+      { numRuns: generated(500) },
     );
   });
 

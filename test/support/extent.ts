@@ -25,6 +25,16 @@ export const leavesOut = (at: number, variant: number, variants: number): boolea
 export const spread = <T>(cases: readonly T[], variant: number, share: number): readonly T[] =>
   process.env.TEST_EXTENT === 'most' ? cases.filter((_each, at) => (at + variant) % share === 0) : cases;
 
+/** The same where CI leaves out as much as `npm test`: then each case is tested in one variant. */
+export const leavesOutPair = (at: number, variant: number, variants: number): boolean =>
+  ['part', 'most'].includes(process.env.TEST_EXTENT ?? '') && at % variants !== variant;
+
+/** How many cases of a property to generate, which are the same in each run: all, a third in CI, a tenth in `npm test`. */
+export const generated = (inAll: number): number => {
+  const share = { part: 10, most: 3 }[process.env.TEST_EXTENT ?? ''] ?? 1;
+  return Math.ceil(inAll / share);
+};
+
 /** Of cases that one rule covers: all of them, or the first `count` of them, which `npm test` runs. */
 export const firstOf = <T>(cases: readonly T[], count: number): readonly T[] =>
   runsEverything ? cases : cases.slice(0, count);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../../src/feed/format/formats.ts';
-import { countOf } from '../../support/extent.ts';
+import { generated } from '../../support/extent.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../../support/shared-feeds.ts';
 import { cutInto, splitAs } from '../collect.ts';
 
@@ -87,7 +87,7 @@ describe('JSON-LD in generated pages', () => {
         expect(shortfalls).toEqual(expected.length === 0 ? [expect.stringMatching(/has no JobPosting/)] : []);
         expect(records.map((record) => JSON.parse(record))).toEqual(expected);
       }),
-      { numRuns: countOf(undefined, 300, 100) },
+      { numRuns: generated(300) },
     );
   });
 
@@ -106,7 +106,7 @@ describe('JSON-LD in generated pages', () => {
           expect(records).toEqual(expected.slice(0, records.length));
         },
       ),
-      { numRuns: countOf(undefined, 300, 100) },
+      { numRuns: generated(300) },
     );
   });
 });
@@ -178,7 +178,7 @@ describe('JSON in a script of generated pages', () => {
         expect(result).toMatchObject({ refusal: undefined, shortfalls: [] });
         expect(result.records.map((record) => JSON.parse(record))).toEqual(list);
       }),
-      { numRuns: countOf(undefined, 200, 100) },
+      { numRuns: generated(200) },
     );
   });
 });
