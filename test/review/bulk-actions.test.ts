@@ -147,7 +147,7 @@ describe('approve', () => {
     expect(await stateOf('p2')).toBe('rejected');
   });
 
-  it('skips a posting that has come back meanwhile', async () => {
+  itInAll('skips a posting that has come back meanwhile', async () => {
     await holdEight();
     const id = await stage.entry('p3');
     await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);

@@ -105,7 +105,7 @@ describe('an edit of a job', () => {
     expect(await onSite()).toMatchObject({ title: 'Cook' });
   });
 
-  it('is bound to the version that was seen', async () => {
+  itInAll('is bound to the version that was seen', async () => {
     await live();
     const seen = await version();
     await edit({ 'location-city': 'Salem' }, { version: seen ?? '' });
@@ -182,7 +182,7 @@ describe('an edit of a job', () => {
     expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
 
-  it('is refused while what the source has is not known: its value would count as changed', async () => {
+  itInAll('is refused while what the source has is not known: its value would count as changed', async () => {
     await live();
     await edit({ title: 'Chef' });
     await stage.acceptAll();

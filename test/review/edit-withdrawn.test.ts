@@ -49,7 +49,7 @@ async function isSentByTheNextPull() {
   });
 }
 
-it('holds after a renewal that withdraws the delete which replaced it', async () => {
+itInAll('holds after a renewal that withdraws the delete which replaced it', async () => {
   stage = await openStage({ feed: { expire_after_days: '30' } });
   await edited();
   await stage.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p1'`);

@@ -120,7 +120,7 @@ describe('an action on chosen entries', () => {
     expect(await bulks()).toHaveLength(1);
   });
 
-  it('of two people is done once: the second one learns that the entry has left the list', async () => {
+  itInAll('of two people is done once: the second one learns that the entry has left the list', async () => {
     await stage.pull(odd('a'));
     const path = `/review/entries?group=${await groupOf()}`;
     const [mine, other] = [await anna.get(path), await anna.get(path)];
