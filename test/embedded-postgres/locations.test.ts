@@ -7,6 +7,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -94,24 +95,27 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   });
 
   it('removes only clusters that no data folder points to and that are 30 days old', async () => {
-    const shelters = [join(temporaryFolder(), 'shelter')];
-    const make = async () => {
-      const dataDir = newDataFolder(0o700);
-      await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
-      return readlinkSync(homeOf(dataDir));
-    };
-    const desired = await make();
-    /** Also made for a data folder, which is gone. */
-    const withoutFolder = (name: string): string => {
-      const home = join(dirname(desired), name);
+    const shelter = join(temporaryFolder(), 'shelter');
+    const places = join(shelter, 'clusters');
+    mkdirSync(places, { recursive: true });
+    /** As one that was made for a data folder, which is gone. */
+    const withoutFolder = (name: string, dataDir = newDataFolder(0o700)): string => {
+      const home = join(places, name);
       mkdirSync(home);
-      writeFileSync(clusterPaths(home).madeFor, homeOf(newDataFolder(0o700)));
+      writeFileSync(clusterPaths(home).madeFor, homeOf(dataDir));
       return home;
     };
+    const inUse = newDataFolder(0o700);
+    const desired = withoutFolder('desired', inUse);
+    mkdirSync(dirname(homeOf(inUse)), { recursive: true });
+    symlinkSync(desired, homeOf(inUse));
     const [added, abandoned] = [withoutFolder('added'), withoutFolder('abandoned')];
     const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
     for (const home of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
-    await make();
+    const dataDir = newDataFolder(0o700);
+    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
+    const made = readlinkSync(homeOf(dataDir));
+    expect([dirname(made), readFileSync(clusterPaths(made).madeFor, 'utf8')]).toEqual([places, homeOf(dataDir)]);
     expect([desired, added, abandoned].map((home) => existsSync(home))).toEqual([true, true, false]);
   });
 
@@ -155,7 +159,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
 
 describe('the data folder', () => {
   it('may be a relative path', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = await copiedFolder();
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
     process.chdir(dirname(dirname(dataDir)));

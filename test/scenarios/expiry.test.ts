@@ -99,39 +99,39 @@ it('happens although the source says that nothing has changed', async () => {
 });
 
 describe('many at once, as when the setting is new', () => {
-  const many = Array.from({ length: 20 }, (_, at) => `p${at + 1}`);
+  const many = Array.from({ length: 7 }, (_, at) => `p${at + 1}`);
 
   it('are held, and go with the approval', async () => {
     await open();
-    await has(postings(40));
+    await has(postings(14));
     await mirror.sync();
     await age(40, ...many);
     const held = await mirror.sync();
-    expect(held).toMatchObject({ status: 'review', held: 20, deleted: 0, expired: 20, gone: 20 });
+    expect(held).toMatchObject({ status: 'review', held: 7, deleted: 0, expired: 7, gone: 7 });
     expect(held.message).toMatch(/all of the new deletes are of postings that have expired/);
-    expect(await mirror.sync()).toMatchObject({ held: 20, deleted: 0, expired: 20, gone: 20, requests: 0 });
-    expect(await live()).toHaveLength(40);
-    expect((await run('review', 'approve', 'acme', '--count', '20')).status).toBe(0);
-    expect(await mirror.sync()).toMatchObject({ held: 0, expired: 20 });
-    expect(await live()).toHaveLength(20);
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', expired: 20, gone: 0, created: 0, requests: 0 });
+    expect(await mirror.sync()).toMatchObject({ held: 7, deleted: 0, expired: 7, gone: 7, requests: 0 });
+    expect(await live()).toHaveLength(14);
+    expect((await run('review', 'approve', 'acme', '--count', '7')).status).toBe(0);
+    expect(await mirror.sync()).toMatchObject({ held: 0, expired: 7 });
+    expect(await live()).toHaveLength(7);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', expired: 7, gone: 0, created: 0, requests: 0 });
   });
 
   it('keep their jobs as they are if a person discards the deletes', async () => {
     await open();
-    await has(postings(20));
+    await has(postings(7));
     await mirror.sync();
     await age(40, ...many);
     await mirror.sync();
     expect((await run('review', 'discard', 'acme', '--kind', 'held', '--yes')).status).toBe(0);
-    await has(postings(20).map((each) => ({ ...each, title: 'Changed' })));
-    expect(await mirror.sync()).toMatchObject({ kept: 20, held: 0, expired: 20, gone: 20, updated: 0, requests: 0 });
-    expect(await live()).toHaveLength(20);
+    await has(postings(7).map((each) => ({ ...each, title: 'Changed' })));
+    expect(await mirror.sync()).toMatchObject({ kept: 7, held: 0, expired: 7, gone: 7, updated: 0, requests: 0 });
+    expect(await live()).toHaveLength(7);
   });
 
   it('keep their jobs, up to date, if a person renews them', async () => {
     await open();
-    await has(postings(20));
+    await has(postings(7));
     await mirror.sync();
     await age(40, ...many);
     const { pull } = await mirror.sync();
@@ -139,9 +139,9 @@ describe('many at once, as when the setting is new', () => {
     // The next pull may be hours away: until then, no delete is left to be approved or sent.
     expect(await (await db()).query('select from change')).toEqual([]);
     expect((await summarisePull(await db(), pull ?? 0)).summary).toMatchObject({ gone: 0, held: 0 });
-    await has(postings(20).map((each) => ({ ...each, title: 'Changed' })));
-    expect(await mirror.sync()).toMatchObject({ held: 0, expired: 0, gone: 0, updated: 20, unchanged: 0 });
-    expect(await live()).toHaveLength(20);
+    await has(postings(7).map((each) => ({ ...each, title: 'Changed' })));
+    expect(await mirror.sync()).toMatchObject({ held: 0, expired: 0, gone: 0, updated: 7, unchanged: 0 });
+    expect(await live()).toHaveLength(7);
   });
 
   it('an only posting that expires is no emptied feed', async () => {

@@ -40,29 +40,29 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
   });
 
   itInAll('that lacks more of them than the guard allows: their deletes are held', async () => {
-    await openDoubtful(12, true);
-    await mirror.writeFeed(feedXml(postings(12).slice(0, 5)));
-    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 7, held: 7, deleted: 0 });
-    expect((await mirror.siteJobs()).size).toBe(12);
+    await openDoubtful(8, true);
+    await mirror.writeFeed(feedXml(postings(8).slice(0, 2)));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 6, held: 6, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
   });
 
   itInAll('that lacks a few of them: their jobs are deleted', async () => {
-    await openDoubtful(12, true);
-    await mirror.writeFeed(feedXml(postings(12).slice(0, 10)));
+    await openDoubtful(8, true);
+    await mirror.writeFeed(feedXml(postings(8).slice(0, 6)));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 2, deleted: 2, held: 0 });
-    expect((await mirror.siteJobs()).size).toBe(10);
+    expect((await mirror.siteJobs()).size).toBe(6);
   });
 
   itInAll('little by little: together they are more than the guard allows', async () => {
-    await openDoubtful(12, true);
+    await openDoubtful(8, true);
     await mirror.sandbox.setFaults([{ name: '502', on: ['list'] }]);
-    await mirror.writeFeed(feedXml(postings(12).slice(0, 8)));
-    expect(await mirror.sync()).toMatchObject({ gone: 4, held: 0, pending_deletes: 4 });
-    await mirror.writeFeed(feedXml(postings(12).slice(0, 4)));
+    await mirror.writeFeed(feedXml(postings(8).slice(0, 5)));
+    expect(await mirror.sync()).toMatchObject({ gone: 3, held: 0, pending_deletes: 3 });
+    await mirror.writeFeed(feedXml(postings(8).slice(0, 2)));
     await mirror.stopEngine();
     await mirror.sandbox.setFaults([]);
-    expect(await mirror.sync()).toMatchObject({ gone: 8, held: 4, deleted: 4 });
-    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await mirror.sync()).toMatchObject({ gone: 6, held: 3, deleted: 3 });
+    expect((await mirror.siteJobs()).size).toBe(5);
   });
 
   itInAll('that is empty, and their jobs were never made: nothing is left to hold', async () => {
