@@ -1,11 +1,21 @@
 // Nothing that the client returns contains the token, however the site echoes it (docs/reliability.md, law 7).
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
 import { leavesOutPair } from '../support/extent.ts';
-import { anyTime, create, openClient, openRawSite, openSite, remove, TOKEN, update } from './scripted-site.ts';
+import {
+  anyTime,
+  create,
+  openClient,
+  openRawSite,
+  openSite,
+  type Reply,
+  remove,
+  TOKEN,
+  update,
+} from './scripted-site.ts';
 
 const forms: readonly [name: string, text: string][] = [
   ['plain', TOKEN],
@@ -21,6 +31,19 @@ const search = (value: unknown): string[] => {
   return forms.filter(([, form]) => text.includes(form)).map(([name]) => name);
 };
 
+// One client for all answers: it takes long to build the patterns that find a token.
+let answer: Reply;
+let site: Awaited<ReturnType<typeof openSite>>;
+let client: ReturnType<typeof openClient>;
+beforeAll(async () => {
+  site = await openSite(() => answer);
+  client = openClient(site.url, { listPath: '/jobs.xml' });
+});
+afterAll(async () => {
+  await client.close();
+  await site[Symbol.asyncDispose]();
+});
+
 describe('a site that echoes the token everywhere', () => {
   const echo = forms.map(([, form]) => form).join(' ');
   const bodies = [
@@ -33,18 +56,17 @@ describe('a site that echoes the token everywhere', () => {
     // What a site answers most, always with each body; the others also with one, by `npm test` and CI.
     const chosen = bodies.filter((_, at) => [200, 422].includes(status) || !leavesOutPair(at, status % 4, 4));
     for (const body of chosen) {
-      await using site = await openSite([
+      answer = [
         status,
         { location: `/jobs/${encodeURIComponent(TOKEN)}?${encodeURIComponent(echo)}`, 'content-encoding': 'identity' },
         body,
-      ]);
-      await using client = openClient(site.url, { listPath: '/jobs.xml' });
+      ];
       for (const request of [create, update, remove]) expect(search(await client.send(request, anyTime))).toEqual([]);
       expect(search(await client.list((siteJob) => expect(search(siteJob)).toEqual([])))).toEqual([]);
       const shown = await client.show(siteJobId('12')).catch((error: unknown) => error);
       expect(search(shown)).toEqual([]);
       expect(search(client)).toEqual([]);
-      expect(site.got[0]?.headers.authorization).toContain(Buffer.from(`${TOKEN}:X`).toString('base64'));
+      expect(site.got.at(-1)?.headers.authorization).toContain(Buffer.from(`${TOKEN}:X`).toString('base64'));
     }
   });
 
@@ -133,8 +155,7 @@ describe('a token echoed in any encoding that an answer can carry', () => {
     );
     const bodies = [`<errors><error>${echo}</error></errors>`, `<!DOCTYPE html><html><p>${echo}</p></html>`, echo];
     for (const body of bodies.filter((_, kind) => !leavesOutPair(at, kind, 3))) {
-      await using site = await openSite([422, { 'content-type': 'application/xml' }, body]);
-      await using client = openClient(site.url);
+      answer = [422, { 'content-type': 'application/xml' }, body];
       const exchange = await client.send(create, anyTime);
       expect(search(exchange)).toEqual([]);
       expect(JSON.stringify(exchange)).not.toContain(echo);
