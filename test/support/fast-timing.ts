@@ -2,6 +2,7 @@
 import type { Timing } from '../../src/runtime/timing.ts';
 
 export const FAST_TIMING: Timing = {
+  // More rounds of maintenance would take a twentieth of the processor time of the tests.
   maintainEveryMs: 1_000,
   queue: { lockMs: 3_000, stalledCheckMs: 500 },
   locks: { keepAliveEveryMs: 500, staleAfterMs: 4_000, answerWithinMs: 2_000 },

@@ -31,7 +31,7 @@ export interface MirrorOptions {
   readonly feed?: Readonly<Record<string, string>>;
   /** Whether the site is searched for jobs of the feed before its first create; by default it is declared to have none. */
   readonly searched?: boolean;
-  /** By default {@link MIRROR_TIMING}; `mirror.test.ts` and `stopped.test.ts` use the real one. */
+  /** By default a fast one, so that tests wait for less; `mirror.test.ts` and `stopped.test.ts` use the real one. */
   readonly timing?: Timing;
 }
 
@@ -65,9 +65,6 @@ const DEFAULT_SITE = {
 /** For sites with the default limits: the shortest wait that their timeout allows. */
 const DEFAULT_DOUBTS = '{ resolve_after_seconds: 5.5 }';
 
-/** Fast, so that tests wait for less; but rounds of maintenance more often than this cost a twentieth of the processor time. */
-const MIRROR_TIMING: Timing = { ...FAST_TIMING, maintainEveryMs: 1_000 };
-
 const DEFAULT_FEED = { source: 'feed.xml', format: 'indeed' };
 
 export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
@@ -87,7 +84,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
       { ...config, log: { level: 'error' } },
       {
         quiet: true,
-        timing: options.timing ?? MIRROR_TIMING,
+        timing: options.timing ?? FAST_TIMING,
         writeAction: actionWriter((words) => ['jobmirror', ...words].join(' ')),
       },
     );
