@@ -22,6 +22,9 @@ const isLong = (file: string): boolean => /\/test\/(laws|embedded-postgres)\//.t
  */
 const AT_A_TIME = 4;
 
+/** The share of the other files that those which wait are spread over. */
+const SPREAD_OVER = 0.7;
+
 /** Replace modules: these have their modules to themselves. */
 const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((file) => `test/${file}`)
@@ -43,15 +46,20 @@ const shared = {
 };
 
 /**
- * The longest files start first, so that none is left over at the end; the others use the processor while they wait. Files with
- * modules to themselves come last: a process ends, and its modules with it, when the next file is of another project.
+ * Files that wait for most of their time are spread over the others, which use the processor meanwhile, the largest first; none
+ * starts so late that it is left over at the end. Files with modules to themselves come last: a process ends, and its modules with
+ * it, when the next file is of another project.
  */
-class LongestFirst extends BaseSequencer {
+class SpreadWaiting extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const rank = ({ project, moduleId }: TestSpecification): number =>
-      project.name === 'isolated' ? 2 : isLong(moduleId) ? 0 : 1;
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    const isIsolated = ({ project }: TestSpecification): boolean => project.name === 'isolated';
+    const isWaiting = (file: TestSpecification): boolean => !isIsolated(file) && isLong(file.moduleId);
+    const waiting = sorted.filter(isWaiting);
+    const others = sorted.filter((file) => !isIsolated(file) && !isWaiting(file));
+    const between = Math.floor((others.length * SPREAD_OVER) / Math.max(1, waiting.length));
+    const spread = waiting.flatMap((file, at) => [file, ...others.slice(at * between, (at + 1) * between)]);
+    return [...spread, ...others.slice(waiting.length * between), ...sorted.filter(isIsolated)];
   }
 }
 
@@ -61,7 +69,7 @@ export default defineConfig({
     server: { deps: { external: [COMPILED] } },
     globalSetup: ['test/support/global-setup.ts'],
     teardownTimeout: 20_000,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SpreadWaiting },
     projects: [
       {
         plugins: compiled,

@@ -49,11 +49,11 @@ describe('an answer is processed in parts, with a pause after each', () => {
   });
 
   it('and the event loop keeps running while the client reads one', async () => {
-    await using site = await openSite([422, {}, `<errors>${`<error>${TOKEN}</error>`.repeat(20_000)}</errors>`]);
+    await using site = await openSite([422, {}, `<errors>${`<error>${TOKEN}</error>`.repeat(40_000)}</errors>`]);
     await using client = openClient(site.url);
     let loopTurns = 0;
     let done = false;
-    const sent = Promise.all(Array.from({ length: 2 }, () => client.send(create, anyTime))).finally(() => {
+    const sent = Promise.all(Array.from({ length: 5 }, () => client.send(create, anyTime))).finally(() => {
       done = true;
     });
     while (!done) {

@@ -1,6 +1,6 @@
 // Starts one Postgres server for the whole test run, prepares the template database that tests copy, and bundles the
 // program for the processes that they start.
-import { access, chmod, constants, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -97,10 +97,21 @@ async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
   const folder = await mkdtemp(join(await fastFolder(), 'jobmirror-test-'));
   // If the tests run as root, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
-  // No data has to survive a power cut, and copying is much faster without waiting for the disk.
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  const sockets = join(folder, 'sockets');
+  await mkdir(sockets);
+  await chmod(sockets, 0o777);
+  const settings = {
+    // No data has to survive a power cut, and copying is much faster without waiting for the disk.
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    // As on connections that have executed a statement five times, which few connections of tests do: planning it each time
+    // takes longer than executing it.
+    plan_cache_mode: 'force_generic_plan',
+    unix_socket_directories: sockets,
+  };
   const server = await openEmbeddedServer(folder, { settings });
-  const url = server.url('postgres');
+  const url = overSocket(server.url('postgres'), sockets);
   await hashPasswordOnce(url);
   return {
     url,
@@ -109,6 +120,13 @@ async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** The URL for connections over a socket of the file system, which take a fifth less processor time than those over TCP. */
+function overSocket(url: string, folder: string): string {
+  const over = new URL(url);
+  over.searchParams.set('host', folder);
+  return over.href;
 }
 
 /** In memory, where a database of some 600 files is copied and removed in a third of the time; if there is room for it. */
