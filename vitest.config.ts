@@ -14,7 +14,7 @@ const foldersThat = (isPure: boolean): string[] =>
 /** Starts processes, and belongs to a folder of pure tests nevertheless. */
 const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
-const isLong = (file: string): boolean => /\/test\/(laws|embedded-postgres)\//.test(file);
+const waits = (file: string): boolean => /\/test\/(laws|embedded-postgres|queue)\//.test(file);
 
 /**
  * Test files with servers that run at a time. Each waits for most of its time: for another process, for a deadline, or for
@@ -53,13 +53,12 @@ const shared = {
 class SpreadWaiting extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isIsolated = ({ project }: TestSpecification): boolean => project.name === 'isolated';
-    const isWaiting = (file: TestSpecification): boolean => !isIsolated(file) && isLong(file.moduleId);
-    const waiting = sorted.filter(isWaiting);
-    const others = sorted.filter((file) => !isIsolated(file) && !isWaiting(file));
+    const of = (name: string): TestSpecification[] => sorted.filter(({ project }) => project.name === name);
+    const waiting = of('integration').filter(({ moduleId }) => waits(moduleId));
+    const others = of('integration').filter(({ moduleId }) => !waits(moduleId));
     const between = Math.floor((others.length * SPREAD_OVER) / Math.max(1, waiting.length));
     const spread = waiting.flatMap((file, at) => [file, ...others.slice(at * between, (at + 1) * between)]);
-    return [...spread, ...others.slice(waiting.length * between), ...sorted.filter(isIsolated)];
+    return [...of('unit'), ...spread, ...others.slice(waiting.length * between), ...of('isolated')];
   }
 }
 
