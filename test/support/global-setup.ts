@@ -17,6 +17,9 @@ import { watchLifeCycle } from './watch-life-cycle.ts';
 /** The databases take less than 2 GB at a time, and the server's log of changes up to 2 GB. */
 const LEAST_BYTES_IN_MEMORY = 6 * 1024 ** 3;
 
+/** Systems limit the path of a socket to 104 bytes or slightly more, of which its name takes up to 20. */
+const LONGEST_SOCKET_FOLDER = 84;
+
 interface Template {
   readonly name: string;
   /** How to reset a copy, if that is possible. */
@@ -98,6 +101,7 @@ async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
   // If the tests run as root, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
   const sockets = join(folder, 'sockets');
+  const hasSockets = Buffer.byteLength(sockets) <= LONGEST_SOCKET_FOLDER;
   await mkdir(sockets);
   await chmod(sockets, 0o777);
   const settings = {
@@ -108,10 +112,10 @@ async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
     // As on connections that have executed a statement five times, which few connections of tests do: planning it each time
     // takes longer than executing it.
     plan_cache_mode: 'force_generic_plan',
-    unix_socket_directories: sockets,
+    unix_socket_directories: hasSockets ? sockets : '',
   };
   const server = await openEmbeddedServer(folder, { settings });
-  const url = overSocket(server.url('postgres'), sockets);
+  const url = hasSockets ? overSocket(server.url('postgres'), sockets) : server.url('postgres');
   await hashPasswordOnce(url);
   return {
     url,
