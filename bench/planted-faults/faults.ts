@@ -236,8 +236,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/mark-missing.ts',
-    find: 'and not exists (select from pending_same r where r.key = c.key)',
-    put: '',
+    find: '.rows} r where r.key = c.key)',
+    put: '.rows} r where false)',
     tests: ['test/laws/pending-same.test.ts'],
   },
   {
@@ -248,8 +248,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/mark-missing.ts',
-    find: 'if (!nothingKnown)',
-    put: 'if (false)',
+    find: 'if (nothingKnown) return;\n  const select',
+    put: 'return;\n  const select',
     tests: ['test/scenarios/reports.test.ts'],
   },
   // A record hash belongs to one key and one way of reading records.

@@ -20,8 +20,8 @@ import {
   countUnmappedAbsent,
   dropUnsent,
   extendMaybeMadeGrace,
-  type MaybeMadeCounts,
   mergeChanges,
+  NONE_MADE,
   withdrawMaybeMade,
 } from '../store/change/merge-planned.ts';
 import {
@@ -111,8 +111,7 @@ export async function removeGone(
 
   const waitingHold = await holdForUnreadable(pullTx, unreadable);
   if (unreadable.withoutKey === 0) {
-    await releaseHolds(pullTx, 'unreadable');
-    await releaseHolds(pullTx, 'restored');
+    await releaseHolds(pullTx, ['unreadable', 'restored']);
   }
   if (!deletesMissing(setup.policy)) await withdrawDeletes(pullTx);
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
@@ -120,12 +119,12 @@ export async function removeGone(
   if (setup.expireAfterDays !== undefined) await collectExpiredGone(pullTx, (hash) => ledger.hasSeenExpired(hash));
   const rekey = await recogniseRekey(setup, pullTx, true);
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
-  else if ((found.missing > 0 || pullTx.hasExpired) && unreadable.withoutKey === 0) {
-    await releaseHolds(pullTx, 'rekey');
+  else if ((found.missing > 0 || pullTx.expiredSeen.exists) && unreadable.withoutKey === 0) {
+    await releaseHolds(pullTx, ['rekey']);
     found = await countMissingAgain(pullTx, before);
   }
   const expired = await addExpired(pullTx);
-  if (pullTx.hasExpired) found = await countMissingAgain(pullTx, before);
+  if (pullTx.expiredSeen.exists) found = await countMissingAgain(pullTx, before);
   const { missing, inGrace, due } = found;
   if (inGrace > 0) await extendGrace(pullTx, before);
 
@@ -156,8 +155,6 @@ export async function removeGone(
 }
 
 const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
-
-const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
 async function holdForUnreadable(

@@ -5,6 +5,7 @@ import { NEVER_DUE } from '../../plan/grace.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { LazyTable } from '../pull/lazy-table.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
 import { keepProtected } from './protect-unreadable.ts';
 
@@ -17,6 +18,8 @@ export interface MissingCounts {
   /** To be deleted now. */
   readonly due: number;
 }
+
+const NONE_MISSING: MissingCounts = { missing: 0, inGrace: 0, due: 0 };
 
 const BATCH = 10_000;
 
@@ -32,12 +35,10 @@ export async function collectMissing(
   pullsBeforeDue: number,
 ): Promise<MissingCounts> {
   const { session, subject } = pullTx;
-  await session.query('create temporary table missing_record (record_hash bytea) on commit drop');
-  await session.query(
-    `create temporary table missing (key text primary key, missing_pulls smallint not null,
-       absent_already boolean not null, open_record_hash bytea) on commit drop`,
-  );
-  if ((await copyHashes(pullTx, missing)) === 0) return { missing: 0, inGrace: 0, due: 0 };
+  const records = new LazyTable(session, 'missing_record', { record_hash: 'bytea' });
+  await copyHashes(pullTx, missing, records);
+  if (!records.exists) return NONE_MISSING;
+  await pullTx.missing.create();
   await session.query('analyze missing_record');
   await session.query(
     `insert into missing
@@ -51,10 +52,10 @@ export async function collectMissing(
   await removeSeen(pullTx, hasSeen);
   await keepProtected(pullTx);
   await session.query('analyze missing');
-  return countMissing(session, pullsBeforeDue);
+  return countMissing(pullTx, pullsBeforeDue);
 }
 
-async function countMissing(session: PullTransaction['session'], pullsBeforeDue: number): Promise<MissingCounts> {
+async function countMissing({ session }: PullTransaction, pullsBeforeDue: number): Promise<MissingCounts> {
   const [counts] = await session.query<MissingCounts>(
     `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
      from missing`,
@@ -64,16 +65,15 @@ async function countMissing(session: PullTransaction['session'], pullsBeforeDue:
 }
 
 /** The same, once deletes of collected postings were released: they are due again. */
-export async function countMissingAgain(
-  { session, subject: { feed } }: PullTransaction,
-  pullsBeforeDue: number,
-): Promise<MissingCounts> {
+export async function countMissingAgain(pullTx: PullTransaction, pullsBeforeDue: number): Promise<MissingCounts> {
+  const { session, subject, missing } = pullTx;
+  if (!missing.exists) return NONE_MISSING;
   await session.query(
     `update missing x set absent_already = false where absent_already
        and not exists (select from change c where c.feed = $1 and c.key = x.key and c.desired = 'absent')`,
-    [feed],
+    [subject.feed],
   );
-  return countMissing(session, pullsBeforeDue);
+  return countMissing(pullTx, pullsBeforeDue);
 }
 
 /** A job found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */
@@ -99,13 +99,13 @@ async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTra
 const IN_GRACE = 'not absent_already and missing_pulls < $1';
 const DUE = 'not absent_already and missing_pulls >= $1';
 
-async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>): Promise<number> {
-  const copier = new RowCopier(session, 'missing_record', { record_hash: 'bytea' });
-  let count = 0;
+async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>, records: LazyTable): Promise<void> {
+  const copier = new RowCopier(session, records.name, { record_hash: 'bytea' });
   let batch: [Buffer][] = [];
   const flush = async () => {
+    if (batch.length === 0) return;
+    await records.create();
     await copier.copy(batch);
-    count += batch.length;
     batch = [];
   };
   for (const hash of hashes) {
@@ -113,7 +113,6 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
     if (batch.length === BATCH) await flush();
   }
   await flush();
-  return count;
 }
 
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */
@@ -142,10 +141,11 @@ export async function extendGrace({ session, subject }: PullTransaction, pullsBe
 
 /** Sets due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
 export async function markAbsent(
-  { session, subject }: PullTransaction,
+  { session, subject, supersedingChanges }: PullTransaction,
   pullsBeforeDue: number,
   reason: Reason | undefined,
 ): Promise<void> {
+  await supersedingChanges.create();
   await session.query(
     `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)
      select $2, key, $3, 'absent', 'delete', false, $4, $5, $5, $6 from missing where ${DUE}`,
@@ -177,31 +177,32 @@ const SCOPES: Readonly<Record<GoneScope, string>> = {
  * see; none if the feed was unknown before. @param hasSeen whether the pull saw the record with this hash.
  */
 export async function collectMissingChanges(
-  { session, subject: { feed, pull }, nothingKnown }: PullTransaction,
+  { session, subject: { feed, pull }, nothingKnown, pendingSame, missingChanges }: PullTransaction,
   scope: GoneScope,
   hasSeen: (recordHash: Buffer) => boolean,
 ): Promise<void> {
-  await session.query('create temporary table missing_change (key text primary key) on commit drop');
+  if (nothingKnown) return;
   const select = `select c.key, c.record_hash as hash from change c
     where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
-      and not exists (select from pending_same r where r.key = c.key) ${SCOPES[scope]}`;
-  if (!nothingKnown) {
-    for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_change', select, BATCH)) {
-      const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
-      if (missing.length > 0) await session.query('insert into missing_change select unnest($1::text[])', [missing]);
-    }
+      and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_change', select, BATCH)) {
+    const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
+    if (missing.length === 0) continue;
+    await missingChanges.create();
+    await session.query('insert into missing_change select unnest($1::text[])', [missing]);
   }
-  // Without statistics the planner assumes a large table and scans the whole backlog for an empty one.
-  await session.query('analyze missing_change');
+  // Without statistics the planner assumes a large table and scans the whole backlog for a small one.
+  if (missingChanges.exists) await session.query('analyze missing_change');
 }
 
 /** Marks exactly the changes that an incomplete pull did not see: they are sent, but do not count towards it. */
-export async function markUnseen({ session, subject }: PullTransaction): Promise<void> {
+export async function markUnseen({ session, subject, missingChanges }: PullTransaction): Promise<void> {
   await session.query(
     `update change c set unseen = false
-     where c.feed = $1 and c.unseen and not exists (select from missing_change w where w.key = c.key)`,
+     where c.feed = $1 and c.unseen and not exists (select from ${missingChanges.rows} w where w.key = c.key)`,
     [subject.feed],
   );
+  if (!missingChanges.exists) return;
   await session.query(
     'update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key and not c.unseen',
     [subject.feed],
@@ -209,7 +210,8 @@ export async function markUnseen({ session, subject }: PullTransaction): Promise
 }
 
 /** Marks the collected postings in addition to those already marked. */
-export async function markUnseenToo({ session, subject }: PullTransaction): Promise<void> {
+export async function markUnseenToo({ session, subject, missingChanges }: PullTransaction): Promise<void> {
+  if (!missingChanges.exists) return;
   await session.query('update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key', [
     subject.feed,
   ]);

@@ -30,6 +30,7 @@ const REPLACE_DESIRED = `
 
 /** Replaces open changes with the superseding ones (law 5: the latest wins). */
 export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
+  if (!pullTx.supersedingChanges.exists) return;
   await pullTx.session.query('analyze superseding_change');
   await pullTx.session.query(
     `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, invalid, pull, state, target_state, reason)
@@ -37,13 +38,13 @@ export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
      from superseding_change order by key
      on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
   );
-  // The planner may scan all mappings even if the table is empty.
   if (pullTx.superseding > 0) await endGrace(pullTx, `superseding_change w where w.desired = 'present'`);
   await pullTx.session.query('truncate superseding_change');
 }
 
 /** Records the newest record hashes of changes that stay as they are. Returns how many of them are still open. */
 export async function mergePendingSame(pullTx: PullTransaction): Promise<number> {
+  if (!pullTx.pendingSame.exists) return 0;
   const [row] = await pullTx.session.query<{ n: number }>(
     `with still as (
        update change c set record_hash = r.record_hash, gone = false, missing_pulls = 0
@@ -51,7 +52,7 @@ export async function mergePendingSame(pullTx: PullTransaction): Promise<number>
      select count(*) as n from still`,
     [pullTx.subject.feed],
   );
-  if (pullTx.pendingSame > 0) await endGrace(pullTx, 'pending_same w where true');
+  await endGrace(pullTx, 'pending_same w where true');
   return row?.n ?? 0;
 }
 
@@ -64,7 +65,8 @@ async function endGrace({ session, subject: { feed } }: PullTransaction, seen: s
 }
 
 /** Drops the collected changes of postings that went away before anything was sent for them. */
-export async function dropUnsent({ session, subject: { feed } }: PullTransaction): Promise<void> {
+export async function dropUnsent({ session, subject: { feed }, missingChanges }: PullTransaction): Promise<void> {
+  if (!missingChanges.exists) return;
   await session.query(
     'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
     [feed],
@@ -79,15 +81,18 @@ export interface MaybeMadeCounts {
   readonly due: number;
 }
 
+export const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
+
 // A posting that this pull has set to absent is no longer within its grace.
 const MAYBE_MADE = `c.feed = $1 and c.attempt_token is not null and c.desired = 'present'`;
 const DUE = 'c.missing_pulls >= $2';
 
 /** @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts. */
 export async function countMaybeMade(
-  { session, subject: { feed } }: PullTransaction,
+  { session, subject: { feed }, missingChanges }: PullTransaction,
   pullsBeforeDue: number,
 ): Promise<MaybeMadeCounts> {
+  if (!missingChanges.exists) return NONE_MADE;
   const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
     `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
      from change c join missing_change w on w.key = c.key where ${MAYBE_MADE}`,

@@ -35,14 +35,14 @@ export async function protectUnreadable(
   pullTx: PullTransaction,
   hasSeenChange: (recordHash: Buffer) => boolean,
 ): Promise<void> {
-  if (!pullTx.hasUnreadableKeys) return;
+  if (!pullTx.unreadableKeys.exists) return;
   const { session, subject } = pullTx;
   const { feed, pull } = subject;
-  await session.query('create temporary table protected (key text primary key) on commit drop');
+  await pullTx.protectedPostings.create();
   await session.query(
     `insert into protected select distinct u.key from ${pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'} u
      where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
-       and not exists (select from pending_same r where r.key = u.key)`,
+       and not exists (select from ${pullTx.pendingSame.rows} r where r.key = u.key)`,
     [feed, pull],
   );
   await removeSeen(pullTx, hasSeenChange);
@@ -105,8 +105,8 @@ async function removeSeen(
 }
 
 /** Removes the protected postings from those that {@link collectMissing} found. */
-export async function keepProtected({ session, hasUnreadableKeys }: PullTransaction): Promise<void> {
-  if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
+export async function keepProtected({ session, protectedPostings }: PullTransaction): Promise<void> {
+  if (protectedPostings.exists) await session.query('delete from missing x using protected p where x.key = p.key');
 }
 
 /**
@@ -143,8 +143,8 @@ type ReleasedKind = Exclude<HoldKind, 'guard'>;
  * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
  * deletes become updates. Those of adopted jobs whose content is unknown stay held.
  */
-export async function releaseHolds(pullTx: PullTransaction, kind: ReleasedKind): Promise<void> {
-  await keepJobs(pullTx, `c.state = 'held' and c.reason->>'kind' = '${kind}'`);
+export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
+  await keepJobs(pullTx, `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`);
 }
 
 /** The same for all deletes that wait, of a feed that deletes nothing any more, apart from those that a person approved. */

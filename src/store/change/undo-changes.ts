@@ -67,7 +67,11 @@ export async function countUndoDeletes({ session }: PullTransaction): Promise<nu
 }
 
 /** Sets the collected postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
-export async function deleteUndone({ session, subject }: PullTransaction, reason: Reason | undefined): Promise<void> {
+export async function deleteUndone(
+  { session, subject, supersedingChanges }: PullTransaction,
+  reason: Reason | undefined,
+): Promise<void> {
+  await supersedingChanges.create();
   const target = reason === undefined ? 'ready' : 'held';
   await session.query(
     `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)

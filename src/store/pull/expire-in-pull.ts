@@ -9,13 +9,20 @@ import type { PullTransaction } from './pull-transaction.ts';
 const BATCH = 10_000;
 
 /** Takes the expired postings out of the missing ones: they are in the feed. */
-export async function leaveOutExpired({ session, hasExpired: any }: PullTransaction): Promise<void> {
-  if (any) await session.query('delete from missing x using expired_seen s where x.key = s.key');
+export async function leaveOutExpired({ session, missing, expiredSeen }: PullTransaction): Promise<void> {
+  if (!missing.exists || !expiredSeen.exists) return;
+  await session.query('delete from missing x using expired_seen s where x.key = s.key');
 }
 
 /** Adds the expired postings that have a job to the missing ones, as due. Returns how many jobs were not to be deleted before. */
-export async function addExpired({ session, subject: { feed }, hasExpired: any }: PullTransaction): Promise<number> {
-  if (!any) return 0;
+export async function addExpired({
+  session,
+  subject: { feed },
+  missing,
+  expiredSeen,
+}: PullTransaction): Promise<number> {
+  if (!expiredSeen.exists) return 0;
+  await missing.create();
   const rows = await session.query<{ added: boolean }>(
     `insert into missing
      select m.key, ${NEVER_DUE}, coalesce(c.desired = 'absent', false), null
@@ -31,10 +38,10 @@ export async function addExpired({ session, subject: { feed }, hasExpired: any }
  * complete pull.
  */
 export async function noteExpired(
-  { session, subject: { feed }, hasExpired: any }: PullTransaction,
+  { session, subject: { feed }, expiredSeen }: PullTransaction,
   compared: ComparedFields,
 ): Promise<void> {
-  if (!any) return;
+  if (!expiredSeen.exists) return;
   await session.query(
     `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash, content, likeness)
      select $1, x.key, now(), m.site_job_id, x.record_hash, digest.content, digest.likeness
@@ -52,8 +59,8 @@ export async function noteExpired(
 }
 
 /** Records with which records known expired postings were seen. */
-export async function refreshExpired({ session, subject: { feed }, hasExpired: any }: PullTransaction): Promise<void> {
-  if (!any) return;
+export async function refreshExpired({ session, subject: { feed }, expiredSeen }: PullTransaction): Promise<void> {
+  if (!expiredSeen.exists) return;
   await session.query(
     `update posting_expiry e set record_hash = s.record_hash, missing_pulls = 0
      from expired_seen s where e.feed = $1 and e.key = s.key and e.expired_at is not null`,
@@ -69,9 +76,9 @@ export async function collectExpiredGone(
   pullTx: PullTransaction,
   hasSeen: (recordHash: Buffer) => boolean,
 ): Promise<void> {
-  const { session, subject, hasExpired: any, hasUnreadableKeys } = pullTx;
-  const others = any ? 'and not exists (select from expired_seen s where s.key = e.key)' : '';
-  const protects = hasUnreadableKeys
+  const { session, subject, expiredSeen, expiredGone, unreadableKeys } = pullTx;
+  const others = expiredSeen.exists ? 'and not exists (select from expired_seen s where s.key = e.key)' : '';
+  const protects = unreadableKeys.exists
     ? `and not exists (select from unreadable_key r where r.key in (e.key, regexp_replace(e.key, '[^|]*$', '')))`
     : '';
   const select = `select e.key, e.record_hash as hash from posting_expiry e
@@ -79,12 +86,10 @@ export async function collectExpiredGone(
   for await (const rows of inBatches<{ key: string; hash: Buffer | null }>(session, 'expired_row', select, BATCH)) {
     const gone = rows.filter(({ hash }) => hash === null || !hasSeen(hash)).map(({ key }) => key);
     if (gone.length === 0) continue;
-    if (!pullTx.hasExpiredGone)
-      await session.query('create temporary table expired_gone (key text primary key) on commit drop');
-    pullTx.hasExpiredGone = true;
+    await expiredGone.create();
     await session.query('insert into expired_gone select unnest($1::text[])', [gone]);
   }
-  if (!pullTx.hasExpiredGone) return;
+  if (!expiredGone.exists) return;
   const [row] = await session.query<{ n: number }>(
     `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
     [subject.feed],
@@ -97,10 +102,10 @@ export async function collectExpiredGone(
  * while they may be in the feed under other keys.
  */
 export async function forgetGone(
-  { session, subject: { feed }, hasExpiredGone }: PullTransaction,
+  { session, subject: { feed }, expiredGone }: PullTransaction,
   pullsBeforeDue: number,
 ): Promise<void> {
-  if (hasExpiredGone)
+  if (expiredGone.exists)
     await session.query(
       `with gone as (select g.key from expired_gone g where not exists (
            select from rekey_posting r where r.feed = $1 and not r.is_new and r.key = g.key)),
@@ -123,10 +128,10 @@ export async function forgetExpiry({ session, subject: { feed } }: PullTransacti
 }
 
 /** Starts the time of postings anew that an undo sets back, creates again, or no longer deletes. Before the changes are merged. */
-export async function renewUndone({ session, subject: { feed } }: PullTransaction): Promise<void> {
+export async function renewUndone({ session, subject: { feed }, supersedingChanges }: PullTransaction): Promise<void> {
   await session.query(
     `update posting_expiry e set expired_at = null, renewed_at = now()
-     where e.feed = $1 and (exists (select from superseding_change w where w.key = e.key and w.desired = 'present')
+     where e.feed = $1 and (exists (select from ${supersedingChanges.rows} w where w.key = e.key and w.desired = 'present')
        or exists (select from undo_withdrawal w where w.key = e.key))`,
     [feed],
   );

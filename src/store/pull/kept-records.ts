@@ -1,6 +1,7 @@
 // Keeps the beginning of the records of postings that are rejected or may be, so that a person sees what the feed has.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { LazyTable } from './lazy-table.ts';
 import { storable } from './record-problems.ts';
 
 /** A record of a posting that a rule of the site rejects, or that is about to be sent and that the site itself may reject. */
@@ -19,11 +20,13 @@ const MOST_PER_PULL = 5_000;
 export class KeptRecords {
   readonly #session: Session;
   readonly #feed: FeedName;
+  readonly #kept: LazyTable;
   readonly #counts = { rejected: 0, sent: 0 };
 
   constructor(session: Session, feed: FeedName) {
     this.#session = session;
     this.#feed = feed;
+    this.#kept = new LazyTable(session, 'kept', { key: 'text', record_hash: 'bytea', excerpt: 'text' });
   }
 
   hasRoom(why: KeptRecord['why']): boolean {
@@ -31,11 +34,7 @@ export class KeptRecords {
   }
 
   async add(records: readonly KeptRecord[]): Promise<void> {
-    if (this.#isEmpty) {
-      await this.#session.query(
-        'create temporary table kept (key text, record_hash bytea, excerpt text) on commit drop',
-      );
-    }
+    await this.#kept.create();
     for (const { why } of records) this.#counts[why]++;
     await this.#session.query('insert into kept select * from unnest($1::text[], $2::bytea[], $3::text[])', [
       records.map(({ key }) => key),
@@ -46,7 +45,7 @@ export class KeptRecords {
 
   /** Writes them, under the feed's lock. */
   async merge(): Promise<void> {
-    if (this.#isEmpty) return;
+    if (!this.#kept.exists) return;
     await this.#session.query(
       `insert into kept_record as k (feed, key, record_hash, excerpt)
        select distinct on (key) $1, key, record_hash, excerpt from kept order by key
@@ -54,10 +53,6 @@ export class KeptRecords {
          where (k.record_hash, k.excerpt) <> (excluded.record_hash, excluded.excerpt)`,
       [this.#feed],
     );
-  }
-
-  get #isEmpty(): boolean {
-    return this.#counts.rejected + this.#counts.sent === 0;
   }
 }
 

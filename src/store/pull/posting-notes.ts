@@ -3,6 +3,7 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { LazyTable } from './lazy-table.ts';
 
 /** A posting that was read, with notes on what was altered; mostly none. */
 export interface NotedPosting {
@@ -17,16 +18,17 @@ export interface NotedPosting {
 export class PostingNotes {
   readonly #session: Session;
   readonly #feed: FeedName;
+  readonly #noted: LazyTable;
   #hasNotes: boolean;
 
   private constructor(session: Session, feed: FeedName, hasNotes: boolean) {
     this.#session = session;
     this.#feed = feed;
+    this.#noted = new LazyTable(session, 'noted', { key: 'text', notes: 'jsonb' });
     this.#hasNotes = hasNotes;
   }
 
   static async open(session: Session, feed: FeedName): Promise<PostingNotes> {
-    await session.query('create temporary table noted (key text, notes jsonb) on commit drop');
     const rows = await session.query('select from posting_note where feed = $1 limit 1', [feed]);
     return new PostingNotes(session, feed, rows.length > 0);
   }
@@ -39,6 +41,7 @@ export class PostingNotes {
   /** Adds a non-empty result of {@link worthOf}. */
   async add(worth: readonly NotedPosting[]): Promise<void> {
     this.#hasNotes = true;
+    await this.#noted.create();
     await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
       worth.map(({ key }) => key),
       worth.map(({ notes }) => (notes.length === 0 ? null : toJsonb(notes))),
@@ -53,14 +56,14 @@ export class PostingNotes {
     if (!this.#hasNotes) return;
     if (!lenient) await this.#forgetRepairs();
     await this.#session.query(
-      `delete from posting_note n where feed = $1 and (key in (select key from noted)
+      `delete from posting_note n where feed = $1 and (key in (select key from ${this.#noted.rows} r)
          or (not exists (select from mapping m where m.feed = n.feed and m.key = n.key)
            and not exists (select from change c where c.feed = n.feed and c.key = n.key)))`,
       [this.#feed],
     );
     await this.#session.query(
       `insert into posting_note (feed, key, notes)
-       select distinct on (key) $1, key, notes from noted where notes is not null order by key`,
+       select distinct on (key) $1, key, notes from ${this.#noted.rows} r where notes is not null order by key`,
       [this.#feed],
     );
   }

@@ -1,7 +1,7 @@
 // The transaction of one pull: copies planned changes into the database while the feed streams, and is committed or rolled
 // back by its owner once they are merged.
 
-import type { RecordIndex } from '../../compact/record-index.ts';
+import { RecordIndex } from '../../compact/record-index.ts';
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
@@ -13,6 +13,7 @@ import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type KeptRecord, KeptRecords } from './kept-records.ts';
+import { LazyTable } from './lazy-table.ts';
 import { hasExpired } from './posting-expiry.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
 import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
@@ -58,6 +59,13 @@ const CHANGE_COLUMNS = {
 
 const PENDING_SAME_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
 
+const MISSING_COLUMNS = {
+  key: 'text primary key',
+  missing_pulls: 'smallint not null',
+  absent_already: 'boolean not null',
+  open_record_hash: 'bytea',
+} as const;
+
 /** Each COPY costs a quarter of a millisecond, whatever its size; rows are collected up to this many bytes. */
 const SENT_BYTES = 512 * 1024;
 
@@ -71,9 +79,25 @@ export class PullTransaction {
   readonly session: LentSession;
   readonly notes: PostingNotes;
   readonly kept: KeptRecords;
+  /** Changes that may supersede open ones. */
+  readonly supersedingChanges: LazyTable;
+  /** Postings whose open change already desires the same, with their newest record hash. */
+  readonly pendingSame: LazyTable;
+  /** Keys of unreadable records. */
+  readonly unreadableKeys: LazyTable;
+  /** Postings of those whose jobs are kept. */
+  readonly protectedPostings: LazyTable;
+  /** Mapped postings that the pull did not see. */
+  readonly missing: LazyTable;
+  /** Postings with a change from an earlier pull that this pull did not see. */
+  readonly missingChanges: LazyTable;
+  /** Expired postings that were seen. */
+  readonly expiredSeen: LazyTable;
+  /** Expired postings that were not. */
+  readonly expiredGone: LazyTable;
   readonly #changes: RowCopier;
-  readonly #desiredChanges: RowCopier;
-  readonly #pendingSame: RowCopier;
+  readonly #supersedingRows: RowCopier;
+  readonly #pendingSameRows: RowCopier;
   readonly #skipped: RowCopier;
   #sending: Promise<void> = Promise.resolve();
   #nothingKnown = false;
@@ -82,17 +106,9 @@ export class PullTransaction {
   added = 0;
   /** Changes that may supersede an open one. */
   superseding = 0;
-  /** Postings whose open change already desires the same. */
-  pendingSame = 0;
-  /** Whether there are unreadable records with known keys; only then the table `unreadable_key` exists. */
-  hasUnreadableKeys = false;
   /** After how many days on the site postings expire; `undefined`: they do not. */
   expireAfterDays: number | undefined;
-  /** Whether the pull saw expired postings; only then the table `expired_seen` exists. */
-  hasExpired = false;
-  /** Whether the pull did not see some expired postings; only then the table `expired_gone` exists. */
-  hasExpiredGone = false;
-  /** How many of these have no job. */
+  /** How many of the expired postings that the pull did not see have no job. */
   endedGone = 0;
   /** Keys end with a place, and an unreadable record has the key without it. */
   hasPlaces = false;
@@ -103,8 +119,16 @@ export class PullTransaction {
     this.notes = notes;
     this.kept = new KeptRecords(session, subject.feed);
     this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
-    this.#desiredChanges = new RowCopier(session, 'superseding_change', CHANGE_COLUMNS);
-    this.#pendingSame = new RowCopier(session, 'pending_same', PENDING_SAME_COLUMNS);
+    this.supersedingChanges = new LazyTable(session, 'superseding_change', CHANGE_COLUMNS);
+    this.pendingSame = new LazyTable(session, 'pending_same', PENDING_SAME_COLUMNS);
+    this.unreadableKeys = new LazyTable(session, 'unreadable_key', { key: 'text not null' });
+    this.protectedPostings = new LazyTable(session, 'protected', { key: 'text primary key' });
+    this.missing = new LazyTable(session, 'missing', MISSING_COLUMNS);
+    this.missingChanges = new LazyTable(session, 'missing_change', { key: 'text primary key' });
+    this.expiredSeen = new LazyTable(session, 'expired_seen', { key: 'text primary key', record_hash: 'bytea' });
+    this.expiredGone = new LazyTable(session, 'expired_gone', { key: 'text primary key' });
+    this.#supersedingRows = new RowCopier(session, this.supersedingChanges.name, CHANGE_COLUMNS);
+    this.#pendingSameRows = new RowCopier(session, this.pendingSame.name, PENDING_SAME_COLUMNS);
     this.#skipped = new RowCopier(session, 'skipped_record', SKIPPED_COLUMNS);
   }
 
@@ -113,10 +137,6 @@ export class PullTransaction {
     try {
       await session.query('begin');
       await markWorkConnection(session, lockKey('write', subject.feed));
-      await session.query(
-        `create temporary table superseding_change on commit drop as select ${Object.keys(CHANGE_COLUMNS).join(', ')} from change with no data`,
-      );
-      await session.query('create temporary table pending_same (key text, record_hash bytea) on commit drop');
       return new PullTransaction(subject, session, await PostingNotes.open(session, subject.feed));
     } catch (error) {
       await session.end().catch(() => undefined);
@@ -139,6 +159,7 @@ export class PullTransaction {
 
   async loadIndex(): Promise<RecordIndex> {
     await this.lookAtFeed();
+    if (this.#nothingKnown) return new RecordIndex(0);
     return loadRecordIndex(this.session, this.subject.feed, this.expireAfterDays);
   }
 
@@ -261,7 +282,8 @@ export class PullTransaction {
     if (desiredChanges.length === 0) return;
     this.superseding += desiredChanges.length;
     await this.#sending;
-    await this.#desiredChanges.copy(this.#rowsOf(desiredChanges));
+    await this.supersedingChanges.create();
+    await this.#supersedingRows.copy(this.#rowsOf(desiredChanges));
   }
 
   /** Records new record hashes of unchanged postings, and ends their grace because they were seen. */
@@ -301,19 +323,16 @@ export class PullTransaction {
   /** Records postings whose open change already desires the same, with their newest record hash, for the merge. */
   async addPendingSame(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
-    this.pendingSame += entries.length;
     await this.#sending;
-    await this.#pendingSame.copy(entries.map((entry) => [entry.key, entry.recordHash]));
+    await this.pendingSame.create();
+    await this.#pendingSameRows.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
 
-  /** Records the keys of unreadable records, for the merge. Costs nothing for a feed without any. */
+  /** Records the keys of unreadable records, for the merge. */
   async addUnreadableKeys(keys: readonly PostingKey[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#sending;
-    if (!this.hasUnreadableKeys) {
-      await this.session.query('create temporary table unreadable_key (key text not null) on commit drop');
-      this.hasUnreadableKeys = true;
-    }
+    await this.unreadableKeys.create();
     await this.session.query('insert into unreadable_key select unnest($1::text[])', [keys]);
   }
 
@@ -321,12 +340,7 @@ export class PullTransaction {
   async addExpired(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
     await this.#sending;
-    if (!this.hasExpired) {
-      await this.session.query(
-        'create temporary table expired_seen (key text primary key, record_hash bytea) on commit drop',
-      );
-      this.hasExpired = true;
-    }
+    await this.expiredSeen.create();
     await this.session.query(
       'insert into expired_seen select * from unnest($1::text[], $2::bytea[]) on conflict do nothing',
       [entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],

@@ -32,12 +32,12 @@ export async function countNewPostings({ session, subject: { feed } }: PullTrans
   return row?.n ?? 0;
 }
 
-/** Needs the temporary table `missing`: see `collectMissing`. */
+/** Reads what `collectMissing` collected. */
 export async function readRekeyScope(pullTx: PullTransaction): Promise<RekeyScope> {
-  const { session, subject } = pullTx;
+  const { session, subject, missing: missingPostings } = pullTx;
   const [row] = await session.query<{ missing: number; live: number; suspected: boolean; note: Message | null }>(
-    `select (select count(*) from missing) + $2::int as missing,
-       case when $2::int > 0 or exists (select from missing) then (select count(*) from mapping where feed = $1)
+    `select (select count(*) from ${missingPostings.rows} x) + $2::int as missing,
+       case when $2::int > 0 or exists (select from ${missingPostings.rows} x) then (select count(*) from mapping where feed = $1)
          + (select count(*) from posting_expiry e where feed = $1 and ${HAS_ENDED}) else 0 end as live,
        coalesce(f.rekey_since is not null, false) as suspected, f.rekey_note as note
      from (select) one left join feed_state f on f.feed = $1`,
@@ -53,7 +53,7 @@ export async function readRekeyScope(pullTx: PullTransaction): Promise<RekeyScop
  * being sent, is decided.
  */
 export async function collectRekey(
-  { session, subject: { feed }, endedGone }: PullTransaction,
+  { session, subject: { feed }, missing, endedGone }: PullTransaction,
   compared: ComparedFields,
 ): Promise<Omit<RekeyLoad, 'live'>> {
   const values = digestValues(feed, compared);
@@ -62,7 +62,7 @@ export async function collectRekey(
   );
   await session.query(
     `insert into rekey_found select false, x.key, digest.content, digest.likeness, digest.settable
-     from missing x join mapping m on m.feed = $1 and m.key = x.key left join change c on c.feed = $1 and c.key = x.key
+     from ${missing.rows} x join mapping m on m.feed = $1 and m.key = x.key left join change c on c.feed = $1 and c.key = x.key
        left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
      where not coalesce(c.desired = 'absent' and (c.approved or c.attempt_operation = 'delete'), false)`,
     values,
@@ -146,6 +146,6 @@ export async function endRekeyWithoutNew(pullTx: PullTransaction): Promise<boole
   );
   if (row === undefined || row.any) return row !== undefined;
   await endRekey(session, subject.feed);
-  await releaseHolds(pullTx, 'rekey');
+  await releaseHolds(pullTx, ['rekey']);
   return false;
 }
