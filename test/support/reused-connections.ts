@@ -1,5 +1,5 @@
-// Keeps the connections to reusable test databases open after their clients have ended, for the next clients. A new server
-// process would read its catalogs and plan every statement again, which takes longer than most tests.
+// Keeps the connections to reusable test databases open after their clients have ended, for the next clients, and prepares their
+// statements. A new server process would read its catalogs and plan every statement again, which takes longer than most tests.
 import pg from 'pg';
 
 /** What is used of a client of the driver, beyond its public interface. */
@@ -41,9 +41,11 @@ interface Idle {
 
 type Done = (error?: Error) => void;
 
-const prototype = pg.Client.prototype as unknown as { connect: unknown; end: unknown };
+const prototype = pg.Client.prototype as unknown as { connect: unknown; end: unknown; query: unknown };
 const connect = prototype.connect as (this: Client, done?: Done) => Promise<unknown> | undefined;
 const end = prototype.end as (this: Client, done?: Done) => Promise<unknown> | undefined;
+
+const query = prototype.query as (this: Client, statement: unknown, ...rest: unknown[]) => unknown;
 
 const reusable = new Set<string>();
 const idle: Idle[] = [];
@@ -179,3 +181,28 @@ async function keep(client: Client): Promise<void> {
   idle.push(kept);
   process.nextTick(() => client.emit('end'));
 }
+
+/** One statement that a plan can be kept for. */
+const PLANNED = /^\s*(?:--[^\n]*\n\s*)*(?:select|with|insert|update|delete)\b[^;]*$/i;
+const names = new Map<string, string>();
+
+/** The name under which each connection keeps the plan of this text. */
+function planName(text: string): string {
+  const name = names.get(text) ?? `planned_${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
+
+interface Statement {
+  readonly text?: string;
+  readonly name?: string;
+  readonly submit?: unknown;
+}
+
+prototype.query = function (this: Client, given: string | Statement, ...rest: unknown[]) {
+  const statement = typeof given === 'string' ? { text: given } : given;
+  const { text, name, submit } = statement;
+  const isPlanned = text !== undefined && name === undefined && submit === undefined && PLANNED.test(text);
+  if (!isPlanned || !reusable.has(this.database as string)) return query.call(this, given, ...rest);
+  return query.call(this, { ...statement, name: planName(text) }, ...rest);
+};
