@@ -50,8 +50,9 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
       await pulled('two', (await pullsOf('two')) + 1);
       const status = await runProgram({ ...installation, configPath: one }, 'status');
       expect(status.out).toMatch(/different configurations.*feed one is missing from start \(process \d+/);
-      await pulled('one', (await pullsOf('one')) + 2);
-      await pulled('two', (await pullsOf('two')) + 2);
+      const [ofOne, ofTwo] = [await pullsOf('one'), await pullsOf('two')];
+      await pulled('one', ofOne + 2);
+      await pulled('two', ofTwo + 2);
       following.child.kill('SIGTERM');
       expect((await following.ended).output).toMatch(
         /different configurations.*feed two is missing from start \(process \d+/,
