@@ -50,6 +50,8 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
       await pulled('two', (await pullsOf('two')) + 1);
       const status = await runProgram({ ...installation, configPath: one }, 'status');
       expect(status.out).toMatch(/different configurations.*feed one is missing from start \(process \d+/);
+      const schedules = await db.query('select feed from feed_schedule order by feed');
+      expect(schedules).toEqual([{ feed: 'one' }, { feed: 'two' }]);
       const [ofOne, ofTwo] = [await pullsOf('one'), await pullsOf('two')];
       await pulled('one', ofOne + 2);
       await pulled('two', ofTwo + 2);
