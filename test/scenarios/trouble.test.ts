@@ -54,13 +54,13 @@ describe('a site that refuses everything, with many requests in flight', () => {
   const limits = '{ requests_per_second: 5000, concurrency: 16, timeout_seconds: 5 }';
 
   it('is paused although more than twice the first postings were sent before the check', async () => {
-    mirror = await openMirror({ site: { limits, canary: '{ requests: 10, percent: 50 }' } });
+    mirror = await openMirror({ site: { limits, canary: '{ requests: 5, percent: 50 }' } });
     await mirror.writeFeed(feedXml(postings(100)));
     // All responses arrive at the same time.
     await mirror.sandbox.setFaults([{ name: 'latency', ms: 500 }, { name: '403' }]);
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0 });
-    expect(report.failed).toBeLessThanOrEqual(10 + 4 * 16);
+    expect(report.failed).toBeLessThanOrEqual(5 + 4 * 16);
     const { pauseCause = '' } = await readSiteState((await mirror.app()).db, board);
     expect(textOf(pauseCause)).toContain('first');
   });
