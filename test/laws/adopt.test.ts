@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
@@ -24,7 +25,9 @@ async function openWithJobs(open: Open, count: number, options: InstallationOpti
   const pageSize = Math.ceil(count / 3);
   const installation = await open({ queue: 'database', searched: true, sandbox: { pageSize }, ...options });
   await installation.writeFeed(feedXml(listOf(count)));
-  await storeJobs(installation, postings(count), (_one, at) => (at < EDITED ? { description: 'by hand' } : {}));
+  const jobs = postings(count).map(jobOf);
+  const edited = jobs.slice(0, EDITED).map((fields) => ({ ...fields, description: 'by hand' }));
+  await storeJobs(installation, [...edited, ...jobs.slice(EDITED)]);
   return installation;
 }
 

@@ -2,6 +2,7 @@
 // bound wholly or not at all, and none gets a second job.
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -34,7 +35,7 @@ describe('a process that binds new keys', () => {
     const installation = await open({ searched: true });
     const former = wards('a', MANY);
     await installation.writeFeed(feedXml(former));
-    await storeJobs(installation, former);
+    await storeJobs(installation, former.map(jobOf));
     expect(await runProgram(installation, 'mappings', 'adopt', 'acme', '--sure')).toMatchObject({ status: 0 });
     expect(await installation.sync()).toMatchObject({ unchanged: MANY, created: 0 });
     const before = await idsByTitle(installation);

@@ -1,15 +1,11 @@
 // Jobs that a site has had for long: stored by SQL, because sending each of many postings takes most of a test's time.
-import { jobOf } from '../support/hand-made-jobs.ts';
-import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 
-/** Stores a job of each posting, with these fields changed. The database knows nothing of them. */
+/** Stores jobs of the mirror's user with these fields. The database knows nothing of them. */
 export async function storeJobs(
   installation: Installation,
-  list: readonly TestPosting[],
-  changed: (posting: TestPosting, at: number) => Readonly<Record<string, string>> = () => ({}),
+  fields: readonly Readonly<Record<string, string>>[],
 ): Promise<void> {
-  const fields = list.map((one, at) => ({ ...jobOf(one), ...changed(one, at) }));
   const { db } = await installation.app();
   await db.query(
     `insert into sandbox.job (sequence, id, owner_id, state, fields)
