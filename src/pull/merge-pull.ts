@@ -16,7 +16,7 @@ import { shortfallsOf } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { keepUnseen, removeGone } from './remove-gone.ts';
-import { MAX_PROBLEMS } from './unusable-records.ts';
+import { PULL_LIMITS } from './unusable-records.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
@@ -39,7 +39,7 @@ export async function mergeAndCommit(
   const problems = recordPlanner.unusable.problems();
   await noteRecordProblems(session, subject.feed, subject.pull, problems.recorded);
   // An incomplete reading clears no entries, so the number it adds is limited here.
-  let room = whole ? MAX_PROBLEMS : MAX_PROBLEMS - unreadable.entries;
+  let room = whole ? PULL_LIMITS.entries : PULL_LIMITS.entries - unreadable.entries;
   const recorded = unreadable.found.filter(({ entry }) => entry !== undefined || room-- > 0);
   await noteUnreadable(session, subject.feed, subject.pull, recorded);
   if (whole && problems.all) {

@@ -3,7 +3,7 @@ import { matchUnreadable, type UnreadableEntry } from '../plan/match-unreadable.
 import { type Message, messageOf } from '../plan/message.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type UnreadableRecords, unreadableEntries } from '../store/pull/record-problems.ts';
-import { MAX_PROBLEMS, type UnusableRecords } from './unusable-records.ts';
+import { PULL_LIMITS, type UnusableRecords } from './unusable-records.ts';
 
 /** The unreadable records of a pull. */
 export interface UnreadableInPull {
@@ -56,7 +56,7 @@ export function unreadableShortfall({ open: count, leftOut }: UnreadableInPull):
   const records = count === 1 ? '1 record could' : `${count} records could`;
   if (count === leftOut) {
     return [
-      `${records} not be read and may be a posting that seems to be gone; only the first ${MAX_PROBLEMS} problems get a ` +
+      `${records} not be read and may be a posting that seems to be gone; only the first ${PULL_LIMITS.entries} problems get a ` +
         "review entry, so these records can't be discarded: fix the feed",
     ];
   }

@@ -5,8 +5,11 @@ import type { PostingKey } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
 import type { RecordProblem, UnreadableRecords } from '../store/pull/record-problems.ts';
 
-/** Maximum number of review entries per pull; beyond that, a single entry says that there are more. */
-export const MAX_PROBLEMS = 5_000;
+/** An object, so that a test can lower the limit. */
+export const PULL_LIMITS = {
+  /** Maximum number of review entries per pull; beyond that, a single entry says that there are more. */
+  entries: 5_000,
+};
 /** First bytes of a record that its review entry shows. */
 export const EXCERPT_BYTES = 2_048;
 /** Hash of the single entry for all records without their own; no record has this hash. */
@@ -110,7 +113,7 @@ export class UnusableRecords {
    */
   problems(): { readonly recorded: readonly RecordProblem[]; readonly all: boolean } {
     if (!this.#isAnyLeftOut) return { recorded: this.#duplicates, all: true };
-    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no review entries: fix these first`;
+    const message = `more than ${PULL_LIMITS.entries} records can't be used; the others have no review entries: fix these first`;
     const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
     const problems = [{ message }];
     const rest: RecordProblem = {
@@ -131,7 +134,7 @@ export class UnusableRecords {
   }
 
   #hasRoom(): boolean {
-    return this.#duplicates.length + this.#unreadable.size < MAX_PROBLEMS;
+    return this.#duplicates.length + this.#unreadable.size < PULL_LIMITS.entries;
   }
 }
 

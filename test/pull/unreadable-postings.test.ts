@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeleteGuard } from '../../src/plan/delete-guard.ts';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { PULL_LIMITS } from '../../src/pull/unusable-records.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
@@ -10,7 +11,7 @@ import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
-import { firstOf } from '../support/extent.ts';
+import { firstOf, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
@@ -26,7 +27,11 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => stage.close());
+const { entries: usualLimit } = PULL_LIMITS;
+afterEach(() => {
+  PULL_LIMITS.entries = usualLimit;
+  return stage.close();
+});
 
 /** The record of a posting with a bare `&` in its title. */
 const broken = (each: TestPosting, noise = ''): string =>
@@ -266,8 +271,8 @@ describe('a posting that becomes unreadable', () => {
     'with a delete in flight': { state: 'sending', desired: 'absent' },
   };
 
-  // A feed with a posting in each state, of which every other one is before all that can be read.
-  for (const [parity, order] of (['first, last', 'last, first'] as const).entries()) {
+  // A feed with a posting in each state, of which every other one is before all that can be read. CI has one of the orders.
+  for (const [parity, order] of spread([...(['first, last', 'last, first'] as const).entries()], 0, 2)) {
     (parity === 0 ? it : itInAll)(`stays as it is, in each state (${order}, … in the feed)`, async () => {
       const attempts = await prepare();
       expect(await found()).toMatchObject(before);
@@ -587,16 +592,17 @@ itInAll('a duplicate whose bytes differ on every pull keeps one entry, which sta
 });
 
 itInAll('says that records without their own review entry cannot be discarded', async () => {
+  PULL_LIMITS.entries = 50;
   await live([p1, ...others]);
-  const many = feedOf([p1, ...others], ...Array.from({ length: 5_003 }, (_, at) => keyless(`number ${at}`)));
+  const many = feedOf([p1, ...others], ...Array.from({ length: 53 }, (_, at) => keyless(`number ${at}`)));
   expect((await pull(many)).shortfalls.map(said)).toEqual([
-    expect.stringMatching(/^5003 records could not be read.*review list/),
+    expect.stringMatching(/^53 records could not be read.*review list/),
   ]);
   // As a person discards them, one by one.
   await stage.app.db.query(`update record_problem set discarded = true where kind = 'unreadable'`);
   const { complete, gone, shortfalls, discarded } = await pull(many);
   // The single entry for the other three is not a record and covers none of them.
-  expect({ complete, gone, discarded }).toEqual({ complete: false, gone: 0, discarded: 5_000 });
+  expect({ complete, gone, discarded }).toEqual({ complete: false, gone: 0, discarded: 50 });
   expect(shortfalls).toEqual([
     expect.stringMatching(/^3 records could not be read.*can't be discarded: fix the feed$/),
   ]);

@@ -8,8 +8,9 @@ import { JobMatching } from '../../src/store/mapping/job-matching.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { type Corpus, makeCorpus } from '../support/adopt-corpus.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { generated } from '../support/extent.ts';
 
-const PAIRS = 5_500;
+const PAIRS = generated(5_500);
 
 let database: TestDatabase;
 let db: Database;

@@ -2,13 +2,18 @@
 import { afterEach, expect, it } from 'vitest';
 import { describePull } from '../../src/cli/output/describe-pull.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
+import { PULL_LIMITS } from '../../src/pull/unusable-records.ts';
 import { countNoted, notesOf } from '../../src/store/pull/posting-notes.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const acme = feedName('acme');
+const { entries: usualLimit } = PULL_LIMITS;
 let mirror: Mirror;
-afterEach(() => mirror?.close());
+afterEach(() => {
+  PULL_LIMITS.entries = usualLimit;
+  return mirror?.close();
+});
 
 const readNotes = async (key: string) => notesOf((await mirror.app()).db, acme, postingKey(key));
 
@@ -49,15 +54,16 @@ it('the notes of a posting that is gone are gone too', async () => {
 });
 
 it('problems beyond the limit are reported, and those with an entry keep it', async () => {
+  PULL_LIMITS.entries = 50;
   mirror = await openMirror();
-  const twice = Array.from({ length: 5_010 }, (_, at) => posting('p1', { title: `Another ${at}` }));
+  const twice = Array.from({ length: 60 }, (_, at) => posting('p1', { title: `Another ${at}` }));
   await mirror.writeFeed(feedXml([...postings(1), ...twice]));
-  expect(await mirror.sync()).toMatchObject({ status: 'review', duplicates: 5_010, review: 5_001 });
+  expect(await mirror.sync()).toMatchObject({ status: 'review', duplicates: 60, review: 51 });
   const { db } = await mirror.app();
   const entries = () =>
     db.query<{ id: number; problems: { message: string }[] }>('select id, problems from record_problem order by id');
   const before = await entries();
-  expect(before.at(-1)?.problems[0]?.message).toMatch(/more than 5000 records can't be used/);
+  expect(before.at(-1)?.problems[0]?.message).toMatch(/more than 50 records can't be used/);
 
   // In another order other problems exceed the limit, and the recorded ones do not count as fixed.
   await mirror.writeFeed(feedXml([...postings(1), ...twice.reverse()]));

@@ -48,54 +48,54 @@ const OTHER = { description: '<p>Other</p>' };
 
 describe('a pull from before its feed got new keys', () => {
   it('that found a job gone is undone under the new key: no second job', async () => {
-    await open(wards('a', 12));
+    await open(wards('a', 7));
     await mirror.sandbox.inspect.removeJob((await idOf('Nurse 1')) as string);
-    const recreated = await syncOf(wards('a', 12, OTHER));
+    const recreated = await syncOf(wards('a', 7, OTHER));
     expect(recreated).toMatchObject({ status: 'mirrored' });
     const before = await titles();
-    expect(before).toHaveLength(12);
-    await syncOf(wards('b', 12, OTHER));
-    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
-    expect(await syncOf(wards('b', 12, OTHER))).toMatchObject({ status: 'mirrored', updated: 12 });
+    expect(before).toHaveLength(7);
+    await syncOf(wards('b', 7, OTHER));
+    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('7 jobs kept');
+    expect(await syncOf(wards('b', 7, OTHER))).toMatchObject({ status: 'mirrored', updated: 7 });
     const undone = await run('undo', String(recreated.pull), '--yes');
     expect(undone.errors).toContain('1 posting left out');
     expect(await titles()).toEqual(before);
   });
 
   it('is set back at the new keys, if nothing else has changed since', async () => {
-    await open(wards('a', 12), WITHOUT_KEYS);
+    await open(wards('a', 7), WITHOUT_KEYS);
     const id = await idOf('Nurse 1');
-    const { pull } = await syncOf(wards('a', 12, { title: 'Wrong' }));
-    await syncOf(wards('b', 12, { title: 'Wrong' }));
-    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
-    expect(await syncOf(wards('b', 12, { title: 'Wrong' }))).toMatchObject({ status: 'mirrored', requests: 0 });
+    const { pull } = await syncOf(wards('a', 7, { title: 'Wrong' }));
+    await syncOf(wards('b', 7, { title: 'Wrong' }));
+    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('7 jobs kept');
+    expect(await syncOf(wards('b', 7, { title: 'Wrong' }))).toMatchObject({ status: 'mirrored', requests: 0 });
     expect((await undo(pull)).json()).toContainEqual(expect.objectContaining({ key: 'b1', operation: 'update' }));
     expect(await idOf('Nurse 1')).toBe(id);
-    expect(await titles()).toHaveLength(12);
+    expect(await titles()).toHaveLength(7);
   });
 
   it('that deleted a posting whose key another posting has now does not create it beside that one', async () => {
-    const first = [...wards('a', 12), posting('b1', { title: 'Cook', description: '<p>Kitchen</p>' })];
+    const first = [...wards('a', 7), posting('b1', { title: 'Cook', description: '<p>Kitchen</p>' })];
     await open(first, WITHOUT_KEYS);
     const id = await idOf('Nurse 1');
-    const { pull } = await syncOf(wards('a', 12, { title: 'Wrong' }));
-    await syncOf(wards('b', 12, { title: 'Wrong' }));
-    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
-    await syncOf(wards('b', 12, { title: 'Wrong' }));
+    const { pull } = await syncOf(wards('a', 7, { title: 'Wrong' }));
+    await syncOf(wards('b', 7, { title: 'Wrong' }));
+    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('7 jobs kept');
+    await syncOf(wards('b', 7, { title: 'Wrong' }));
     await undo(pull);
     expect(await idOf('Nurse 1')).toBe(id);
-    expect(await titles()).toHaveLength(12);
+    expect(await titles()).toHaveLength(7);
   });
 });
 
 describe('a feed whose keys seem to have changed', () => {
   it('no longer waits for a person once the pull with the new keys is undone', async () => {
-    await open(wards('a', 12));
+    await open(wards('a', 7));
     const before = await titles();
     const jobs = await mapped();
     await mirror.stopEngine();
-    const { pull } = await syncOf(wards('b', 12));
-    await syncOf(wards('b', 12));
+    const { pull } = await syncOf(wards('b', 7));
+    await syncOf(wards('b', 7));
     expect(await undo(pull)).toMatchObject({ status: 0 });
     expect(await (await mirror.app()).db.query('select from change')).toEqual([]);
     await mirror.stopEngine();
@@ -103,35 +103,35 @@ describe('a feed whose keys seem to have changed', () => {
     expect(await titles()).toEqual(before);
     await run('feeds', 'resume', 'acme');
     // The same keys again: the same question again.
-    expect(await syncOf(wards('b', 12))).toMatchObject({ status: 'review', held: 12, pending: 12, requests: 0 });
+    expect(await syncOf(wards('b', 7))).toMatchObject({ status: 'review', held: 7, pending: 7, requests: 0 });
     expect(await mapped()).toEqual(jobs);
   });
 
   it('creates nothing again by undoing an earlier pull until a person decides, and says so', async () => {
-    await open([...wards('a', 12), posting('gone', { title: 'Cook' })]);
-    const { pull } = await syncOf(wards('a', 12));
-    await syncOf(wards('b', 12));
+    await open([...wards('a', 7), posting('gone', { title: 'Cook' })]);
+    const { pull } = await syncOf(wards('a', 7));
+    await syncOf(wards('b', 7));
     const undone = await run('undo', String(pull), '--yes');
     expect(undone.errors).toContain('feeds rekey acme');
     expect(await titles()).not.toContain('Cook');
-    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept');
+    expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('7 jobs kept');
     await mirror.sync();
     await mirror.stopEngine();
     expect(await titles()).toContain('Cook');
-    expect(await titles()).toHaveLength(13);
+    expect(await titles()).toHaveLength(8);
   });
 
   it('keeps its jobs if the new keys are bound after an undo, while the feed is stopped', async () => {
-    await open([...wards('a', 12), posting('gone', { title: 'Cook' })]);
+    await open([...wards('a', 7), posting('gone', { title: 'Cook' })]);
     const before = await mapped();
     await mirror.stopEngine();
-    const { pull } = await syncOf(wards('a', 12));
-    await syncOf(wards('b', 12));
+    const { pull } = await syncOf(wards('a', 7));
+    await syncOf(wards('b', 7));
     await undo(pull);
     await run('feeds', 'rekey', 'acme', '--sure');
     await run('feeds', 'resume', 'acme');
-    expect(await syncOf(wards('b', 12))).toMatchObject({ status: 'mirrored', seen: 12 });
-    expect(await titles()).toHaveLength(12);
+    expect(await syncOf(wards('b', 7))).toMatchObject({ status: 'mirrored', seen: 7 });
+    expect(await titles()).toHaveLength(7);
     const ids = new Set(before.map(({ site_job_id }) => site_job_id));
     expect((await mapped()).filter(({ site_job_id }) => !ids.has(site_job_id))).toEqual([]);
   });
@@ -145,8 +145,8 @@ describe('a renamed feed', () => {
   };
 
   it('stays stopped by its undo, which can be undone under the new name', async () => {
-    await open(wards('a', 12));
-    const wrong = wards('a', 12, { title: 'Wrong' });
+    await open(wards('a', 7));
+    const wrong = wards('a', 7, { title: 'Wrong' });
     const { pull } = await syncOf(wrong);
     await undo(pull);
     await rename('acme', 'apex');
@@ -154,15 +154,15 @@ describe('a renamed feed', () => {
     const again = await run('undo', String((pull as number) + 1), '--yes');
     expect(again.status).toBe(0);
     expect(await titles()).toContain('Wrong');
-    expect(await titles()).toHaveLength(12);
+    expect(await titles()).toHaveLength(7);
   });
 
   it('keeps its question about new keys', async () => {
-    await open(wards('a', 12));
+    await open(wards('a', 7));
     const before = await titles();
-    await syncOf(wards('b', 12));
+    await syncOf(wards('b', 7));
     await rename('acme', 'apex');
-    expect((await run('feeds', 'rekey', 'apex', '--sure')).out).toContain('12 jobs kept');
+    expect((await run('feeds', 'rekey', 'apex', '--sure')).out).toContain('7 jobs kept');
     expect(await run('sync', 'apex')).toMatchObject({ status: 0 });
     expect(await titles()).toEqual(before);
   });

@@ -21,7 +21,11 @@ export interface MissingCounts {
 
 const NONE_MISSING: MissingCounts = { missing: 0, inGrace: 0, due: 0 };
 
-const BATCH = 10_000;
+/** An object, so that a test can lower the limit. */
+export const MISSING_LIMITS = {
+  /** Hashes that are copied, and rows that are read, at a time. */
+  batch: 10_000,
+};
 
 /**
  * Collects the missing postings in the temporary table `missing`.
@@ -110,7 +114,7 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
   };
   for (const hash of hashes) {
     batch.push([hash]);
-    if (batch.length === BATCH) await flush();
+    if (batch.length === MISSING_LIMITS.batch) await flush();
   }
   await flush();
 }
@@ -118,7 +122,12 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */
 async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
   const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'missing_open', select, BATCH)) {
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
+    session,
+    'missing_open',
+    select,
+    MISSING_LIMITS.batch,
+  )) {
     const seen = rows.filter(({ hash }) => hasSeen(hash)).map(({ key }) => key);
     if (seen.length > 0) await session.query('delete from missing where key = any($1::text[])', [seen]);
   }
@@ -185,7 +194,12 @@ export async function collectMissingChanges(
   const select = `select c.key, c.record_hash as hash from change c
     where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
       and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_change', select, BATCH)) {
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
+    session,
+    'earlier_change',
+    select,
+    MISSING_LIMITS.batch,
+  )) {
     const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
     if (missing.length === 0) continue;
     await missingChanges.create();
