@@ -1,5 +1,6 @@
 // Keeps the connections to reusable test databases open after their clients have ended, for the next clients, and prepares their
-// statements. A new server process would read its catalogs and plan every statement again, which takes longer than most tests.
+// statements: a new server process would read its catalogs and plan every statement again, which takes longer than most tests.
+// Rows without an order come in another one.
 import pg from 'pg';
 
 /** What is used of a client of the driver, beyond its public interface. */
@@ -199,10 +200,27 @@ interface Statement {
   readonly submit?: unknown;
 }
 
+/** Says in which order its rows come; the rows of a cursor come as its own statement says. */
+const ORDERED = /\border by\b|^\s*fetch\b/i;
+
+interface Answer {
+  readonly rows?: unknown[];
+}
+
+/** The rows of a table come in any order, which a test must not rely on: here they come the other way round. */
+function reverseUnordered(text: string, answer: unknown): unknown {
+  if (ORDERED.test(text) || !(answer instanceof Promise)) return answer;
+  return answer.then((result: Answer) => {
+    result.rows?.reverse();
+    return result;
+  });
+}
+
 prototype.query = function (this: Client, given: string | Statement, ...rest: unknown[]) {
   const statement = typeof given === 'string' ? { text: given } : given;
   const { text, name, submit } = statement;
-  const isPlanned = text !== undefined && name === undefined && submit === undefined && PLANNED.test(text);
-  if (!isPlanned || !reusable.has(this.database as string)) return query.call(this, given, ...rest);
-  return query.call(this, { ...statement, name: planName(text) }, ...rest);
+  if (text === undefined || submit !== undefined || !reusable.has(this.database as string))
+    return query.call(this, given, ...rest);
+  const isPlanned = name === undefined && PLANNED.test(text);
+  return reverseUnordered(text, query.call(this, isPlanned ? { ...statement, name: planName(text) } : given, ...rest));
 };
