@@ -1,5 +1,13 @@
 // Configures BullMQ to keep its queues in the schema `queue` of the installation's Postgres.
-import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
+import {
+  assertSchemaCompatibility,
+  LATEST_SCHEMA_VERSION,
+  type PostgresPoolConfig,
+  type PostgresQueueBackend,
+  runMigrations,
+  SchemaMigrationRequiredError,
+} from 'bullmq';
+import pg from 'pg';
 import { passwordForms, reportedError } from './reported-error.ts';
 import { sharingFactory, type WhenFree } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
@@ -10,17 +18,15 @@ const SCHEMA = 'queue';
 const MOST_CONNECTIONS = 6;
 
 /**
- * Pool options for the given database. The queue may be lost at any time, so its commits do not wait for the disk.
+ * How to connect to the given database. The queue may be lost at any time, so its commits do not wait for the disk.
  * An `options` parameter of the URL would replace ours, including the search path, so it is prepended instead.
  */
-function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
+function connectionTo(databaseUrl: string) {
   const url = new URL(databaseUrl);
   const given = url.searchParams.get('options');
   url.searchParams.delete('options');
   return {
     connectionString: url.href,
-    schema: SCHEMA,
-    max,
     options: `${given === null ? '' : `${given} `}-c synchronous_commit=off`,
     application_name: 'jobmirror queue',
     connectionTimeoutMillis: 5000,
@@ -30,14 +36,23 @@ function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
 
 /** Creates the schema, or migrates it to this version of BullMQ. Several processes may do so at once. */
 async function migrate(databaseUrl: string): Promise<void> {
-  const connection = { ...poolOptions(databaseUrl, 1), migrate: true };
-  const queue = new Queue('migration', { connection, skipMetasUpdate: true }, createPostgresBackend);
-  // `waitUntilReady` reports the same error.
-  queue.on('error', () => undefined);
+  const client = new pg.Client(connectionTo(databaseUrl));
+  client.on('error', () => undefined);
+  await client.connect();
   try {
-    await queue.waitUntilReady();
+    if (!(await isMigrated(client))) await runMigrations(client, SCHEMA);
   } finally {
-    await queue.close();
+    await client.end();
+  }
+}
+
+/** With one statement that locks nothing: mostly there is nothing to migrate. */
+async function isMigrated(client: pg.Client): Promise<boolean> {
+  try {
+    return (await assertSchemaCompatibility(client, SCHEMA)) >= LATEST_SCHEMA_VERSION;
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return false;
+    throw error;
   }
 }
 
@@ -56,7 +71,7 @@ export async function databaseWiring(
   } catch (error) {
     throw new Error(`queue: the database can't hold the queue: ${reportedError(error, secrets).message}`);
   }
-  const options = poolOptions(databaseUrl, MOST_CONNECTIONS);
+  const options: PostgresPoolConfig = { ...connectionTo(databaseUrl), schema: SCHEMA, max: MOST_CONNECTIONS };
   return {
     kind: 'database',
     factory: sharingFactory(options, whenFree),

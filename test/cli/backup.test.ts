@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -125,10 +126,11 @@ describe('a backup', () => {
       await runProgram(mirror, 'backup', file);
       const whole = await readFile(file);
       const target = await emptyDatabase();
+      let refused = 0;
       const refuse = async (content: Buffer, why: RegExp) => {
         const broken = newFile();
         await writeFile(broken, content);
-        for (const args of [['--check'], ['--replace', '--yes']]) {
+        for (const args of spread([['--check'], ['--replace', '--yes']], refused++, 2)) {
           const result = await runProgram(withDatabase(mirror, target), 'restore', broken, ...args);
           expect(result).toMatchObject({ status: 1, out: '', errors: expect.stringMatching(why) });
           expect(result.errors).toContain('Nothing was changed');

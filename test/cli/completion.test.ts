@@ -8,7 +8,9 @@ import { buildProgram } from '../../src/cli/build-program.ts';
 import { type Expected, expectedAfter } from '../../src/cli/completion/candidates.ts';
 import { completionScript } from '../../src/cli/completion/scripts.ts';
 import { readNames } from '../../src/config/config-file.ts';
+import { spread } from '../support/extent.ts';
 import { PROGRAM } from './program.ts';
+import { runProgram } from './run-program.ts';
 
 /** Splits at spaces: a line that ends with one is completed with a new word. */
 async function expectedOn(line: string): Promise<Expected> {
@@ -92,15 +94,18 @@ it('names are read from a configuration that is not complete, and are none if th
   expect(await readNames(join(folder, 'missing.yaml'), 'feeds')).toEqual([]);
 });
 
-/** Each line with what the shell makes of it. */
-const COMPLETED: readonly (readonly [line: string, completed: string])[] = [
+type Completed = readonly (readonly [line: string, completed: string])[];
+/** Each line with what each shell makes of it. The program chooses the candidates, for all shells alike. */
+const CANDIDATES: Completed = [
   ['jobmirror comp', 'jobmirror completion'],
   ['jobmirror status --ch', 'jobmirror status --check'],
   ['jobmirror mappings export --format j', 'jobmirror mappings export --format jsonl'],
   ['jobmirror sync acme gl', 'jobmirror sync acme globex'],
+];
+/** A file name, and neither that nor a candidate: the script of each shell decides. */
+const FILES: Completed = [
   ['jobmirror pulls acme --config bro', 'jobmirror pulls acme --config broken.yaml'],
-  ['jobmirror why acme bro', 'jobmirror why acme bro'],
-  // A word that would run a command if it were evaluated.
+  // Also a word that would run a command if it were evaluated.
   ['jobmirror why $(touch$IFS"evaluated") bro', 'jobmirror why $(touch$IFS"evaluated") bro'],
 ];
 
@@ -157,18 +162,19 @@ while read --local line
 end <lines`;
 
 describe.each([
-  ['bash', ['--norc', '-c', BASH]],
-  ['zsh', ['-f', '-c', ZSH]],
-  ['fish', ['--no-config', '-c', FISH]],
-] as const)('%s', (shell, args) => {
+  ['bash', ['--norc', '-c', BASH], 0],
+  ['zsh', ['-f', '-c', ZSH], 1],
+  ['fish', ['--no-config', '-c', FISH], 2],
+] as const)('%s', (shell, args, number) => {
+  const lines = [...spread(CANDIDATES, number, 3), ...FILES];
   it.skipIf(without(shell))(`completes commands, options, values, names and files${note(shell)}`, async () => {
-    await writeFile(join(folder, 'lines'), COMPLETED.map(([line]) => `${line}\n`).join(''));
+    await writeFile(join(folder, 'lines'), lines.map(([line]) => `${line}\n`).join(''));
     const completed = run(shell, args).split('\n');
-    expect(completed.slice(0, -1).map((line) => line.trimEnd())).toEqual(COMPLETED.map(([, text]) => text));
+    expect(completed.slice(0, -1).map((line) => line.trimEnd())).toEqual(lines.map(([, text]) => text));
     expect(run('ls', [])).not.toContain('evaluated');
   });
 });
 
-it.each(['bash', 'zsh', 'fish'])('the command prints the script for %s', (shell) => {
-  expect(run(join(folder, 'jobmirror'), ['completion', shell])).toBe(`${completionScript(shell as 'bash')}\n`);
+it.each(['bash', 'zsh', 'fish'] as const)('the command prints the script for %s', async (shell) => {
+  expect((await runProgram({ folder, env: {} }, 'completion', shell)).out).toBe(`${completionScript(shell)}\n`);
 });

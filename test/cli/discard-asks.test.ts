@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { hasTerminal, runOnTerminal } from './on-terminal.ts';
-import { runProgram } from './run-program.ts';
+import { runAsked, runProgram } from './run-program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -16,13 +16,18 @@ beforeEach(async () => {
 afterEach(() => mirror.close());
 
 /** Discards all entries of the feed on a terminal, and types `answer` at the prompt. */
-const discard = (answer: string) => runOnTerminal(mirror, ['review', 'discard', 'acme'], () => answer);
+const discard = (answer: string, run = runOnTerminal) => run(mirror, ['review', 'discard', 'acme'], () => answer);
 
 const left = async () => (await runProgram(mirror, 'review', 'list', '--json')).json().length;
 
 it.skipIf(!hasTerminal)('asks, and discards only after a yes', async () => {
-  for (const no of ['n\n', '\n', '\u0004']) {
-    const { status, shown } = await discard(no);
+  // Only a terminal makes an end of input of the last character.
+  for (const [no, run] of [
+    ['n\n', runAsked],
+    ['\n', runAsked],
+    ['\u0004', runOnTerminal],
+  ] as const) {
+    const { status, shown } = await discard(no, run);
     expect(shown).toContain('This discards 2 entries of feed acme: 2 rejected.');
     expect(shown).toContain('Nothing was discarded.');
     expect([status, await left()]).toEqual([1, 2]);

@@ -185,12 +185,12 @@ describe('standard input', () => {
     expect(out).toMatch(/ sync acme.* < FILE$/m);
     expect(await feedOf('acme')).toEqual({ source: '-', format: 'indeed', site: 'board' });
     expect(await readdir(folder)).toEqual(['jobmirror.yaml']);
-    expect((await pipe('', 'check')).out).toMatch(/is right\.$/m);
+    expect((await run(TOKEN, 'check')).out).toMatch(/is right\.$/m);
     expect((await pipe(feedXml(postings(3)), 'try', 'acme')).out).toContain(READ);
   });
 
   it('that is no feed is refused, and nothing is left', async () => {
-    const { status, errors } = await pipe('', 'init', '-', '--site', SITE);
+    const { status, errors } = await run({ TMPDIR: folder }, 'init', '-', '--site', SITE);
     expect(errors).toMatch(/it is empty/);
     expect(status).toBe(1);
     expect(await readdir(folder)).toEqual([]);

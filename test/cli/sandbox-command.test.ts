@@ -87,12 +87,12 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
   });
 
   it('refuses an existing account with another password', async () => {
-    const sandbox = start(['--port', '0', '--account', 'ann@example.com'], {
+    const { status, errors } = await run(['--port', '0', '--account', 'ann@example.com'], {
       ...SECRETS,
       JOBMIRROR_SANDBOX_PASSWORD: 'another password',
     });
-    expect((await sandbox.ended).status).toBe(1);
-    expect(sandbox.errors()).toContain('an account ann@example.com already, with another password');
+    expect(status).toBe(1);
+    expect(errors).toContain('an account ann@example.com already, with another password');
   });
 });
 
@@ -110,9 +110,9 @@ it('says which port is taken, and what to do', { timeout: 180_000 }, async () =>
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
   const { port } = holder.address() as AddressInfo;
-  const sandbox = start(['--port', String(port)]);
-  expect((await sandbox.ended).status).toBe(1);
-  expect(sandbox.errors()).toContain(
+  const { status, errors } = await run(['--port', String(port)]);
+  expect(status).toBe(1);
+  expect(errors).toContain(
     `jobmirror: port ${port} of 127.0.0.1 is taken; choose another one with --port, or --port 0`,
   );
   holder.close();

@@ -4,6 +4,7 @@ import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { startProgram } from './program.ts';
 import { spawnProgram } from './run-program.ts';
 
 const KEY = 'qu3ry-s3cret-of-the-list';
@@ -75,7 +76,11 @@ itInAll('a collector that is away changes nothing', async () => {
 
 itInAll('a way of exporting that is not offered is named, and the work is done', async () => {
   const env = { ...mirror.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-  const { status, errors } = await spawnProgram({ ...mirror, env }, 'status');
-  expect([status, errors]).toEqual([0, expect.stringContaining('no traces are exported: OTEL_EXPORTER_OTLP_PROTOCOL')]);
+  const running = startProgram(['status', '--config', mirror.configPath], { cwd: mirror.folder, env });
+  const { status } = await running.ended;
+  expect([status, running.errors()]).toEqual([
+    0,
+    expect.stringContaining('no traces are exported: OTEL_EXPORTER_OTLP_PROTOCOL'),
+  ]);
   expect(collector.received).toEqual([]);
 });

@@ -19,7 +19,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
+import { type Binaries, completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { runnableBinaries } from '../../src/embedded-postgres/runnable-binaries.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
@@ -54,7 +54,7 @@ const othersNote = othersCanRun || !asRoot ? '' : ' (skipped: other users may no
 
 describe.skipIf(!asRoot)(`as root${note}`, () => {
   it('runs the server as another user, who owns nothing but the data', async () => {
-    const dataDir = newDataFolder();
+    const dataDir = await copiedFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const owner = statSync(join(homeOf(dataDir), 'data')).uid;
     expect(owner).not.toBe(0);
@@ -64,22 +64,45 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await server.leave();
   });
 
-  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again, unless the folder was deleted', async () => {
+  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again', async () => {
     const dataDir = newDataFolder(0o700);
-    const shelters = [join(temporaryFolder(), 'shelter')];
+    const shelter = join(temporaryFolder(), 'shelter');
+    const shelters = [shelter];
     const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await runSql(first.url(), 'create table mark ()');
     await first.leave();
-    expect(readlinkSync(homeOf(dataDir))).toContain('shelter/clusters/');
+    const abandoned = readlinkSync(homeOf(dataDir));
+    expect(abandoned).toContain('shelter/clusters/');
     const members = [startMember(dataDir, { shelters }), startMember(dataDir, { shelters })];
     const [one = '', two] = await Promise.all(members.map((member) => member.joined()));
     expect(one).toBe(two);
     expect(await runSql(one, 'select * from mark')).toEqual([]);
     await Promise.all(members.map((member) => member.leave()));
+
+    // Once the folder was deleted, the same folder gets a new cluster. That removes only clusters that no data folder points
+    // to and that are 30 days old.
     rmSync(dataDir, { recursive: true });
+    const places = join(shelter, 'clusters');
+    /** As one that was made for a data folder. */
+    const madeFor = (name: string, folder: string): string => {
+      const home = join(places, name);
+      mkdirSync(home);
+      writeFileSync(clusterPaths(home).madeFor, homeOf(folder));
+      return home;
+    };
+    const inUse = newDataFolder(0o700);
+    const desired = madeFor('desired', inUse);
+    mkdirSync(dirname(homeOf(inUse)), { recursive: true });
+    symlinkSync(desired, homeOf(inUse));
+    const added = madeFor('added', newDataFolder(0o700));
+    const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
+    for (const home of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
     const second = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await expect(runSql(second.url(), 'select * from mark')).rejects.toThrow('does not exist');
     await second.leave();
+    const made = readlinkSync(homeOf(dataDir));
+    expect([dirname(made), readFileSync(clusterPaths(made).madeFor, 'utf8')]).toEqual([places, homeOf(dataDir)]);
+    expect([desired, added, abandoned].map((home) => existsSync(home))).toEqual([true, true, false]);
   });
 
   it('reports a cluster that is gone from the shelter, instead of creating a new one', async () => {
@@ -92,31 +115,6 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     rmSync(shelter, { recursive: true });
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(/is gone\.\nBring that folder back/);
-  });
-
-  it('removes only clusters that no data folder points to and that are 30 days old', async () => {
-    const shelter = join(temporaryFolder(), 'shelter');
-    const places = join(shelter, 'clusters');
-    mkdirSync(places, { recursive: true });
-    /** As one that was made for a data folder, which is gone. */
-    const withoutFolder = (name: string, dataDir = newDataFolder(0o700)): string => {
-      const home = join(places, name);
-      mkdirSync(home);
-      writeFileSync(clusterPaths(home).madeFor, homeOf(dataDir));
-      return home;
-    };
-    const inUse = newDataFolder(0o700);
-    const desired = withoutFolder('desired', inUse);
-    mkdirSync(dirname(homeOf(inUse)), { recursive: true });
-    symlinkSync(desired, homeOf(inUse));
-    const [added, abandoned] = [withoutFolder('added'), withoutFolder('abandoned')];
-    const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
-    for (const home of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
-    const dataDir = newDataFolder(0o700);
-    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
-    const made = readlinkSync(homeOf(dataDir));
-    expect([dirname(made), readFileSync(clusterPaths(made).madeFor, 'utf8')]).toEqual([places, homeOf(dataDir)]);
-    expect([desired, added, abandoned].map((home) => existsSync(home))).toEqual([true, true, false]);
   });
 
   it('skips a shelter that others could write to', async () => {
@@ -158,14 +156,16 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
 });
 
 describe('the data folder', () => {
-  it('may be a relative path', async () => {
+  it('may be a relative path, and is closed to others', async () => {
     const dataDir = await copiedFolder();
+    chmodSync(dataDir, 0o777);
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
     process.chdir(dirname(dirname(dataDir)));
     const server = await openEmbeddedServer(relative(process.cwd(), dataDir), withoutSync);
     expect(postmasterPid(dataDir)).toBeDefined();
     expect(lstatSync(homeOf(dataDir)).isDirectory()).toBe(true);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o775);
     await server.leave();
   });
 
@@ -221,26 +221,20 @@ describe('binaries', () => {
     completeLibraries(unfinished.folder);
   });
 
-  it.skipIf(!asRoot)(`are copied if their user can't reach them, even by several at the same time${note}`, async () => {
-    const hidden = unfinishedInstallation(0o700);
-    const folder = temporaryFolder();
-    const copies = await Promise.all([1, 2, 3].map(() => runnableBinaries(someone, () => folder, hidden)));
-    for (const copy of copies) {
-      expect(execFileSync(postgresPath(copy), ['--version'], { ...someone, cwd: '/' }).toString()).toContain(
-        'PostgreSQL',
-      );
-    }
-    expect(readdirSync(folder)).toEqual([`postgres-${installed.version}`]);
-  });
-
-  it.skipIf(!asRoot)(`are copied again if the copy is damaged${note}`, async () => {
-    const hidden = unfinishedInstallation(0o700);
-    const folder = temporaryFolder();
-    const copy = await runnableBinaries(someone, () => folder, hidden);
-    rmSync(join(copy.folder, 'bin'), { recursive: true });
-    await runnableBinaries(someone, () => folder, hidden);
-    expect(existsSync(postgresPath(copy))).toBe(true);
-  });
+  it.skipIf(!asRoot)(
+    `are copied if their user can't reach them, even by two at the same time, and again if the copy is damaged${note}`,
+    async () => {
+      const hidden = unfinishedInstallation(0o700);
+      const folder = temporaryFolder();
+      const version = (copy: Binaries) =>
+        execFileSync(postgresPath(copy), ['--version'], { ...someone, cwd: '/' }).toString();
+      const copies = await Promise.all([1, 2].map(() => runnableBinaries(someone, () => folder, hidden)));
+      for (const copy of copies) expect(version(copy)).toContain('PostgreSQL');
+      expect(readdirSync(folder)).toEqual([`postgres-${installed.version}`]);
+      rmSync(join(copies[0]?.folder ?? '', 'bin'), { recursive: true });
+      expect(version(await runnableBinaries(someone, () => folder, hidden))).toContain('PostgreSQL');
+    },
+  );
 
   it('that are not installed: the error says how to install them', () => {
     expect(() => findBinaries(`file://${temporaryFolder()}/module.js`)).toThrow(

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../src/feed/format/formats.ts';
-import { countOf } from '../support/extent.ts';
+import { generated } from '../support/extent.ts';
 import { splitAs } from './collect.ts';
 
 const parse = (text: string, lenient = true) => formatOf('json').parseRecord(Buffer.from(text), { lenient });
@@ -29,7 +29,7 @@ describe('a lenient feed', () => {
 
   it('reads long records', () => {
     for (const long of ['x\n', '\\n\n', '\\\\', '"', ',\n', '[', '{"a":'].map((part) =>
-      part.repeat(countOf(undefined, 1_000_000, 100_000)),
+      part.repeat(generated(1_000_000)),
     )) {
       expect(() => parse(`{"a": "${long}"}`)).not.toThrow();
     }

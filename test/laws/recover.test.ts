@@ -2,7 +2,6 @@
 import { describe, expect } from 'vitest';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -34,30 +33,26 @@ async function openOutdated(open: Open): Promise<Installation> {
 
 const RECOVER = ['recover', 'acme', '--yes', '--json'];
 
-const POINTS: readonly { readonly step: Step; readonly nth: number }[] = [
+const DEATHS: readonly { readonly step: Step; readonly nth: number }[] = [
   { step: 'jobs-verified', nth: 1 },
   { step: 'job-replaced', nth: 3 },
   { step: 'jobs-adopted', nth: 1 },
   { step: 'differences-marked', nth: 1 },
 ];
-const IN_PART = new Set(['job-replaced 3', 'jobs-adopted 1']);
 
 describe('a process that recovers a feed', () => {
-  it.for(POINTS)(
-    'killed at $step number $nth: the next one does the rest',
-    { timeout: 900_000 },
-    async ({ step, nth }, { open, skip }) => {
-      skip(!runsEverything && !IN_PART.has(`${step} ${nth}`), ONLY_IN_ALL);
-      const installation = await openOutdated(open);
+  it('killed at one step after another: the next one does the rest', { timeout: 900_000 }, async ({ open }) => {
+    const installation = await openOutdated(open);
+    for (const { step, nth } of DEATHS) {
       const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
       const { signal, output } = await installation.spawn(RECOVER, env).ended;
-      expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
-      expect(await runProgram(installation, ...RECOVER)).toMatchObject({ status: 0 });
-      await heal(installation);
-      await checkLaws(installation, list);
-      expect((await installation.siteJobs()).get('p1')).toMatchObject({ description: '<p>Work p1</p>' });
-    },
-  );
+      expect({ signal, output }, step).toMatchObject({ signal: 'SIGKILL' });
+    }
+    expect(await runProgram(installation, ...RECOVER)).toMatchObject({ status: 0 });
+    await heal(installation);
+    await checkLaws(installation, list);
+    expect((await installation.siteJobs()).get('p1')).toMatchObject({ description: '<p>Work p1</p>' });
+  });
 
   it('beside others, and beside a sync: each posting ends with one job', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openOutdated(open);

@@ -2,11 +2,13 @@
 // bound wholly or not at all, and none gets a second job.
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
+import { storeJobs } from './stored-jobs.ts';
 
 /** More than are bound in one transaction. */
 const MANY = 510;
@@ -30,8 +32,12 @@ const REKEY = ['feeds', 'rekey', 'acme', '--sure', '--json'];
 
 describe('a process that binds new keys', () => {
   it('killed after a part of them: the next one binds the rest', { timeout: 600_000 }, async ({ open }) => {
-    const installation = await open();
-    await syncFeed(installation, wards('a', MANY));
+    const installation = await open({ searched: true });
+    const former = wards('a', MANY);
+    await installation.writeFeed(feedXml(former));
+    await storeJobs(installation, former.map(jobOf));
+    expect(await runProgram(installation, 'mappings', 'adopt', 'acme', '--sure')).toMatchObject({ status: 0 });
+    expect(await installation.sync()).toMatchObject({ unchanged: MANY, created: 0 });
     const before = await idsByTitle(installation);
     const list = wards('b', MANY);
     expect(await syncFeed(installation, list)).toMatchObject({

@@ -42,11 +42,7 @@ export async function playEverything(
 ): Promise<{ readonly traces: Traces; readonly seen: readonly Find[] }> {
   const traces: Traces = [];
   const given = new Set<number>([process.pid]);
-  const searches = [...Object.values(SECRETS), ACCESS_TOKEN].map(canarySearch);
-  const watch = watchProcesses(
-    (where, content) => searches.flatMap((search) => search(where, content)),
-    () => given,
-  );
+  const watch = watchProcesses(canarySearch(...Object.values(SECRETS), ACCESS_TOKEN), () => given);
   const begin = (command: readonly string[]): Running => {
     const running = installation.spawn(command, SECRETS);
     given.add(running.child.pid ?? 0);

@@ -11,8 +11,8 @@ import { checkLaws } from './laws.ts';
 
 /** Rates with one posting per queue job, and with two; in the longer run, the workers that come later join even on a slow machine. */
 const RATES = [
-  { rate: 20, seconds: 8 },
-  { rate: 100, seconds: 4 },
+  { rate: 10, seconds: 8 },
+  { rate: 100, seconds: 3 },
 ];
 const CASES = QUEUES.flatMap((queue, number) => spread(RATES, number, 2).map((each) => ({ ...queue, ...each })));
 
@@ -53,7 +53,6 @@ describe('several workers', { concurrent: true }, () => {
       const sync = installation.spawn(['sync', '--json']);
       await watch(installation, 0.15 * feed.length, workers);
       const second = installation.spawn(['work']);
-      const third = installation.spawn(['work']);
       await watch(installation, 0.45 * feed.length, workers);
       first.child.kill('SIGKILL');
       await watch(installation, 0.65 * feed.length, workers);
@@ -63,9 +62,6 @@ describe('several workers', { concurrent: true }, () => {
       const { status, output } = await sync.ended;
       expect(status, output).toBe(0);
       expect(await second.ended).toMatchObject({ status: 0 });
-      await third.started;
-      third.child.kill('SIGTERM');
-      expect(await third.ended).toMatchObject({ status: 0 });
       // The next change goes to the first worker that asks, so shares vary; but no worker sent everything alone.
       expect(workers.size).toBeGreaterThan(1);
 

@@ -69,6 +69,21 @@ test('several processes may open the queue in one new database at once', async (
   await database.drop();
 });
 
+test('a schema of an earlier version is migrated', async () => {
+  const database = await createTestDatabase({ empty: true });
+  await runSql(database.url, 'create schema queue');
+  // As BullMQ creates it, before its first migration.
+  await runSql(
+    database.url,
+    `create table queue.migration (version integer primary key, name text not null, min_client_version integer not null,
+       applied_at timestamptz not null default now())`,
+  );
+  const queue = await openSiteQueue(await open('database', database.url), siteName('board'));
+  expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
+  await queue.close();
+  await database.drop();
+});
+
 test('options in the database’s URL are kept in addition to those of the queue', async () => {
   const database = await createTestDatabase({ empty: true });
   const url = new URL(database.url);

@@ -151,7 +151,7 @@ const entryOf = async (key: string) => {
 };
 
 describe('while a pull requests details', () => {
-  it('no transaction is open, and no connection of the pull holds anything but the locks', async () => {
+  it('no transaction is open, no connection of the pull holds anything but the locks, and no other pull or rename begins', async () => {
     const report = await whileWaiting('j5', sync, async () => {
       const { db } = await context();
       const open = await db.query(
@@ -166,6 +166,13 @@ describe('while a pull requests details', () => {
         [[lockKey('pull', 'acme'), lockKey('details', 'acme'), lockKey('write', 'acme')]],
       );
       expect(held.map(({ key }) => key)).toEqual([lockKey('details', 'acme')]);
+
+      expect(await pull()).toEqual({ kind: 'busy' });
+      const to = { feed: feedName('other'), site: siteName('board') };
+      await withOtherProcess(async (other) => {
+        expect(await pull(other)).toEqual({ kind: 'busy' });
+        expect(await renameFeed(other, acme, to, 'a person')).toEqual({ kind: 'busy', feed: acme });
+      });
     });
     expect(report).toMatchObject({ created: 5, complete: true });
   });
@@ -300,18 +307,6 @@ describe('while a pull requests details', () => {
     expect(ended).toMatchObject({ complete: true, created: 2, updated: 1, deleted: 1 });
     expect(requested().sort()).toEqual(['j1', 'j2', 'j2', 'j3', 'j4', 'j5', 'new', 'newer']);
     expect((await plan()).lines).toEqual([]);
-  });
-
-  it('no other pull, rename or import begins', async () => {
-    const report = await whileWaiting('j5', sync, async () => {
-      expect(await pull()).toEqual({ kind: 'busy' });
-      const to = { feed: feedName('other'), site: siteName('board') };
-      await withOtherProcess(async (db) => {
-        expect(await pull(db)).toEqual({ kind: 'busy' });
-        expect(await renameFeed(db, acme, to, 'a person')).toEqual({ kind: 'busy', feed: acme });
-      });
-    });
-    expect(report).toMatchObject({ created: 5, complete: true });
   });
 
   it('somebody begins to edit: the pull waits, and plans once that has ended', async () => {

@@ -45,56 +45,55 @@ const without = (count: number, of: number) => feedXml(postings(of).slice(0, of 
 
 describe('a posting that is missing while its create is in doubt', () => {
   it('keeps the job that is found until the configured number of complete pulls missed it', async () => {
-    const mirror = await openDoubtful(10, true, 3);
-    await mirror.writeFeed(without(2, 10));
-    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 8, deleted: 0, pending_deletes: 0 });
+    const mirror = await openDoubtful(6, true, 3);
+    await mirror.writeFeed(without(2, 6));
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 4, deleted: 0, pending_deletes: 0 });
     await letAnswer(mirror);
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 0, deleted: 0 });
-    expect((await mirror.siteJobs()).size).toBe(10);
+    expect((await mirror.siteJobs()).size).toBe(6);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 2, grace: 0, deleted: 2 });
-    expect((await mirror.siteJobs()).size).toBe(8);
+    expect((await mirror.siteJobs()).size).toBe(4);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, requests: 0 });
   });
 
   it('and returns within its grace period has one job', async () => {
-    const mirror = await openDoubtful(10, true, 2);
-    await mirror.writeFeed(without(2, 10));
+    const mirror = await openDoubtful(6, true, 2);
+    await mirror.writeFeed(without(2, 6));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2 });
     await letAnswer(mirror);
-    await mirror.writeFeed(feedXml(postings(10)));
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 10, gone: 0, in_doubt: 0 });
-    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
-    expect(await mirror.sync()).toMatchObject({ unchanged: 10, requests: 0 });
+    await mirror.writeFeed(feedXml(postings(6)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 6, gone: 0, in_doubt: 0 });
+    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(6);
+    expect(await mirror.sync()).toMatchObject({ unchanged: 6, requests: 0 });
     // Its grace period begins again.
-    await mirror.writeFeed(without(2, 10));
+    await mirror.writeFeed(without(2, 6));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, deleted: 0 });
-    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
+    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(6);
   });
 
   it('and whose job was never made leaves nothing behind', async () => {
-    const mirror = await openDoubtful(10, false, 2);
-    await mirror.writeFeed(without(2, 10));
+    const mirror = await openDoubtful(6, false, 2);
+    await mirror.writeFeed(without(2, 6));
     await letAnswer(mirror);
-    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 8 });
-    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, grace: 0, unchanged: 8, requests: 0 });
-    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 4 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, grace: 0, unchanged: 4, requests: 0 });
+    expect((await mirror.siteJobs()).size).toBe(4);
     expect(await (await mirror.app()).db.query('select key from change')).toEqual([]);
   });
 
   it('with more of them than the guard allows: nothing is held within the grace period, and all of them after it', async () => {
-    const mirror = await openDoubtful(8, true, 2);
+    const mirror = await openDoubtful(6, true, 2);
     await mirror.writeFeed(feedXml([]));
-    expect(await mirror.sync()).toMatchObject({ gone: 8, grace: 8, held: 0 });
+    expect(await mirror.sync()).toMatchObject({ gone: 6, grace: 6, held: 0 });
     await letAnswer(mirror);
-    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 8, grace: 0, held: 8, deleted: 0 });
-    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 6, grace: 0, held: 6, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(6);
   });
 });
 
 describe('the grace period of a posting without a mapping', () => {
   const list = [...postings(9), posting('late')];
   const missing = postings(9);
-  const late = postingKey('late');
   const nothingShown = { fields: {}, uncertain: [], isProven: true };
   const differing = { fields: {}, uncertain: ['title'], isProven: true };
 
@@ -205,31 +204,36 @@ describe('the grace period of a posting without a mapping', () => {
     expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', desired: 'absent' });
   });
 
-  it.each(['rejected', 'failed'] as const)('protects nothing if its create is %s', async (to) => {
-    const stage = await openWith();
-    const attempt = await stage.claim('late');
+  it('protects nothing if its create is rejected or has failed', async () => {
+    const ends = ['rejected', 'failed'] as const;
+    const stage = await openWith(2, [...missing, ...ends.map((end) => posting(end))]);
+    const attempts = [await stage.claim('rejected'), await stage.claim('failed')] as const;
     await stage.pull(missing);
-    const back = { to, reason: { kind: to, message: `it ${to}`, problems: [] } };
-    await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
-    expect(await stage.change('late')).toMatchObject({ state: to });
+    for (const [at, to] of ends.entries()) {
+      const attempt = attempts[at] ?? expect.fail();
+      const back = { to, reason: { kind: to, message: `it ${to}`, problems: [] } };
+      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      expect(await stage.change(to)).toMatchObject({ state: to });
+    }
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
-    expect(await stage.change('late')).toBeUndefined();
+    for (const to of ends) expect(await stage.change(to)).toBeUndefined();
   });
 
-  it.each([5, Number.POSITIVE_INFINITY])(
-    'sends nothing if a person says that its job is missing (%s)',
-    async (tries) => {
-      const stage = await openWith();
-      await stage.fail('late', 'in_doubt');
-      await stage.pull(missing);
-      const doubt = await findDoubt(stage.app.db, acme, late);
+  it('sends nothing if a person says that its job is missing, however often it may be tried', async () => {
+    const tries = { often: 5, endlessly: Number.POSITIVE_INFINITY };
+    const found = [...missing, ...Object.keys(tries).map((key) => posting(key))];
+    const stage = await openWith(2, found);
+    for (const key of Object.keys(tries)) await stage.fail(key, 'in_doubt');
+    await stage.pull(missing);
+    for (const [key, most] of Object.entries(tries)) {
+      const doubt = await findDoubt(stage.app.db, acme, postingKey(key));
       if (doubt === undefined) throw new Error('not in doubt');
-      expect(await refuteDoubt(stage.app.db, doubt, tries)).toBe(true);
-      await expect(stage.claim('late')).rejects.toThrow('not ready');
-      expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
-      expect(await stage.change('late')).toBeUndefined();
-      await stage.pull(list);
-      expect((await stage.claim('late')).request.kind).toBe('create');
-    },
-  );
+      expect(await refuteDoubt(stage.app.db, doubt, most)).toBe(true);
+      await expect(stage.claim(key)).rejects.toThrow('not ready');
+    }
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
+    for (const key of Object.keys(tries)) expect(await stage.change(key)).toBeUndefined();
+    await stage.pull(found);
+    for (const key of Object.keys(tries)) expect((await stage.claim(key)).request.kind).toBe('create');
+  });
 });

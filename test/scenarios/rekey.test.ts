@@ -135,13 +135,6 @@ describe('all keys change', () => {
     },
   );
 
-  itInAll('and return before a person decides: nothing is sent', async () => {
-    await open(wards('a', 8));
-    await syncOf(wards('b', 8));
-    expect(await syncOf(wards('a', 8))).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
-    expect((await rekey()).out).toContain('do not seem to have changed');
-  });
-
   itInAll('and a person approves the deletes: the new postings are created afterwards', async () => {
     await open(wards('a', 8));
     await syncOf(wards('b', 8));
@@ -155,15 +148,21 @@ describe('all keys change', () => {
     );
   });
 
-  itInAll('after the feed was empty for a while', async () => {
-    await open(wards('a', 8));
-    const before = await ids();
-    expect(await syncOf([])).toMatchObject({ status: 'review', held: 8 });
-    expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', held: 8, pending: 8, requests: 0 });
-    await rekey('--sure');
-    expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', updated: 8 });
-    expect(await ids()).toEqual(before);
-  });
+  itInAll(
+    'and return before a person decides: nothing is sent; and again after the feed was empty for a while',
+    async () => {
+      await open(wards('a', 8));
+      const before = await ids();
+      await syncOf(wards('b', 8));
+      expect(await syncOf(wards('a', 8))).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
+      expect((await rekey()).out).toContain('do not seem to have changed');
+      expect(await syncOf([])).toMatchObject({ status: 'review', held: 8 });
+      expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', held: 8, pending: 8, requests: 0 });
+      await rekey('--sure');
+      expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', updated: 8 });
+      expect(await ids()).toEqual(before);
+    },
+  );
 
   itInAll('within the grace of the missing postings', async () => {
     await open(wards('a', 8), { feed: { delete_guard: '{ missing_pulls: 3 }' } });

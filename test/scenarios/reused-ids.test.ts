@@ -80,28 +80,20 @@ describe.each([
   });
 });
 
-it.each([
-  ['deleted', [posting('lost')]],
-  ['changed', [posting('old', { title: 'Changed' }), posting('lost')]],
-])(
-  'a job that only a lost response would have named is not %s for the posting that had its ID',
-  async (_what, feed) => {
-    const {
-      jobs,
-      mirror: open,
-      site: reusing,
-    } = await openReusing((key) => (key === 'lost' ? 'id-old' : `id-${key}`), true);
-    await open.writeFeed(feedXml([posting('old')]));
-    await open.sync();
-    jobs.delete('id-old');
-    await open.writeFeed(feedXml([posting('old'), posting('lost')]));
-    expect(await open.sync()).toMatchObject({ in_doubt: 1 });
-    await open.writeFeed(feedXml(feed));
-    await open.sync();
-    expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
-    expect(jobs.get('id-old')).toContain('<number>lost</number>');
-  },
-);
+it('a job that only a lost response would have named is not deleted or changed for the posting that had its ID', async () => {
+  const { jobs, mirror: open, site: reusing } = await openReusing((key) => key.replace(/^(lost )?/, 'id-'), true);
+  const before = [posting('gone'), posting('changed')];
+  const lost = [posting('lost gone'), posting('lost changed')];
+  await open.writeFeed(feedXml(before));
+  await open.sync();
+  jobs.clear();
+  await open.writeFeed(feedXml([...before, ...lost]));
+  expect(await open.sync()).toMatchObject({ in_doubt: 2 });
+  await open.writeFeed(feedXml([posting('changed', { title: 'Changed' }), ...lost]));
+  await open.sync();
+  expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
+  for (const key of ['gone', 'changed']) expect(jobs.get(`id-${key}`)).toContain(`<number>lost ${key}</number>`);
+});
 
 describe('while a create is in doubt, at a site that does not show the job', () => {
   /**

@@ -51,25 +51,25 @@ describe('a site that refuses', () => {
 });
 
 describe('a site that refuses everything, with many requests in flight', () => {
-  const limits = '{ requests_per_second: 5000, concurrency: 32, timeout_seconds: 5 }';
+  const limits = '{ requests_per_second: 5000, concurrency: 16, timeout_seconds: 5 }';
 
   it('is paused although more than twice the first postings were sent before the check', async () => {
-    mirror = await openMirror({ site: { limits, canary: '{ requests: 10, percent: 50 }' } });
-    await mirror.writeFeed(feedXml(postings(200)));
+    mirror = await openMirror({ site: { limits, canary: '{ requests: 5, percent: 50 }' } });
+    await mirror.writeFeed(feedXml(postings(100)));
     // All responses arrive at the same time.
     await mirror.sandbox.setFaults([{ name: 'latency', ms: 500 }, { name: '403' }]);
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0 });
-    expect(report.failed).toBeLessThanOrEqual(10 + 4 * 32);
+    expect(report.failed).toBeLessThanOrEqual(5 + 4 * 16);
     const { pauseCause = '' } = await readSiteState((await mirror.app()).db, board);
     expect(textOf(pauseCause)).toContain('first');
   });
 
   itInAll('is not paused if the check is switched off', async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 0 }' } });
-    await mirror.writeFeed(feedXml(postings(100)));
+    await mirror.writeFeed(feedXml(postings(50)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
-    expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 100, pending: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 50, pending: 0 });
   });
 });
 

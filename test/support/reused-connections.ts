@@ -1,5 +1,6 @@
 // Keeps the connections to reusable test databases open after their clients have ended, for the next clients, and prepares their
-// statements. A new server process would read its catalogs and plan every statement again, which takes longer than most tests.
+// statements: a new server process would read its catalogs and plan every statement again, which takes longer than most tests.
+// Rows without an order come in another one.
 import pg from 'pg';
 
 /** What is used of a client of the driver, beyond its public interface. */
@@ -199,10 +200,34 @@ interface Statement {
   readonly submit?: unknown;
 }
 
+/** Says in which order its rows come; the rows of a cursor come as its own statement says. */
+const ORDERED = /\border by\b|^\s*fetch\b/i;
+
+interface Answer {
+  readonly rows?: unknown[];
+}
+
+type Answered = (error: Error | null, answer?: Answer) => void;
+
+/** The rows of a table come in any order, which a test must not rely on: here they come the other way round. */
+function reversed<A extends Answer | undefined>(answer: A): A {
+  answer?.rows?.reverse();
+  return answer;
+}
+
 prototype.query = function (this: Client, given: string | Statement, ...rest: unknown[]) {
   const statement = typeof given === 'string' ? { text: given } : given;
   const { text, name, submit } = statement;
-  const isPlanned = text !== undefined && name === undefined && submit === undefined && PLANNED.test(text);
-  if (!isPlanned || !reusable.has(this.database as string)) return query.call(this, given, ...rest);
-  return query.call(this, { ...statement, name: planName(text) }, ...rest);
+  if (text === undefined || submit !== undefined || !reusable.has(this.database as string))
+    return query.call(this, given, ...rest);
+  const isPlanned = name === undefined && PLANNED.test(text);
+  const sent = isPlanned ? { ...statement, name: planName(text) } : given;
+  if (ORDERED.test(text)) return query.call(this, sent, ...rest);
+  // A pool gives a function to call.
+  const done = rest.at(-1);
+  if (typeof done === 'function') {
+    const answered: Answered = (error, answer) => (done as Answered)(error, reversed(answer));
+    return query.call(this, sent, ...rest.slice(0, -1), answered);
+  }
+  return (query.call(this, sent, ...rest) as Promise<Answer>).then(reversed);
 };

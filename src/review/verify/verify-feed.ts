@@ -9,8 +9,11 @@ import { setAgain } from './set-again.ts';
 import { verifySite } from './verify-site.ts';
 import type { VerifySubject } from './verifying.ts';
 
-/** Jobs that are asked for, and marked, before the run could be continued after them. */
-const PORTION = 200;
+/** An object, so that a test can lower the limit. */
+export const VERIFY_LIMITS = {
+  /** Jobs that are asked for, and marked, before the run could be continued after them. */
+  portion: 200,
+};
 const NOTHING: VerifyResult = { jobs: 0, same: 0, changed: 0, gone: 0, foreign: 0, untold: 0, marked: 0, left: 0 };
 
 export interface VerifyFeedRun {
@@ -38,7 +41,7 @@ export async function verifyFeed(work: VerifyFeedRun): Promise<VerifyResult | un
   let after = run.after === undefined ? undefined : postingKey(run.after);
   let soFar = run.soFar ?? NOTHING;
   for (;;) {
-    const { result, last } = await verifyPortion(work, { kind: 'all', after, most: PORTION });
+    const { result, last } = await verifyPortion(work, { kind: 'all', after, most: VERIFY_LIMITS.portion });
     soFar = sumOf(soFar, result);
     if (last === undefined || result.message !== undefined) return soFar;
     after = last;

@@ -63,9 +63,9 @@ export interface SeenEntry {
   readonly revision: number | null;
 }
 
-/** Of these entries, those that exist, with the value that their message is about. */
+/** Of these entries, those that exist, in the order of their IDs, with the value that their message is about. */
 export const readSeen = (
   db: Queryable,
   ids: readonly number[],
 ): Promise<(SeenEntry & { readonly value: string | null })[]> =>
-  db.query(`select e.id, e.revision, e.value from review_entry e where e.id = any($1::bigint[])`, [ids]);
+  db.query(`select e.id, e.revision, e.value from review_entry e where e.id = any($1::bigint[]) order by e.id`, [ids]);
