@@ -10,6 +10,7 @@ import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { runSql } from '../support/sql.ts';
 import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
@@ -54,10 +55,12 @@ const headers = () => ({
   'content-type': 'application/xml',
 });
 
+/** Opening the app for a query takes as long as a command. */
+const query = <Row extends Record<string, unknown> = Record<string, unknown>>(sql: string): Promise<Row[]> =>
+  runSql<Row>(mirror.env.DATABASE_URL ?? '', sql);
+
 async function jobIds(): Promise<Map<string, string>> {
-  const { db } = await mirror.app();
-  const rows = await db.query<{ key: string; id: string }>('select key, site_job_id as id from mapping');
-  await mirror.stopEngine();
+  const rows = await query<{ key: string; id: string }>('select key, site_job_id as id from mapping');
   return new Map(rows.map(({ key, id }) => [key, id]));
 }
 const jobOf = async (key: string) => (await jobIds()).get(key) ?? '';
@@ -114,14 +117,18 @@ async function found(...args: readonly string[]) {
 
 /** Everything that a run without `--repair` must leave as it is. */
 async function stateOfDatabase(): Promise<unknown> {
-  const { db } = await mirror.app();
-  const rows = await Promise.all(
-    ['mapping', 'document', 'change', 'uncertain_write', 'site_reference', 'site_sign', 'audit', 'site_state'].map(
-      (table) => db.query(`select to_jsonb(t) as row from ${table} t order by to_jsonb(t)::text`),
-    ),
-  );
-  await mirror.stopEngine();
-  return rows;
+  const tables = [
+    'mapping',
+    'document',
+    'change',
+    'uncertain_write',
+    'site_reference',
+    'site_sign',
+    'audit',
+    'site_state',
+  ];
+  const all = tables.map((table) => `select '${table}' as name, to_jsonb(t) as row from ${table} t`);
+  return query(`select * from (${all.join(' union all ')}) r order by name, row::text`);
 }
 
 describe('verify', () => {
@@ -432,12 +439,8 @@ describe('a site that is not the right one', () => {
     expect(await found('--sample', '2')).toMatchObject({ status: 1, findings: [] });
 
     // A person says that it was emptied.
-    const { db } = await mirror.app();
-    await db.query(
-      `insert into site_state (site, trust_gone_until) values ('board', now() + interval '1 hour')
-       on conflict (site) do update set trust_gone_until = excluded.trust_gone_until`,
-    );
-    await mirror.stopEngine();
+    await query(`insert into site_state (site, trust_gone_until) values ('board', now() + interval '1 hour')
+       on conflict (site) do update set trust_gone_until = excluded.trust_gone_until`);
     expect(await found()).toMatchObject({ status: 2, counts: { gone: 30 } });
   });
 
@@ -500,9 +503,7 @@ itInAll('jobs with the reference of a posting that are not foreign', async () =>
 
 itInAll('a job that the list shows under another ID is not foreign', async () => {
   const behind = await openBehindProxy(postings(3));
-  const { db } = await mirror.app();
-  await db.query(`update mapping set site_job_id = site_job_id || '-nurse'`);
-  await mirror.stopEngine();
+  await query(`update mapping set site_job_id = site_job_id || '-nurse'`);
   behind.route = (path) => path.replace('-nurse.', '.');
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 3 } });
 });
@@ -594,10 +595,8 @@ describe('a command that cannot do its work', () => {
 
   it('a paused site', async () => {
     await openMirrored(postings(1));
-    const { db } = await mirror.app();
-    await db.query(`insert into site_state (site, paused_since, pause_cause) values ('board', now(), '"it refuses all"')
+    await query(`insert into site_state (site, paused_since, pause_cause) values ('board', now(), '"it refuses all"')
       on conflict (site) do update set paused_since = now(), pause_cause = '"it refuses all"'`);
-    await mirror.stopEngine();
     mirror.sandbox.requests.clear();
     const { status, counts } = await found();
     expect(status).toBe(1);
@@ -727,9 +726,7 @@ itInAll('an update that is ready is sent with the fields that were marked', asyn
 
 itInAll('an imported mapping whose content is not known: its job exists, and no more can be said', async () => {
   await openMirrored(postings(2));
-  const { db } = await mirror.app();
-  await db.query(`delete from document where key = 'p1'`);
-  await mirror.stopEngine();
+  await query(`delete from document where key = 'p1'`);
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 1, unknown: 1 } });
 });
 

@@ -4,6 +4,7 @@ import { appendFile } from 'node:fs/promises';
 import { expect, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { readAdoptRun } from '../../src/store/mapping/adopt/adopt-runs.ts';
+import { spread } from '../support/extent.ts';
 import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -74,10 +75,11 @@ it('a process that dies while it matches or adopts jobs for the page', { timeout
     return [Object.keys(await bound()).sort(), await audited()];
   }
 
-  await killedAt(installation, 'jobs-listed', { decision: 'match' });
-  expect(await left(false)).toEqual([[], 0]);
-  await killedAt(installation, 'jobs-matched', { decision: 'match' });
-  expect(await left(false)).toEqual([[], 0]);
+  // In CI at one of them: nothing is stored before the next step.
+  for (const step of spread(['jobs-matched', 'jobs-listed'], 0, 2)) {
+    await killedAt(installation, step, { decision: 'match' });
+    expect(await left(false)).toEqual([[], 0]);
+  }
   await killedAt(installation, 'proposals-stored', { decision: 'match' });
   expect(await left(true)).toEqual([[], 0]);
   const sure = { decision: 'sure', mark: (await run())?.mark };

@@ -1,4 +1,4 @@
-// Kills a process at every named step, with different feeds and at a different time for each seed. CRASH_SEEDS=200 plays
+// Kills a process at one named step after another, with different feeds and at a different time for each seed. CRASH_SEEDS=200 plays
 // 200 seeds, starting at FIRST_SEED; SEED=123 replays one.
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
@@ -26,7 +26,7 @@ afterAll(() => {
   process.stdout.write(`${seeds.length} seeds; killed at ${counts}\n`);
 });
 
-describe('a process killed at every step', { concurrent: true }, () => {
+describe('a process killed at one step after another', { concurrent: true }, () => {
   it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     const random = randomOf(seed);
     const installation = await open({ site: SIMULATED_SITE });
@@ -35,7 +35,9 @@ describe('a process killed at every step', { concurrent: true }, () => {
     await installation.sync();
     // Only the process that is killed sends.
     await installation.stopEngine();
-    for (const step of random.some(STEPS, STEPS.length)) await crashAt(step, seed, installation, feed, random);
+    // In CI at half of the steps: `crash.test.ts` kills at each.
+    const steps = spread(random.some(STEPS, STEPS.length), 0, 2);
+    for (const step of steps) await crashAt(step, seed, installation, feed, random);
   });
 });
 

@@ -9,7 +9,7 @@ import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { openPrivateServer, type PrivateServer } from './private-server.ts';
 
-const FEED = postings(120);
+const FEED = postings(80);
 
 interface State {
   readonly state: string;
@@ -95,7 +95,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const installation = await open({ queue, databaseUrl: await server.newDatabase(), site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
       // Slow enough that all states pass before the end.
-      await installation.sandbox.setFaults([{ name: 'latency', ms: 300 }]);
+      await installation.sandbox.setFaults([{ name: 'latency', ms: 600 }]);
       for (const { pass } of passed) {
         await untilProgress(installation, begun);
         await pass(server);

@@ -5,7 +5,7 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
+import { firstOf, ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
@@ -31,10 +31,14 @@ async function openWrong(open: Open): Promise<{ installation: Installation; pull
   const installation = await open(OPTIONS);
   await installation.writeFeed(feedXml(RIGHT));
   await installation.sync();
+  return { installation, pull: await mirrorWrong(installation) };
+}
+
+async function mirrorWrong(installation: Installation): Promise<number> {
   await installation.writeFeed(feedXml(WRONG));
   const { pull } = await installation.sync();
   await installation.stopEngine();
-  return { installation, pull: pull as number };
+  return pull as number;
 }
 
 /** Sends what is left without pulling: the feed is stopped, or its source is still wrong. */
@@ -61,10 +65,14 @@ async function checkUndone(installation: Installation, right = RIGHT): Promise<v
 
 const undoOf = (pull: number) => ['undo', String(pull), '--yes', '--json'];
 
-// One request at a time: deletes, then creates, then updates. CI kills while each of them is sent, each time at another step.
-const SENDING: readonly { readonly step: Step; readonly nth: number }[] = (
-  ['intent-committed', 'outcome-committed', 'answer-received'] as const
-).flatMap((step, at) => spread([1, 3, 5], at, 3).map((nth) => ({ step, nth })));
+const STEPS = ['answer-received', 'intent-committed', 'outcome-committed'] as const;
+
+/** One request at a time: deletes (the first), then creates (the third), then updates: each step, each time at another of them. */
+const SENDING: readonly (readonly { readonly step: Step; readonly nth: number }[])[] = [
+  [3, 1, 5],
+  [1, 5, 3],
+  [5, 3, 1],
+].map((numbers) => numbers.map((nth, at) => ({ step: STEPS[at] as Step, nth })));
 
 async function dieUndoing({ spawn }: Installation, pull: number, step: Step, nth = 1): Promise<void> {
   const { signal, output } = await spawn(undoOf(pull), { FAULT_AT: step, FAULT_NTH: String(nth) }).ended;
@@ -85,12 +93,20 @@ describe('a process that undoes a pull', { concurrent: true }, () => {
     await checkAlreadyUndone(installation, pull);
   });
 
-  it.for(SENDING)('killed at $step number $nth', { timeout: 900_000 }, async ({ step, nth }, { open, skip }) => {
-    skip(!runsEverything && `${step} ${nth}` !== 'answer-received 3', ONLY_IN_ALL);
-    const { installation, pull } = await openWrong(open);
-    await dieUndoing(installation, pull, step, nth);
-    await checkAlreadyUndone(installation, pull);
-  });
+  it.for(spread(SENDING, 0, SENDING.length).map((deaths) => [deaths.map(Object.values).join('; '), deaths] as const))(
+    'killed while it sends, at %s',
+    { timeout: 900_000 },
+    async ([, deaths], { open, skip }) => {
+      skip(!runsEverything && deaths !== SENDING[0], ONLY_IN_ALL);
+      const { installation, ...first } = await openWrong(open);
+      let { pull } = first;
+      for (const [at, { step, nth }] of firstOf(deaths, 1).entries()) {
+        if (at > 0) pull = await mirrorWrong(installation);
+        await dieUndoing(installation, pull, step, nth);
+        await checkAlreadyUndone(installation, pull);
+      }
+    },
+  );
 
   it('while another process sends the pull', { timeout: 900_000 }, async ({ open }) => {
     const right = postings(24);

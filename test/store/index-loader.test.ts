@@ -42,7 +42,7 @@ it('holds every record of the feed, whichever query loaded it', async () => {
   expect(index.size).toBe(POSTINGS + POSTINGS / 5 + POSTINGS / 10);
   const found = async (what: string) => {
     const rows = await db.query<{ n: number; hash: Buffer }>(
-      `select n, decode(md5('acme ${what} ' || n), 'hex') as hash from generate_series(1, ${POSTINGS}) n`,
+      `select n, decode(md5('acme ${what} ' || n), 'hex') as hash from generate_series(1, ${POSTINGS}) n order by n`,
     );
     return rows.map(({ n, hash }) => {
       const slot = index.find(hash);

@@ -207,13 +207,12 @@ interface Answer {
   readonly rows?: unknown[];
 }
 
+type Answered = (error: Error | null, answer?: Answer) => void;
+
 /** The rows of a table come in any order, which a test must not rely on: here they come the other way round. */
-function reverseUnordered(text: string, answer: unknown): unknown {
-  if (ORDERED.test(text) || !(answer instanceof Promise)) return answer;
-  return answer.then((result: Answer) => {
-    result.rows?.reverse();
-    return result;
-  });
+function reversed<A extends Answer | undefined>(answer: A): A {
+  answer?.rows?.reverse();
+  return answer;
 }
 
 prototype.query = function (this: Client, given: string | Statement, ...rest: unknown[]) {
@@ -222,5 +221,13 @@ prototype.query = function (this: Client, given: string | Statement, ...rest: un
   if (text === undefined || submit !== undefined || !reusable.has(this.database as string))
     return query.call(this, given, ...rest);
   const isPlanned = name === undefined && PLANNED.test(text);
-  return reverseUnordered(text, query.call(this, isPlanned ? { ...statement, name: planName(text) } : given, ...rest));
+  const sent = isPlanned ? { ...statement, name: planName(text) } : given;
+  if (ORDERED.test(text)) return query.call(this, sent, ...rest);
+  // A pool gives a function to call.
+  const done = rest.at(-1);
+  if (typeof done === 'function') {
+    const answered: Answered = (error, answer) => (done as Answered)(error, reversed(answer));
+    return query.call(this, sent, ...rest.slice(0, -1), answered);
+  }
+  return (query.call(this, sent, ...rest) as Promise<Answer>).then(reversed);
 };

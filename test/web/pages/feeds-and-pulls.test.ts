@@ -66,7 +66,8 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     const viewport = { width: 320, height: 800 };
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { viewport });
     for (const [path, faults] of [
-      ['/', accessibilityFaults],
+      // Checked with more on it, in the test of sites.
+      ['/', undefined],
       ['/feed?feed=acme', accessibilityFaults],
       ['/pulls', accessibilityFaults],
       // It has the colours of the others, too.
@@ -75,7 +76,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
       expect(await go(path), path).toBe(200);
       expect(await page.title(), path).not.toBe('run');
       expect(await page.locator('img, main script').count(), path).toBe(0);
-      expect(await faults(page), path).toEqual([]);
+      if (faults !== undefined) expect(await faults(page), path).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(320);
     }
     await go(`/pulls/${pull}?show=updated`);

@@ -108,7 +108,7 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
       await context.close();
     });
 
-    it('shows both sides as text, light and dark and narrow, to a viewer without forms', async () => {
+    it('shows both sides as text, also narrow, to a viewer without forms', async () => {
       const { context, page, errors, go } = await signInAs(served, browser, 'ben');
       await go('/rekey?feed=acme&show=unsure');
       await page.getByRole('link', { name: '1 unsure pair', exact: true }).waitFor();
@@ -121,7 +121,6 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
       ).toContain('<img');
       expect(await page.locator('main img, main script').count()).toBe(0);
       expect(await page.title()).not.toBe('run');
-      expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
       await page.setViewportSize({ width: 320, height: 600 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
       await page.getByRole('link', { name: '1 other missing posting' }).click();
@@ -140,7 +139,8 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
     it('keeps the job of one pair by the keyboard, and of another one by its keys', async () => {
       const { context, page, go } = await signInAs(served, browser, 'anna');
       await go('/rekey?feed=acme&show=unsure');
-      expect(await accessibilityFaults(page)).toEqual([]);
+      // What a viewer sees, and forms.
+      expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
       await tabTo(page, 'Keep this job: a90 is b90 now');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: '0 unsure pairs' }).waitFor();
