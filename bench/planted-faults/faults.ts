@@ -686,6 +686,12 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Queue jobs: batches, the dispatcher, and postings that are queued already.
   {
+    file: 'src/queue/database-wiring.ts',
+    find: '>= LATEST_SCHEMA_VERSION',
+    put: '>= 0',
+    tests: ['test/queue/backend.test.ts'],
+  },
+  {
     file: 'src/queue/running-worker.ts',
     find: '.then(() => Promise.all(inFlight))',
     put: '',

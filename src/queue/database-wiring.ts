@@ -2,12 +2,12 @@
 import {
   assertSchemaCompatibility,
   LATEST_SCHEMA_VERSION,
+  PostgresConnection,
   type PostgresPoolConfig,
   type PostgresQueueBackend,
   runMigrations,
   SchemaMigrationRequiredError,
 } from 'bullmq';
-import pg from 'pg';
 import { passwordForms, reportedError } from './reported-error.ts';
 import { sharingFactory, type WhenFree } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
@@ -18,15 +18,17 @@ const SCHEMA = 'queue';
 const MOST_CONNECTIONS = 6;
 
 /**
- * How to connect to the given database. The queue may be lost at any time, so its commits do not wait for the disk.
+ * Pool options for the given database. The queue may be lost at any time, so its commits do not wait for the disk.
  * An `options` parameter of the URL would replace ours, including the search path, so it is prepended instead.
  */
-function connectionTo(databaseUrl: string) {
+function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
   const url = new URL(databaseUrl);
   const given = url.searchParams.get('options');
   url.searchParams.delete('options');
   return {
     connectionString: url.href,
+    schema: SCHEMA,
+    max,
     options: `${given === null ? '' : `${given} `}-c synchronous_commit=off`,
     application_name: 'jobmirror queue',
     connectionTimeoutMillis: 5000,
@@ -36,18 +38,21 @@ function connectionTo(databaseUrl: string) {
 
 /** Creates the schema, or migrates it to this version of BullMQ. Several processes may do so at once. */
 async function migrate(databaseUrl: string): Promise<void> {
-  const client = new pg.Client(connectionTo(databaseUrl));
-  client.on('error', () => undefined);
-  await client.connect();
+  const connection = new PostgresConnection(poolOptions(databaseUrl, 1));
   try {
-    if (!(await isMigrated(client))) await runMigrations(client, SCHEMA);
+    const client = await connection.pool.connect();
+    try {
+      if (!(await isMigrated(client))) await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
   } finally {
-    await client.end();
+    await connection.close();
   }
 }
 
 /** With one statement that locks nothing: mostly there is nothing to migrate. */
-async function isMigrated(client: pg.Client): Promise<boolean> {
+async function isMigrated(client: Parameters<typeof assertSchemaCompatibility>[0]): Promise<boolean> {
   try {
     return (await assertSchemaCompatibility(client, SCHEMA)) >= LATEST_SCHEMA_VERSION;
   } catch (error) {
@@ -71,7 +76,7 @@ export async function databaseWiring(
   } catch (error) {
     throw new Error(`queue: the database can't hold the queue: ${reportedError(error, secrets).message}`);
   }
-  const options: PostgresPoolConfig = { ...connectionTo(databaseUrl), schema: SCHEMA, max: MOST_CONNECTIONS };
+  const options = poolOptions(databaseUrl, MOST_CONNECTIONS);
   return {
     kind: 'database',
     factory: sharingFactory(options, whenFree),

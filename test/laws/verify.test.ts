@@ -9,8 +9,8 @@ import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 /** More than are marked in one transaction. */
-const MANY = 60;
-const FEW = 30;
+const MANY = 210;
+const FEW = 60;
 
 /** Every job was changed by hand, and each tenth is gone. */
 async function openWithDrift(open: Open, list: readonly TestPosting[]): Promise<Installation> {

@@ -7,7 +7,7 @@ import type { Verification } from '../../store/mapping/verification.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 
-const MARKED_AT_ONCE = 50;
+const MARKED_AT_ONCE = 200;
 const MOST_NAMED = 20;
 const TRY_AGAIN_MS = 500;
 
