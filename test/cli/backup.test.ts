@@ -181,8 +181,8 @@ describe('a restore', () => {
     expect(restored.errors).toBe('');
     expect(restored.json()).toMatchObject([{ restored: true, feeds: 1, held_deletes: 0 }]);
     expect(await contentOf(target)).toEqual(await contentOf(source));
-    const numbers = `select last_value from entry_number union all select last_value from revision_number
-      union all select last_value from pull_id_seq union all select last_value from request_id_seq`;
+    const numbers = `select (select last_value from entry_number) as entry, (select last_value from revision_number) as revision,
+      (select last_value from pull_id_seq) as pull, (select last_value from request_id_seq) as request`;
     expect(await runSql(target, numbers)).toEqual(await runSql(source, numbers));
     expect(await runSql(target, 'select name from migration order by 1')).toEqual(
       await runSql(source, 'select name from migration order by 1'),

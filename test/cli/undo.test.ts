@@ -185,11 +185,14 @@ describe('undo', () => {
     expect((await undo(wrong, '--yes')).errors).toContain('is being pulled right now');
     await release();
     expect((await undo(999_999, '--yes')).errors).toContain('no pull 999999 is recorded');
-    const [failed] = await db.query(
-      `insert into pull (feed, site, status, undoable) values ('acme', 'board', 'failed', true), ('other', 'board', 'mirrored', true) returning id`,
-    );
-    expect((await undo(failed?.id, '--yes')).errors).toContain('has changed nothing, so there is nothing to undo');
-    expect((await undo(failed?.id + 1, '--yes')).errors).toContain('of feed other, which is not in the configuration');
+    const addPull = async (feed: string, status: string) => {
+      const added = `insert into pull (feed, site, status, undoable) values ($1, 'board', $2, true) returning id`;
+      return (await db.query(added, [feed, status]))[0]?.id;
+    };
+    const failed = await addPull('acme', 'failed');
+    expect((await undo(failed, '--yes')).errors).toContain('has changed nothing, so there is nothing to undo');
+    const others = await addPull('other', 'mirrored');
+    expect((await undo(others, '--yes')).errors).toContain('of feed other, which is not in the configuration');
     await db.query(`update pull set started_at = now() - interval '20 days' where id = $1`, [wrong]);
     const days = { requests: 30, failures: 30, audit: 30, pulls: 90, undo: 14 };
     await forgetOldRows(db, days, new AbortController().signal);
