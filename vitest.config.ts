@@ -1,5 +1,5 @@
-// How the tests run: pure ones in threads that share their modules, then those with servers, more at a time than a small
-// machine has cores, on one Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
+// How the tests run: pure ones in threads that share their modules, then those with servers in processes, more at a time than a
+// small machine has cores, on one Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -16,10 +16,7 @@ const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
 const waits = (file: string): boolean => /\/test\/(laws|embedded-postgres|queue)\//.test(file);
 
-/**
- * Test files with servers that run at a time. Each waits for most of its time: for another process, for a deadline, or for
- * the disk. Vitest has one number for the projects of a group.
- */
+/** Test files that run at a time. Those with servers wait for much of their time: for another process, a deadline, or the disk. */
 const AT_A_TIME = 4;
 
 /** The share of the other files that those which wait are spread over. */
@@ -79,8 +76,7 @@ export default defineConfig({
           exclude: [...WITH_PROCESSES, ...MOCKING, ...LEFT_OUT],
           pool: 'threads',
           isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
+          maxWorkers: AT_A_TIME,
         },
       },
       {
@@ -93,7 +89,6 @@ export default defineConfig({
           pool: 'forks',
           isolate: false,
           maxWorkers: AT_A_TIME,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -104,7 +99,6 @@ export default defineConfig({
           exclude: LEFT_OUT,
           pool: 'forks',
           maxWorkers: AT_A_TIME,
-          sequence: { groupOrder: 1 },
         },
       },
     ],
