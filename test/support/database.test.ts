@@ -123,4 +123,30 @@ describe('createTestDatabase', () => {
     expect(nameOf(two)).not.toBe(nameOf(one));
     await two.drop();
   });
+
+  it.each([
+    ['a client', async (url: string) => runSql<{ n: number }>(url, UNORDERED)],
+    ['a pool', async (url: string) => rowsOfPool(url, UNORDERED)],
+  ])('reverses rows of %s that have no order', async (_name, rowsOf) => {
+    const one = await createTestDatabase();
+    expect(await rowsOf(one.url)).toEqual([{ n: 3 }, { n: 2 }, { n: 1 }]);
+    await one.drop();
+  });
+
+  it('keeps the order that a statement says', async () => {
+    const one = await createTestDatabase();
+    expect(await rowsOfPool(one.url, `${UNORDERED} order by n`)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await one.drop();
+  });
 });
+
+const UNORDERED = 'select n from generate_series(1, 3) n';
+
+async function rowsOfPool(url: string, statement: string): Promise<readonly unknown[]> {
+  const pool = new pg.Pool({ connectionString: url });
+  try {
+    return (await pool.query(statement)).rows;
+  } finally {
+    await pool.end();
+  }
+}

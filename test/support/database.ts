@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { openReset, type Reset, resetDatabase } from './reset-database.ts';
+import './reversed-rows.ts';
 import { dropConnections, endIdleConnections, idleConnections, keepConnections } from './reused-connections.ts';
 import { withDatabase } from './sql.ts';
 

@@ -1,6 +1,5 @@
 // Keeps the connections to reusable test databases open after their clients have ended, for the next clients, and prepares their
 // statements: a new server process would read its catalogs and plan every statement again, which takes longer than most tests.
-// Rows without an order come in another one.
 import pg from 'pg';
 
 /** What is used of a client of the driver, beyond its public interface. */
@@ -45,7 +44,6 @@ type Done = (error?: Error) => void;
 const prototype = pg.Client.prototype as unknown as { connect: unknown; end: unknown; query: unknown };
 const connect = prototype.connect as (this: Client, done?: Done) => Promise<unknown> | undefined;
 const end = prototype.end as (this: Client, done?: Done) => Promise<unknown> | undefined;
-
 const query = prototype.query as (this: Client, statement: unknown, ...rest: unknown[]) => unknown;
 
 const reusable = new Set<string>();
@@ -67,6 +65,9 @@ const FORGET = [
 export function keepConnections(database: string): void {
   reusable.add(database);
 }
+
+/** Whether connections to the database of that name are kept. */
+export const keepsConnections = (database: string | undefined): boolean => reusable.has(database as string);
 
 /** Process IDs, at the server, of the kept connections that nobody uses. Pools do not wait for the end of their clients. */
 export async function idleConnections(database: string): Promise<number[]> {
@@ -100,7 +101,7 @@ function detach(connection: Connection): void {
 const keyOf = (client: Client): string => JSON.stringify([client.host, client.port, client.getStartupConf()]);
 
 prototype.connect = function (this: Client, done?: Done) {
-  if (!reusable.has(this.database as string)) return connect.call(this, done);
+  if (!keepsConnections(this.database)) return connect.call(this, done);
   const connected = reuse(this).then((reused) => connect.call(reused));
   if (done === undefined) return connected;
   connected.then(() => done(), done);
@@ -146,7 +147,7 @@ const isQuiet = (client: Client): boolean =>
   client.connection.stream.writable;
 
 prototype.end = function (this: Client, done?: Done) {
-  if (!reusable.has(this.database as string) || !isQuiet(this)) return end.call(this, done);
+  if (!keepsConnections(this.database) || !isQuiet(this)) return end.call(this, done);
   const kept = keep(this);
   ending.add(kept);
   const over = () => ending.delete(kept);
@@ -166,7 +167,7 @@ async function keep(client: Client): Promise<void> {
   const forgotten = await answer;
   const { connection, processID, secretKey } = client;
   const database = client.database as string;
-  if (!forgotten || !reusable.has(database) || !connection.stream.writable) {
+  if (!forgotten || !keepsConnections(database) || !connection.stream.writable) {
     await end.call(client);
     return;
   }
@@ -200,34 +201,10 @@ interface Statement {
   readonly submit?: unknown;
 }
 
-/** Says in which order its rows come; the rows of a cursor come as its own statement says. */
-const ORDERED = /\border by\b|^\s*fetch\b/i;
-
-interface Answer {
-  readonly rows?: unknown[];
-}
-
-type Answered = (error: Error | null, answer?: Answer) => void;
-
-/** The rows of a table come in any order, which a test must not rely on: here they come the other way round. */
-function reversed<A extends Answer | undefined>(answer: A): A {
-  answer?.rows?.reverse();
-  return answer;
-}
-
 prototype.query = function (this: Client, given: string | Statement, ...rest: unknown[]) {
   const statement = typeof given === 'string' ? { text: given } : given;
   const { text, name, submit } = statement;
-  if (text === undefined || submit !== undefined || !reusable.has(this.database as string))
-    return query.call(this, given, ...rest);
-  const isPlanned = name === undefined && PLANNED.test(text);
-  const sent = isPlanned ? { ...statement, name: planName(text) } : given;
-  if (ORDERED.test(text)) return query.call(this, sent, ...rest);
-  // A pool gives a function to call.
-  const done = rest.at(-1);
-  if (typeof done === 'function') {
-    const answered: Answered = (error, answer) => (done as Answered)(error, reversed(answer));
-    return query.call(this, sent, ...rest.slice(0, -1), answered);
-  }
-  return (query.call(this, sent, ...rest) as Promise<Answer>).then(reversed);
+  const isPlanned = text !== undefined && name === undefined && submit === undefined && PLANNED.test(text);
+  if (!isPlanned || !keepsConnections(this.database)) return query.call(this, given, ...rest);
+  return query.call(this, { ...statement, name: planName(text) }, ...rest);
 };
