@@ -1,6 +1,7 @@
 // How the tests run: pure ones in threads that share their modules, then those with servers in processes, more at a time than a
 // small machine has cores, on one Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { COMPILED, compile, importCompiled } from './test/support/compiled.ts';
@@ -13,13 +14,40 @@ const foldersThat = (isPure: boolean): string[] =>
   readdirSync('test').flatMap((folder) => (PURE.has(folder) === isPure ? `test/${folder}/**/*.test.ts` : []));
 /** Starts processes, and belongs to a folder of pure tests nevertheless. */
 const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
-/** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
-const waits = (file: string): boolean => /\/test\/(laws|embedded-postgres|queue)\//.test(file);
+/**
+ * Wait for 5 s and more, and for most of their time: for processes that die or stand still, for deadlines of a site, and for what
+ * happens then. Those that wait longest come first.
+ */
+const WAITING = [
+  'laws/stopped',
+  'scenarios/reused-ids',
+  'laws/rewritten-values',
+  'laws/own-faults',
+  'scenarios/gone-doubts-in-grace',
+  'queue/running-worker',
+  'laws/ambiguous-creates',
+  'laws/uncertain-writes',
+  'laws/doubts',
+  'scenarios/token-in-answers',
+  'laws/places',
+  'laws/few-connections',
+  'cli/undo',
+  'cli/remote-session',
+  'scenarios/ahead',
+  'cli/feeds',
+  'review/reopen',
+  'laws/database-states',
+  'web/hostile',
+  'store/leadership',
+  'scenarios/moved-site',
+  'review/adopt-found',
+].map((file) => `test/${file}.test.ts`);
 
 /** Test files that run at a time. Those with servers wait for much of their time: for another process, a deadline, or the disk. */
-const AT_A_TIME = 4;
+const AT_A_TIME = 5;
 
-/** The share of the other files that those which wait are spread over. */
+/** How many of the waiting files start first, beside the pure tests, and over which share of the others the rest is spread. */
+const WAITING_FIRST = 2;
 const SPREAD_OVER = 0.7;
 
 /** Replace modules: these have their modules to themselves. */
@@ -43,20 +71,36 @@ const shared = {
 };
 
 /**
- * Files that wait for most of their time are spread over the others, which use the processor meanwhile, the largest first; none
+ * Files that wait for most of their time start one after the other among those that compute, which use the processor meanwhile; none
  * starts so late that it is left over at the end. Files with modules to themselves come last: a process ends, and its modules with
  * it, when the next file is of another project.
  */
 class SpreadWaiting extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // The largest first.
     const sorted = await super.sort(files);
     const of = (name: string): TestSpecification[] => sorted.filter(({ project }) => project.name === name);
-    const waiting = of('integration').filter(({ moduleId }) => waits(moduleId));
-    const others = of('integration').filter(({ moduleId }) => !waits(moduleId));
-    const between = Math.floor((others.length * SPREAD_OVER) / Math.max(1, waiting.length));
-    const spread = waiting.flatMap((file, at) => [file, ...others.slice(at * between, (at + 1) * between)]);
-    return [...of('unit'), ...spread, ...others.slice(waiting.length * between), ...of('isolated')];
+    const placeOf = ({ moduleId }: TestSpecification): number => WAITING.indexOf(relative('.', moduleId));
+    const waiting = of('integration').filter((file) => placeOf(file) !== -1);
+    waiting.sort((one, other) => placeOf(one) - placeOf(other));
+    const others = of('integration').filter((file) => placeOf(file) === -1);
+    const first = waiting.splice(0, WAITING_FIRST);
+    return [...first, ...of('unit'), ...spread(waiting, others), ...of('isolated')];
   }
+}
+
+/** Spreads the files evenly over the first of the others, whose size tells how long they take. */
+function spread(waiting: readonly TestSpecification[], others: readonly TestSpecification[]): TestSpecification[] {
+  const sizes = others.map(({ moduleId }) => statSync(moduleId).size);
+  const between = (sizes.reduce((sum, size) => sum + size, 0) * SPREAD_OVER) / Math.max(1, waiting.length);
+  const left = [...waiting];
+  let before = 0;
+  const files = others.flatMap((file, at) => {
+    const isNext = before >= between * (waiting.length - left.length);
+    before += sizes[at] ?? 0;
+    return isNext ? [...left.splice(0, 1), file] : [file];
+  });
+  return [...files, ...left];
 }
 
 export default defineConfig({
