@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FeedSource } from '../../src/feed/feed-reading.ts';
 import type { HttpConfig } from '../../src/feed/source/http/http-config.ts';
-import { requestDigest } from '../../src/feed/source/request-digest.ts';
+import { type ReadingRules, requestDigest } from '../../src/feed/source/request-digest.ts';
 import { generousLimits } from './collect.ts';
 
 const secret = (value: string) => ({ reveal: () => value });
@@ -25,7 +25,7 @@ const rules = { interpretation: Buffer.alloc(16, 1), minRecords: undefined };
 const digest = requestDigest(source, rules);
 
 describe('the digest of a request', () => {
-  it.each<[string, Partial<FeedSource>, Partial<typeof rules> | { minRecords: number } | { expireAfterDays: number }]>([
+  it.each<[string, Partial<FeedSource>, Partial<ReadingRules>]>([
     ['the address', { from: { ...http, url: 'https://ats.example.com/feed.xml' } }, {}],
     ['a header', { from: { ...http, headers: { ...http.headers, Accept: secret('text/xml') } } }, {}],
     ['a secret header', { from: { ...http, headers: { ...http.headers, 'X-Tenant': secret('two') } } }, {}],
@@ -41,6 +41,7 @@ describe('the digest of a request', () => {
     ['the interpretation of records', {}, { interpretation: Buffer.alloc(16, 2) }],
     ['the minimum number of records', {}, { minRecords: 10 }],
     ['the days after which postings end', {}, { expireAfterDays: 30 }],
+    ['a policy that deletes nothing', {}, { policy: 'upsert_only' }],
   ])('changes with %s', (_what, change, rule) => {
     expect(requestDigest({ ...source, ...change }, { ...rules, ...rule })).not.toBe(digest);
   });

@@ -1,7 +1,13 @@
 // The policy of a feed: which jobs it may update and delete, and what a change of the policy does to what waits.
+
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, expect, it, vi } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -95,3 +101,28 @@ itInAll.each(['rejected', 'in doubt'])(
     expect((await titles()).p2).toBe('Nurse p2');
   },
 );
+
+it('upsert_only withdraws deletes that wait although the source says that nothing has changed', async () => {
+  let list = postings(6);
+  const server = createServer((request, response) => {
+    const etag = `"${list.length}"`;
+    if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
+    return response.writeHead(200, { etag, 'content-type': 'application/xml' }).end(feedXml(list));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  mirror = await openMirror({ feed: { policy: 'mirror', source: `http://127.0.0.1:${port}/feed.xml` } });
+  expect(await mirror.sync()).toMatchObject({ created: 6 });
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });
+  // A pull whose delete is not sent, as while the site is paused.
+  list = postings(5);
+  const { db, log, config } = await mirror.app();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('no feed');
+  const { signal } = new AbortController();
+  expect(await pullFeed(setup, { db, log, signal })).toMatchObject({ kind: 'committed', complete: true });
+  await setPolicy('upsert_only');
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 1, grace: 1, deleted: 0 });
+  expect(await mirror.sandbox.inspect.count()).toBe(6);
+});

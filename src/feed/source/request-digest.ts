@@ -1,5 +1,6 @@
 // Digests of a feed's request and reading rules. A version of the source is valid only for the same digest.
 import { hash } from 'node:crypto';
+import { deletesMissing, type FeedPolicy } from '../../plan/policy.ts';
 import type { FeedSource } from '../feed-reading.ts';
 import { kindOf } from './sources.ts';
 
@@ -11,6 +12,8 @@ export interface ReadingRules {
   readonly minRecords: number | undefined;
   /** After how many days a posting ends although the feed has it. */
   readonly expireAfterDays?: number | undefined;
+  /** Under a policy that deletes nothing, a pull that reads the feed withdraws the deletes that wait. */
+  readonly policy?: FeedPolicy | undefined;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface ReadingRules {
  */
 export function requestDigest(
   source: FeedSource,
-  { interpretation, minRecords, expireAfterDays }: ReadingRules,
+  { interpretation, minRecords, expireAfterDays, policy }: ReadingRules,
 ): string {
   const { from, recordPath, encoding, totalPaths, limits, acceptsEmptyPages } = source;
   const { maxBytes, maxRecordBytes, maxRatio } = limits;
@@ -29,6 +32,7 @@ export function requestDigest(
     limits: [maxBytes, maxRecordBytes, maxRatio],
     ...(acceptsEmptyPages === true ? { acceptsEmptyPages } : {}),
     ...(expireAfterDays === undefined ? {} : { expireAfterDays }),
+    ...(deletesMissing(policy) ? {} : { keepsMissing: true }),
   };
   return hash('sha256', JSON.stringify(parts), 'hex');
 }
