@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
+import { readPullSums } from '../../src/review/pull-sums.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -114,6 +115,16 @@ describe('all keys change', () => {
     expect((await rekey('--yes', '--json')).status).toBe(0);
     expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', updated: 8, created: 0 });
     expect(await ids()).toEqual(before);
+  });
+
+  it('and a posting that the next incomplete pull sees again is bound: the counts of that pull add up', async () => {
+    await open(wards('a', 8));
+    await syncOf(cut(wards('b', 8)));
+    const again = [ward('a', 1, { state: 'Jalisco' }), ...wards('a', 7, 2)];
+    const { pull } = await syncOf(cut([...again, ...wards('b', 8)]));
+    expect((await rekey('--posting', 'b1', '--was', 'a1')).status).toBe(0);
+    const sums = await readPullSums(await db(), pull as number);
+    expect(sums).toMatchObject({ seen: { seen: 15, unchanged: 8, pending: 7 }, fault: undefined });
   });
 
   itInAll(

@@ -121,18 +121,21 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   if (moved.length + ended.length === 0) return;
   const [, dropped] = await Promise.all([
     dropCreates(tx, feed, mayUpdate ? ended : [...ended, ...moved]),
-    // A change of the old key belongs to no posting any more; its delete no longer counts towards the pull.
-    tx.query<{ desired: string; state: string; key: PostingKey }>(
-      'delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key returning c.desired, c.state, w.key',
+    // A change of the old key belongs to no posting any more, and no longer counts towards the pull.
+    tx.query<{ desired: string; state: string; key: PostingKey; counts: boolean }>(
+      `delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key
+       returning c.desired, c.state, w.key, not c.gone and not c.unseen as counts`,
       [feed],
     ),
   ]);
   const deletes = dropped.filter(({ desired }) => desired === 'absent');
+  // An incomplete pull, or an undo, may have seen the posting under its old key.
+  const updates = dropped.filter(({ desired, counts }) => desired === 'present' && counts);
   tx.leave(
-    addOutcomeCount(
-      tx,
-      deletes.map(() => ({ feed, outcome: 'dropped' }) as const),
-    ),
+    addOutcomeCount(tx, [
+      ...deletes.map(() => ({ feed, outcome: 'dropped' }) as const),
+      ...updates.map(() => ({ feed, outcome: 'nothing' }) as const),
+    ]),
   );
   moveRows(tx, feed);
   const kept = deletes.filter(({ state }) => state === 'discarded').map(({ key }) => key);
