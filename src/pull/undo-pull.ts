@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
-import { readFeedState, stopFeed } from '../store/feed/feed-state.ts';
+import { readFeedState, refuseOvertaken, stopFeed } from '../store/feed/feed-state.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import { commitPull } from '../store/pull/pull-commit.ts';
 import { closeAbandonedPulls, failPull, findPull, type PullRow, startPull } from '../store/pull/pull-row.ts';
@@ -102,6 +102,8 @@ async function mergeAndCommit(
 ): Promise<UndoFindings> {
   const { session, subject } = pullTx;
   const findings = await mergeUndo(setup, pullTx, undone);
+  // The process may have been stopped since it compared the current pull, and have lost the lock.
+  await refuseOvertaken(session, subject.feed, subject.pull);
   await stopFeed(session, subject.feed, subject.pull);
   const { leftOut, withdrawn, deletes } = findings;
   const detail = { pull: undone, by: subject.pull, restored: findings.restored, deletes, withdrawn, leftOut };

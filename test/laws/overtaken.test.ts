@@ -5,7 +5,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
+import { undoPull } from '../../src/pull/undo-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
@@ -70,4 +72,41 @@ describe('a pull that was overtaken', () => {
     await expect(first).rejects.toThrow('pull 1 of feed acme was overtaken by pull 2; nothing of it was saved');
     expect(await db.query('select from change')).toEqual([]);
   });
+});
+
+it('an undo that was overtaken by a pull keeps nothing', { timeout: 900_000 }, async ({ open }) => {
+  const installation = await open();
+  await installation.writeFeed(feedXml(postings(3)));
+  await installation.sync();
+  await installation.writeFeed(feedXml(newer));
+  const { pull } = await installation.sync();
+  const { db, config } = await installation.app();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined || pull === null) throw new Error('no feed, or no pull');
+  let hasBegun = false;
+  const slow: Database = Object.create(db, {
+    lend: {
+      async value() {
+        // As a later pull that was committed leaves it, while the process of the undo was stopped.
+        if (hasBegun)
+          await db.query(
+            `with later as (insert into pull (feed, site) values ('acme', 'board') returning id)
+             update feed_state set current_pull = later.id from later where feed = 'acme'`,
+          );
+        return db.lend();
+      },
+    },
+  });
+  const undone = undoPull(
+    setup,
+    {
+      db: slow,
+      onPull() {
+        hasBegun = true;
+      },
+    },
+    { pull, keptDays: 30, currentPull: pull, actor: 'a person' },
+  );
+  await expect(undone).rejects.toThrow('pull 3 of feed acme was overtaken by pull 4; nothing of it was saved');
+  expect(await db.query('select from change')).toEqual([]);
 });
