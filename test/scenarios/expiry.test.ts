@@ -140,6 +140,23 @@ describe('many at once, as when the setting is new', () => {
     expect(await live()).toHaveLength(7);
   });
 
+  it('stay kept, as a person decided, although the record of one cannot be read for a while', async () => {
+    await open();
+    await has(postings(7));
+    await mirror.sync();
+    await age(40, ...many);
+    expect(await mirror.sync()).toMatchObject({ held: 7 });
+    expect((await run('review', 'discard', 'acme', '--kind', 'held', '--yes')).status).toBe(0);
+    const broken = feedXml(postings(7)).replace('Nurse p1]]>', 'Nurse p1');
+    await mirror.writeFeed(broken);
+    expect(await mirror.sync()).toMatchObject({ status: 'incomplete', unreadable: 1, expired: 6 });
+    expect((await run('review', 'discard', 'acme', '--kind', 'unreadable', '--yes')).status).toBe(0);
+    expect(await mirror.sync()).toMatchObject({ complete: true, unreadable: 1, expired: 6, gone: 7, kept: 7 });
+    await has(postings(7));
+    expect(await mirror.sync()).toMatchObject({ expired: 7, gone: 7, kept: 7, deleted: 0 });
+    expect(await live()).toHaveLength(7);
+  });
+
   it('an only posting that expires is no emptied feed', async () => {
     await open();
     await has(postings(1));

@@ -20,6 +20,9 @@ const RESTORED = `desired = 'present', operation = 'update', fields = d.fields, 
 const UNCERTAIN =
   'exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)';
 
+/** A person has decided to keep the job of an expired posting: its posting has been in the feed all the time. */
+const KEPT = `c.state = 'discarded' and exists (select from posting_expiry e where e.feed = c.feed and e.key = c.key and e.expired_at is not null)`;
+
 /** A record with places that can't be read may be any posting whose key begins with its own. */
 const UNREADABLE_PLACES = `(select k.key from unreadable_key r
   join (select key from mapping where feed = $1 union select key from change where feed = $1) k
@@ -56,7 +59,7 @@ export async function protectUnreadable(
   await session.query(
     `delete from change c using protected p
      where c.feed = $1 and c.key = p.key and c.desired = 'absent' and c.attempt_token is null
-       and not ${UNCERTAIN}`,
+       and not ${UNCERTAIN} and not (${KEPT})`,
     [feed],
   );
   await session.query(
@@ -72,14 +75,14 @@ export async function protectUnreadable(
   await session.query(
     `update change c set ${RESTORED}, unseen = true
      from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
-     where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent' and not (${KEPT})`,
     [feed],
   );
   // The content of an adopted job is unknown, so it could not be created again: if its delete fails, the delete is held.
   await session.query(
     `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
        state = case when c.attempt_token is null then 'held' else c.state end,
-       revision = nextval('revision_number') ${these} and c.desired = 'absent'`,
+       revision = nextval('revision_number') ${these} and c.desired = 'absent' and not (${KEPT})`,
     [feed],
   );
   await session.query(
