@@ -137,6 +137,18 @@ describe('a feed whose keys seem to have changed', () => {
   });
 });
 
+it('a posting within its grace that an undo sets back keeps its job under its new key', async () => {
+  await open(wards('a', 7), { feed: { delete_guard: '{ percent: 20, count: 5, missing_pulls: 3 }' } });
+  const { pull } = await syncOf(wards('a', 7, { title: 'Wrong' }));
+  const before = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort();
+  await syncOf(wards('b', 7, { title: 'Wrong' }));
+  await undo(pull);
+  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('7 jobs kept');
+  await run('feeds', 'resume', 'acme');
+  expect(await syncOf(wards('b', 7))).toMatchObject({ status: 'mirrored', seen: 7, created: 0, gone: 0 });
+  expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(before);
+});
+
 describe('a renamed feed', () => {
   const rename = async (from: string, to: string) => {
     const text = await readFile(mirror.configPath, 'utf8');

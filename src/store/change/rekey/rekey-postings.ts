@@ -62,6 +62,9 @@ export function rekeyPostings(
   });
 }
 
+/** An undo, of which no pull has seen the posting since, has ended its grace. */
+const IS_UNDONE = `coalesce(b.record_hash, o.record_hash) = ${unreadHashSql('undone', 'w.old_key')}`;
+
 const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =>
   tx.query<RefusedRekey & Record<string, unknown>>(
     `with refused as (
@@ -77,7 +80,7 @@ const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =
            then 'a request for posting ' || w.old_key || ' is in flight or in doubt; try again when it has ended: entry ' || b.id
          when b.desired = 'absent' and b.approved then 'a person has approved the delete of posting ' || w.old_key
          when r.key is null then 'posting ' || w.old_key || ' is not known to be missing'
-         when r.proven and b.desired is distinct from 'absent' and o.missing_pulls = 0
+         when r.proven and b.desired is distinct from 'absent' and o.missing_pulls = 0 and not ${IS_UNDONE}
            then 'the feed has posting ' || w.old_key || ' again'
        end as message
        from rekeyed w left join mapping o on o.feed = $1 and o.key = w.old_key left join mapping n on n.feed = $1 and n.key = w.key
