@@ -150,6 +150,16 @@ describe('a part is never taken for the whole', () => {
     ['one job', () => page(job(1)), 'not the XML of a collection'],
     ['something else', () => page('<result><status>ok</status></result>'), 'not the XML of a collection'],
     ['text', () => page('<result>later</result>'), 'not the XML of a collection'],
+    ['an empty failure', () => page('<failure/>'), 'the site states a failure: failure'],
+    ['an error in the list', () => page('<jobs><error>It is overloaded</error></jobs>'), 'It is overloaded'],
+    ['an error beside the list', () => page('<r><status>error</status><jobs/></r>'), 'the site states a failure'],
+    [
+      'an error after jobs',
+      () => page(`<jobs>${jobs(1, 3)}<error>It took too long</error></jobs>`),
+      'It took too long',
+    ],
+    ['text in the list', () => page('<jobs>Come back later</jobs>'), 'not the XML of a collection'],
+    ['jobs of another name', () => page('<jobs><ad><id>1</id></ad></jobs>'), 'not the XML of a collection'],
     ['a truncated document', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
     ['a job without an ID', () => page('<jobs><job><title>x</title></job></jobs>'), 'a job in it has no ID'],
     [
