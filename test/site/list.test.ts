@@ -120,6 +120,23 @@ describe('paging (section 4, rule 6: not shown)', () => {
     expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
+  it.each([
+    [
+      'the header Link in single quotes',
+      (next: string) => page(`<jobs>${three(1)}</jobs>`, { link: `<${next}>; rel='next'` }),
+    ],
+    [
+      'a link element with several relations',
+      (next: string) => page(`<jobs><link rel="next last" href="${next}"/>${three(1)}</jobs>`),
+    ],
+    ['a link element in capitals', (next: string) => page(`<jobs><link rel="Next" href="${next}"/>${three(1)}</jobs>`)],
+  ])('follows %s, where the site does not count pages', async (_name, first) => {
+    const { ids } = await read((_page, url) =>
+      url.searchParams.get('from') === '3' ? page(`<jobs>${three(2)}</jobs>`) : first('mine.xml?from=3'),
+    );
+    expect(ids).toEqual([1, 2, 3, 4]);
+  });
+
   it('counts up from the page in the path, and keeps its other parameters', async () => {
     const { asked } = await read(
       (n) => page(`<jobs page="${n}" total-pages="5">${three(n)}</jobs>`),

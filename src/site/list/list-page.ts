@@ -147,13 +147,20 @@ function readNextLink(root: XmlElement): string | undefined {
   const links = pagingElements(root)
     .flatMap(childrenOf)
     .filter((child) => isNamed(child, 'link'));
-  return links.find((link) => link.attributes.get('rel') === 'next')?.attributes.get('href');
+  return links.find((link) => namesNext(link.attributes.get('rel') ?? ''))?.attributes.get('href');
 }
+
+/** Whether one of these relations is the next page. */
+const namesNext = (relations: string): boolean => relations.toLowerCase().split(/\s+/).includes('next');
+
+const RELATIONS = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))/gi;
 
 /** The target of `rel="next"` in the header `Link` (RFC 8288, 3). */
 function readLinkHeader(header: string): string | undefined {
-  for (const [, target, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (/;\s*rel\s*=\s*("([^"]*\s)?next(\s[^"]*)?"|next\b)/i.test(parameters ?? '')) return target;
+  for (const [, target, parameters = ''] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
+    for (const [, double, single, bare] of parameters.matchAll(RELATIONS)) {
+      if (namesNext(double ?? single ?? bare ?? '')) return target;
+    }
   }
   return undefined;
 }
