@@ -170,6 +170,26 @@ describe('a broken row', () => {
     expect({ refusal, shortfalls }).toEqual(whole);
   });
 
+  it.each([
+    ['a row', '1,"a,y,z\n2,"b",y,z\n', {}],
+    ['the last of several rows', '1,"a,y,z\n2,b,y,z\n3,"c, ""d""",y,z\n', {}],
+    ['a row whose cell begins with a quote', '1,"a\n2,"""b"" c",y,z\n', {}],
+    ['a row that is to be repaired, too', '1,"a,y,z\n2,"b "c" d",y,"z "d" e"\n', {}],
+    ['a row with empty cells in quotes', '1,"","a\n2,"","b",z\n', {}],
+    ['a row that begins with a quote', '"1,a,y,z\n"2","b",y,z\n', {}],
+    ['a row of a wider table', '1,"a,y,z\n2,"b",y,z,,\n', {}],
+    ['a row with too few cells', '1,"a,y\n2,"b",y\n', { allowMissingCells: true }],
+  ])('is not repaired by lenient if its cell may contain %s', (_name, row, layout) => {
+    const { rows } = read(`id,x,y,z\n${row}${NEXT}`, { lenient: true, ...layout });
+    expect(rows).toEqual([expect.stringMatching(/another row may begin in that cell/), ...next]);
+  });
+
+  it('is repaired by lenient if its cell has several lines', () => {
+    const x = '<p>\n<a href="b">c</a>\n"d" e\nf, "g" h\n';
+    const { rows } = read(`id,x,y,z\n1,"${x}",y,z\n${NEXT}`, { lenient: true });
+    expect(rows).toEqual([[{ id: '1', x, y: 'y', z: 'z' }, '6 quotes inside quotes not doubled'], ...next]);
+  });
+
   it('has no key, unless only bytes cannot be decoded', () => {
     const recover = csvFormat.compileKeyRecovery({ paths: ['id'] });
     const record = (row: string) => Buffer.from(`"id","x"\n${row}`, 'latin1');

@@ -26,7 +26,7 @@ const secret = (value: string) => ({ reveal: () => value });
 
 describe('conditional requests', () => {
   const request = '0123456789abcdef';
-  const bound = (address: string, headers: { etag?: string; 'last-modified'?: string }) =>
+  const bound = (address: string, headers: Parameters<typeof versionOf>[1]) =>
     boundVersion(versionOf(new URL(address), headers), request);
 
   it('return a version only for a complete reading', async () => {
@@ -46,10 +46,27 @@ describe('conditional requests', () => {
 
   it('send them back and end with 304', async () => {
     const server = await serveStatus('304 Not Modified');
-    const version = bound(server.origin, { etag: 'W/"a"', 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT' });
+    const times = { 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT', date: 'Tue, 03 Mar 2026 10:00:01 GMT' };
+    const version = bound(server.origin, { etag: 'W/"a"', ...times });
     expect((await read({ location: server.origin }, { version, request })).reading).toEqual({ kind: 'not_modified' });
     expect(server.requests[0]).toMatch(/if-none-match: W\/"a"/i);
     expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
+  });
+
+  it('do not send back a time at which the feed may have changed again', async () => {
+    const modified = 'Last-Modified: Tue, 03 Mar 2026 10:00:00 GMT';
+    const versionFrom = async (...headers: string[]) => {
+      const server = await serveFeed([modified, ...headers]);
+      const { reading } = await read({ location: server.origin }, { request });
+      return reading.kind === 'read' ? reading.version : undefined;
+    };
+    expect(await versionFrom('Date: Tue, 03 Mar 2026 10:00:01 GMT')).toMatch(/"lastModified":"Tue, 03 Mar/);
+    // Last-Modified counts whole seconds, and this one had not passed.
+    expect(await versionFrom('Date: Tue, 03 Mar 2026 10:00:00 GMT')).toBeUndefined();
+    expect(await versionFrom()).toBeUndefined();
+    const marked = await versionFrom('Date: Tue, 03 Mar 2026 10:00:00 GMT', 'ETag: "a"');
+    expect(marked).toContain('"etag":');
+    expect(marked).not.toContain('lastModified');
   });
 
   it('send them only to the address that sent them, wherever redirects lead', async () => {

@@ -519,10 +519,20 @@ describe('an address of the next page', () => {
     ['<a?b=1,2;3>; rel=next', 'a?b=1,2;3'],
     ['<a>; rel=prev', undefined],
     ['<a>; title="<b>; rel=next"', undefined],
+    ['<a>; title="say \\"next\\""; rel=next', 'a'],
+    ["<a>; rel='next'", 'a'],
+    ['<a>; rel="prev"; title=b c', undefined],
     ['', undefined],
   ])('in the header Link: %s', (header, expected) => {
     expect(nextLink(header)).toBe(expected);
   });
+
+  it.each(['a; rel="next"', '<a>;; rel="next"', '<a>; title=b c; rel=next', "<a>; rel='last next'"])(
+    'in the header Link, which does not prove the end of a list: %s',
+    (header) => {
+      expect(() => nextLink(header)).toThrow(BrokenOff);
+    },
+  );
 });
 
 describe('a page', () => {

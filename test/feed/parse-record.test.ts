@@ -93,6 +93,14 @@ describe('an unreadable record', () => {
     'an attribute with <': ['<job a="<b>"/>', /not well-formed/],
     ']]> in text': ['<job>a]]>b</job>', /"\]\]>" is not allowed in text/],
     'an unclosed CDATA section': ['<job><![CDATA[a</job>', /is not closed/],
+    'a CDATA section that goes on into another record': [
+      '<job><a><![CDATA[b</a></job><job><a><![CDATA[c]]></a></job>',
+      /a CDATA section or a comment seems to lack its end, and contains another record/,
+    ],
+    'a comment that goes on into another record': [
+      '<job><!-- a <b/></job><job><!-- c --></job>',
+      /a CDATA section or a comment seems to lack its end, and contains another record/,
+    ],
     'an unclosed comment': ['<job><!-- a</job>', /is not closed/],
     'a document type': ['<!DOCTYPE job [<!ENTITY a "b">]><job>&a;</job>', /"<!DOCTYPE job .* is not allowed here/],
     'endless depth': [`${'<a>'.repeat(100_000)}`, /nested deeper than 64/],

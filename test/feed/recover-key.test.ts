@@ -86,6 +86,14 @@ describe('an uncertain key', () => {
     'is in a comment': ['<job><!-- <id>7</id> --><title>R & D</title></job>'],
     'is in CDATA of another element': ['<job><t><![CDATA[<id>7</id>]]></t><title>R & D</title></job>'],
     'is after CDATA without an end': ['<job><t><![CDATA[x</t><id>7</id></job>'],
+    'is that of the first of two records': [
+      '<job id="7"><a><![CDATA[x</a></job><job id="8"><b><![CDATA[y]]></b></job>',
+      ['@id'],
+    ],
+    'is that of the first of two records, one of which is in a comment': [
+      '<job id="7"><!-- x</job><job id="8"><!-- y -->&</job>',
+      ['@id'],
+    ],
     'is nested in a path that is broken': ['<job><a><id>7</id></job>', ['a/id']],
     'is an attribute without quotes': ['<job id=7><title>x</title></job>', ['@id']],
     'is an attribute with an unknown entity': ['<job id="7&x;"/>', ['@id']],

@@ -37,7 +37,8 @@ const nasty = fc.constantFrom(
 const text = fc.array(nasty, { maxLength: 5 }).map((parts) => parts.join(''));
 const escaped = text.map((raw) => raw.replace(/&/g, '&#38;').replace(/</g, '&lt;').replace(/>/g, '&#x3E;'));
 const space = fc.constantFrom('', ' ', '\n\t');
-const cdata = text.map((raw) => `<![CDATA[${raw.replaceAll(']]>', ']] >')}]]>`);
+// Without the start of another section: with an end tag of the record, it is refused, although it is well-formed.
+const cdata = text.map((raw) => `<![CDATA[${raw.replaceAll(']]>', ']] >').replaceAll('<![CDATA[', '<!CDATA[')}]]>`);
 const comment = text.map((raw) => `<!--${raw.replace(/--|-(?=>)/g, '=').replace(/-$/, '')}-->`);
 // Without a question mark inside: saxes misparses `<?pi <?</job>?>`, although it is well-formed.
 const instruction = text.map((raw) => `<?pi ${raw.replaceAll('?', '')}?>`);
@@ -180,6 +181,7 @@ describe('compared with saxes', () => {
         const start = at % (xml.length + 1);
         const record = (xml.slice(0, start) + put + xml.slice(start + cut)).toWellFormed();
         const own = parseRecord(Buffer.from(record));
+        if (own.kind === 'unreadable' && own.problems[0]?.message.includes('contains another record')) return;
         let theirs: RecordTree[] | undefined;
         try {
           theirs = recordsBySaxes(record, '*');

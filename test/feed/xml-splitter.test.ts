@@ -164,6 +164,11 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: ['<job/>'],
     shortfalls: [/inside a comment/],
   },
+  'a comment without its end, up to the end of another one': {
+    document: inSource('<!-- part 1 ->', '<job>1</job>', '<!-- part 2 -->', '<job>2</job>'),
+    records: ['<job>2</job>'],
+    shortfalls: [/a comment outside the records contains the start of another one/],
+  },
   'a wrong end tag': {
     document: '<source><list><job/></source>',
     records: [],

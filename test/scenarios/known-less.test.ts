@@ -1,9 +1,10 @@
 // A database that knows less than the site: existing jobs are neither created a second time nor changed.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { startCachingProxy } from '../support/caching-proxy.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -77,6 +78,27 @@ describe('jobs whose references the site has changed', () => {
     await make(undefined, 'Title of p12');
     await mirror.writeFeed(feedXml([posting('p12', { title: 'Title of p12' })]));
     expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 0 });
+  });
+});
+
+describe('a list that states a failure', () => {
+  it.each([
+    '<jobs><error>The search is not available</error></jobs>',
+    '<response><status>error</status><message>The search is not available</message><jobs/></response>',
+  ])('does not show that the site has none of the jobs: %s', async (list) => {
+    await open();
+    for (const { key } of postings(4)) await make(key);
+    const proxy = await startCachingProxy(mirror.sandbox.url);
+    proxy.list = list;
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(mirror.configPath, text.replace(mirror.sandbox.url, proxy.url));
+    try {
+      expect(await mirror.sync()).toMatchObject({ status: 'pending', created: 0, pending: 4 });
+      expect(await mirror.sandbox.inspect.count()).toBe(4);
+      await mirror.stopEngine();
+    } finally {
+      await proxy.close();
+    }
   });
 });
 

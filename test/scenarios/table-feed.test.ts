@@ -74,6 +74,17 @@ it.each([
   },
 );
 
+it('lenient does not take a row for the rest of one that was cut', async () => {
+  await open(CSV, { lenient: 'true' });
+  await mirror.writeFeed(table(ids(8)));
+  await mirror.sync();
+  const cut = `${rowOf('j3').slice(0, 20)}\r\n`;
+  await mirror.writeFeed(table(ids(8)).replace(rowOf('j3'), cut));
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, unchanged: 6, updated: 0, deleted: 0 });
+  expect((await mirror.siteJobs()).get('j3')?.description).toBe(TEXT);
+  expect((await mirror.siteJobs()).has('j4')).toBe(true);
+});
+
 it('a spreadsheet with other columns and another encoding sends nothing', async () => {
   await open(CSV);
   await mirror.writeFeed(table(ids(8)));

@@ -120,6 +120,23 @@ describe('paging (section 4, rule 6: not shown)', () => {
     expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
+  it.each([
+    [
+      'the header Link in single quotes',
+      (next: string) => page(`<jobs>${three(1)}</jobs>`, { link: `<${next}>; rel='next'` }),
+    ],
+    [
+      'a link element with several relations',
+      (next: string) => page(`<jobs><link rel="next last" href="${next}"/>${three(1)}</jobs>`),
+    ],
+    ['a link element in capitals', (next: string) => page(`<jobs><link rel="Next" href="${next}"/>${three(1)}</jobs>`)],
+  ])('follows %s, where the site does not count pages', async (_name, first) => {
+    const { ids } = await read((_page, url) =>
+      url.searchParams.get('from') === '3' ? page(`<jobs>${three(2)}</jobs>`) : first('mine.xml?from=3'),
+    );
+    expect(ids).toEqual([1, 2, 3, 4]);
+  });
+
   it('counts up from the page in the path, and keeps its other parameters', async () => {
     const { asked } = await read(
       (n) => page(`<jobs page="${n}" total-pages="5">${three(n)}</jobs>`),
@@ -150,6 +167,16 @@ describe('a part is never taken for the whole', () => {
     ['one job', () => page(job(1)), 'not the XML of a collection'],
     ['something else', () => page('<result><status>ok</status></result>'), 'not the XML of a collection'],
     ['text', () => page('<result>later</result>'), 'not the XML of a collection'],
+    ['an empty failure', () => page('<failure/>'), 'the site states a failure: failure'],
+    ['an error in the list', () => page('<jobs><error>It is overloaded</error></jobs>'), 'It is overloaded'],
+    ['an error beside the list', () => page('<r><status>error</status><jobs/></r>'), 'the site states a failure'],
+    [
+      'an error after jobs',
+      () => page(`<jobs>${jobs(1, 3)}<error>It took too long</error></jobs>`),
+      'It took too long',
+    ],
+    ['text in the list', () => page('<jobs>Come back later</jobs>'), 'not the XML of a collection'],
+    ['jobs of another name', () => page('<jobs><ad><id>1</id></ad></jobs>'), 'not the XML of a collection'],
     ['a truncated document', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
     ['a job without an ID', () => page('<jobs><job><title>x</title></job></jobs>'), 'a job in it has no ID'],
     [

@@ -1,4 +1,5 @@
 // Parses one page of the site's list action: its jobs, and its hints about further pages.
+import { readFailureIndicator } from '../failure-indicator.ts';
 import { type ReadJob, readJobElement } from '../xml/decode.ts';
 import { openXml } from '../xml/xml-events.ts';
 import { childrenOf, elementText, foldName, isNamed, type XmlElement } from '../xml/xml-tree.ts';
@@ -27,8 +28,10 @@ export interface PagingHeaders {
 export interface ListPageReading {
   /** Parses the next piece. Returns the jobs that it completes. @throws XmlRefused */
   write(text: string): readonly ReadJob[];
-  /** What the page says besides its jobs; `undefined`: it is not a collection. @throws XmlRefused */
+  /** What the page says besides its jobs; `undefined`: it is not a collection, or not a whole one. @throws XmlRefused */
   end(headers: PagingHeaders): PageHints | undefined;
+  /** The failure that the page states, if any; known at its end. */
+  readonly failure: string | undefined;
 }
 
 // The interface does not show the paging of list actions (site-interface.md, section 4, rule 6).
@@ -52,13 +55,15 @@ const LIMITS = { elements: 2_000, characters: 2 << 20 };
 
 /**
  * Parses a collection piece by piece: a root of any name with `job` elements in it, or slightly deeper, as below
- * `jobs`. Anything malformed, an HTML page, errors, a single job, or content without any job is not a collection. Only
- * an empty root or an empty `jobs` counts as empty, because after an empty list a create in doubt is sent again.
+ * `jobs`. Anything malformed, an HTML page, errors, a single job, or content without any job is not a collection, nor is
+ * what states a failure beside its jobs. Only an empty root or an empty `jobs` counts as empty, because after an empty list a
+ * create in doubt is sent again.
  */
 export function openListPage(base: URL): ListPageReading {
   let jobs: ReadJob[] = [];
   let count = 0;
   let isNone = false;
+  let failure: string | undefined;
   const reading = openXml(LIMITS, {
     // Only outermost `job` elements: a nested one belongs to its outer job.
     isSelected(name, depth) {
@@ -72,6 +77,9 @@ export function openListPage(base: URL): ListPageReading {
     },
   });
   return {
+    get failure() {
+      return failure;
+    },
     write(text) {
       reading.write(text);
       const read = jobs;
@@ -80,9 +88,10 @@ export function openListPage(base: URL): ListPageReading {
     },
     end(headers) {
       const root = reading.end();
-      const isEmpty =
-        isNamed(root, 'jobs') || childrenOf(root).some((child) => isNamed(child, 'jobs')) || isBlank(root);
-      return isNone || (count === 0 && !isEmpty) ? undefined : readHints(root, headers);
+      if (isNone) return undefined;
+      failure = readFailureIndicator(root)[0]?.message;
+      if (failure !== undefined) return undefined;
+      return count === 0 && !isEmptyList(root) ? undefined : readHints(root, headers);
     },
   };
 }
@@ -97,6 +106,19 @@ function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
     offset: readCount(readValue(offsetNames)),
   };
 }
+
+/** Whether a page without jobs is an empty list. */
+function isEmptyList(root: XmlElement): boolean {
+  const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, 'jobs'));
+  if (lists.length === 0) return isBlank(root);
+  return lists.every(({ content }) =>
+    content.every((node) => (typeof node === 'string' ? !node.trim() : !hasId(node))),
+  );
+}
+
+/** Then it is a record, perhaps a job by another name. */
+const hasId = (element: XmlElement): boolean =>
+  element.attributes.has('id') || childrenOf(element).some((child) => isNamed(child, 'id', 'job-id'));
 
 const isBlank = (element: XmlElement): boolean =>
   childrenOf(element).length === 0 && elementText(element).trim() === '';
@@ -125,13 +147,20 @@ function readNextLink(root: XmlElement): string | undefined {
   const links = pagingElements(root)
     .flatMap(childrenOf)
     .filter((child) => isNamed(child, 'link'));
-  return links.find((link) => link.attributes.get('rel') === 'next')?.attributes.get('href');
+  return links.find((link) => namesNext(link.attributes.get('rel') ?? ''))?.attributes.get('href');
 }
+
+/** Whether one of these relations is the next page. */
+const namesNext = (relations: string): boolean => relations.toLowerCase().split(/\s+/).includes('next');
+
+const RELATIONS = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))/gi;
 
 /** The target of `rel="next"` in the header `Link` (RFC 8288, 3). */
 function readLinkHeader(header: string): string | undefined {
-  for (const [, target, parameters] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (/;\s*rel\s*=\s*("([^"]*\s)?next(\s[^"]*)?"|next\b)/i.test(parameters ?? '')) return target;
+  for (const [, target, parameters = ''] of header.matchAll(/<([^<>]*)>([^<]*)/g)) {
+    for (const [, double, single, bare] of parameters.matchAll(RELATIONS)) {
+      if (namesNext(double ?? single ?? bare ?? '')) return target;
+    }
   }
   return undefined;
 }

@@ -54,6 +54,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob):
         totalPages: header('x-total-pages'),
       });
     });
+    if (page.failure !== undefined) trouble = `the site states a failure: ${page.failure}`;
     if (refused?.isTooLarge) trouble = `a limit is exceeded: ${refused.message}`;
   } catch (error) {
     if (!(error instanceof BrokenBody)) throw error;

@@ -28,10 +28,10 @@ export function parseText(record: string, lenient: boolean, allowMissingCells: b
     const line = record.slice(text.length, text.length + row.at).split('\n').length;
     return unreadable(`${row.message} (line ${line} of the record)`);
   }
-  const { cells, repairs, hasBareQuote } = row;
+  const { cells, repairs, hasBareQuote, inner } = row;
   const extra = cells.slice(names.length);
   // Empty ones are left over from wider rows. A quote in the middle of a cell rather shows that two rows were joined.
-  if (extra.length > 0 && (hasBareQuote || extra.some((cell) => cell.trim() !== ''))) {
+  if (extra.length > 0 && (hasBareQuote || !extra.every(isBlank))) {
     return unreadable(`it has ${cells.length} cells, and the header has ${names.length} columns`);
   }
   if (cells.length < names.length && !allowMissingCells) {
@@ -39,11 +39,18 @@ export function parseText(record: string, lenient: boolean, allowMissingCells: b
       `it has only ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the header has ${names.length} columns; if the last cells of a row may be left out, set csv.allow_missing_cells`,
     );
   }
+  const least = allowMissingCells ? 2 : names.length;
+  const isOther = (count: number) => count >= least && cells.slice(cells.length - count + names.length).every(isBlank);
+  if (inner.some(isOther)) {
+    return unreadable('a quote inside quotes is not doubled, and another row may begin in that cell');
+  }
   const tree = treeOf(names, cells);
   return repairs === 0
     ? { kind: 'tree', tree }
     : { kind: 'tree', tree, repairs: [`${repairs} ${repairs === 1 ? 'quote' : 'quotes'} inside quotes not doubled`] };
 }
+
+const isBlank = (cell: string): boolean => cell.trim() === '';
 
 const unreadable = (why: string): ParsedRecord => ({
   kind: 'unreadable',

@@ -2,8 +2,14 @@
 import type { Delimiter } from '../format.ts';
 
 export type ParsedRow =
-  /** `repairs`: quotes inside quotes that were taken for text. */
-  | { readonly kind: 'cells'; readonly cells: string[]; readonly repairs: number; readonly hasBareQuote: boolean }
+  /** `repairs`: quotes inside quotes that were taken for text. `inner`: how many cells a row has that may begin in such a cell. */
+  | {
+      readonly kind: 'cells';
+      readonly cells: string[];
+      readonly repairs: number;
+      readonly hasBareQuote: boolean;
+      readonly inner: readonly number[];
+    }
   /** @see RowEnd `at`: characters from the start of the row. */
   | { readonly kind: 'fault'; readonly at: number; readonly message: string };
 
@@ -12,6 +18,8 @@ export function parseRow(text: string, delimiter: Delimiter, lenient = false): P
   const cells: string[] = [];
   let repairs = 0;
   let hasBareQuote = false;
+  /** Of each row that may begin in a cell: how many more cells precede that cell's end there than here. */
+  const shifts = new Set<number>();
   for (let at = 0; ; at++) {
     if (text[at] !== '"') {
       const end = endOfPlain(text, at, delimiter);
@@ -22,17 +30,41 @@ export function parseRow(text: string, delimiter: Delimiter, lenient = false): P
     } else {
       const quoted = parseQuoted(text, at, delimiter, lenient);
       if (quoted.kind === 'fault') return quoted;
+      if (quoted.repairs > 0) {
+        for (const before of cellsBefore(text.slice(at + 1, quoted.end - 1), delimiter))
+          shifts.add(before - cells.length);
+      }
       cells.push(quoted.text);
       repairs += quoted.repairs;
       at = quoted.end;
     }
-    if (at === text.length) return { kind: 'cells', cells, repairs, hasBareQuote };
+    if (at === text.length) {
+      return { kind: 'cells', cells, repairs, hasBareQuote, inner: [...shifts].map((shift) => cells.length + shift) };
+    }
   }
 }
 
 function endOfPlain(text: string, at: number, delimiter: Delimiter): number {
   const end = text.indexOf(delimiter, at);
   return end < 0 ? text.length : end;
+}
+
+/**
+ * If a cell in quotes does not end, the quote with which a later row begins a cell seems to be one inside quotes. For each line
+ * in the cell that may be the beginning of such a row: how many cells precede that quote.
+ */
+function cellsBefore(content: string, delimiter: Delimiter): number[] {
+  const [, ...lines] = content.split(/\r\n|\r|\n/);
+  return lines.flatMap((line) => {
+    let quote = line.indexOf('"');
+    while (quote >= 0 && line[quote + 1] === '"') quote = line.indexOf('"', quote + 2);
+    if (quote < 0) return [];
+    while (line[quote - 1] === '"') quote--;
+    const before = line.slice(0, quote);
+    if (before !== '' && !before.endsWith(delimiter)) return [];
+    const row = parseRow(before, delimiter);
+    return row.kind === 'cells' && !row.hasBareQuote ? [row.cells.length - 1] : [];
+  });
 }
 
 type Quoted =

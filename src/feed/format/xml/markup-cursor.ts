@@ -59,8 +59,8 @@ export class MarkupCursor {
     if (this.mode === CDATA) end = endOfCdata(bytes, this.at);
     else if (this.mode === COMMENT) end = endOfComment(bytes, this.at);
     else end = endOfInstruction(bytes, this.at);
-    // The end may begin in the last two bytes.
-    this.at = end < 0 ? Math.max(this.at, bytes.length - 2) : end;
+    // The end, or the start of another comment, may begin in the last three bytes.
+    this.at = end < 0 ? Math.max(this.at, bytes.length - 3) : end;
     return end >= 0;
   }
 

@@ -14,6 +14,7 @@ import {
   matchAt,
   newBranch,
   PLAIN_TAG,
+  runsOn,
   START_TAG,
   TAG_END,
 } from './xml-tags.ts';
@@ -73,6 +74,8 @@ class MalformedXml extends Error {
   }
 }
 
+const RUNS_ON = 'a CDATA section or a comment seems to lack its end, and contains another record';
+
 const unreadable = (why: string): ParsedRecord => ({
   kind: 'unreadable',
   problems: [{ message: `the record can't be read: ${why}` }],
@@ -123,9 +126,11 @@ function buildTree(xml: string): RecordTree {
         if (xml.startsWith('<![CDATA[', markup)) {
           at = endOf(']]>', xml, markup, 9);
           if (element === undefined) throw new MalformedXml(markup, 'there is text outside the element');
+          if (runsOn(xml.slice(markup, at), '<![CDATA[', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
           element.text += xml.slice(markup + 9, at - 3);
         } else if (xml.startsWith('<!--', markup)) {
           at = endOf('-->', xml, markup, 4);
+          if (runsOn(xml.slice(markup, at), '<!--', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
         } else {
           throw new MalformedXml(markup, `${excerpt(xml, markup)} is not allowed here`);
         }

@@ -8,6 +8,7 @@ import {
   addChild,
   type Branch,
   END_TAG,
+  holdsEnd,
   MAX_DEPTH,
   matchAt,
   newBranch,
@@ -19,7 +20,7 @@ import {
 export const BROKEN = '\uffff';
 
 export interface TolerantReading {
-  /** `undefined` if not even the record's start tag could be read. */
+  /** `undefined` if not even the record's start tag could be read, or if the record contains another one. */
   readonly tree: RecordTree | undefined;
   /** Elements and attributes that matter are whole and in the same place as in the intact record. */
   readonly certain: boolean;
@@ -50,6 +51,7 @@ export function readTolerantly(xml: string, names: ReadonlySet<string>): Toleran
  * | an end tag without a start tag, `]]>`       | there, or in the record's own text | nothing is certain    |
  * | an element without an end tag               | around an element that matters     | nothing is certain    |
  * | unended CDATA, comment or instruction       | anywhere                           | the rest is not read  |
+ * | the same, up to the end of another one      | around the end tag of a record     | there is no tree      |
  */
 class TolerantReader {
   readonly #xml: string;
@@ -74,6 +76,9 @@ class TolerantReader {
       if (markup < 0) break;
       const end = this.#takeMarkup(markup);
       if (end === undefined) break;
+      const isSection = xml[markup + 1] === '!' || xml[markup + 1] === '?';
+      if (isSection && holdsEnd(xml.slice(markup, end), this.#open[0]?.name))
+        return { tree: undefined, certain: false };
       at = end;
     }
     while (this.#open.length > 1) this.#closeUnended();

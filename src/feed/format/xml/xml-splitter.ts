@@ -154,6 +154,7 @@ export class XmlSplitter implements Splitter {
           const from = cursor.at;
           const found = cursor.leaveSection(bytes);
           if (cursor.mode === CDATA) this.#outline.text(bytes, from, found ? cursor.at - 3 : cursor.at);
+          if (cursor.mode === COMMENT) this.#checkComment(bytes, from, found ? cursor.at : bytes.length);
           this.#check(bytes, from, cursor.at, found);
           if (!found) return false;
           cursor.mode = TEXT;
@@ -171,6 +172,13 @@ export class XmlSplitter implements Splitter {
     this.#outside.take(bytes, from, to);
     if (whole) this.#outside.end();
     if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
+  }
+
+  /** Two hyphens, which XML forbids in comments, are tolerated, but the start of another comment is not. */
+  #checkComment(bytes: Buffer, from: number, to: number): void {
+    const start = bytes.indexOf(COMMENT_START, from);
+    if (start < 0 || start >= to) return;
+    this.#outline.note('a comment outside the records contains the start of another one, so records may be in it');
   }
 
   /** Enters the markup at `at`, outside records, or begins a record at its start tag. False: more bytes are needed. */

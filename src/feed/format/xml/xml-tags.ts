@@ -22,6 +22,14 @@ export function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArr
   return pattern.exec(xml);
 }
 
+/** Whether a CDATA section or a comment goes on into another record, because its own end is missing. @param own the record's name. */
+export const runsOn = (section: string, start: '<![CDATA[' | '<!--', own: string | undefined): boolean =>
+  section.indexOf(start, start.length) >= 0 && holdsEnd(section, own);
+
+/** Whether it has the end tag of a record. */
+export const holdsEnd = (section: string, own: string | undefined): boolean =>
+  own !== undefined && section.includes(`</${own}`);
+
 export type Branch = { [name: string]: RecordTree };
 
 /** Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are ordinary names. */

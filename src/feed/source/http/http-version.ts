@@ -10,11 +10,20 @@ export interface HttpVersion {
   readonly address: string;
 }
 
-/** The version of a response from `url`, after any redirects; `undefined` if it has no validators. */
-export function versionOf(url: URL, { etag, 'last-modified': lastModified }: IncomingHttpHeaders): string | undefined {
+/** The version of a response from `url`, after any redirects; `undefined` if it has no validators that can be relied on. */
+export function versionOf(
+  url: URL,
+  { etag, 'last-modified': modified, date }: IncomingHttpHeaders,
+): string | undefined {
+  const lastModified = isStrong(modified, date) ? modified : undefined;
   if (etag === undefined && lastModified === undefined) return undefined;
   return JSON.stringify({ etag, lastModified, address: addressDigest(url) } satisfies HttpVersion);
 }
+
+const SECOND_MS = 1_000;
+
+/** A resource that changed in the second in which it was sent may change again in that second (RFC 9110, 8.8.2.2). */
+const isStrong = (modified = '', date = ''): boolean => Date.parse(date) - Date.parse(modified) >= SECOND_MS;
 
 /**
  * The version to ask `url` for, if it sent that version. Validators distinguish versions of one resource (RFC 9110, 8.8),

@@ -3,19 +3,26 @@ import { shown } from '../http/http-config.ts';
 import { BrokenOff } from '../source.ts';
 import { findAt, parseJsonPath } from './json-path.ts';
 
-/** The address with `rel="next"` in a Link header (RFC 8288). */
+/** The address with `rel="next"` in a Link header (RFC 8288). Throws {@link BrokenOff} if a part of it that cannot be read may be one. */
 export function nextLink(header: string): string | undefined {
   for (const [, target = '', parameters = ''] of header.matchAll(LINK)) {
     const [rel] = [...parameters.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === 'rel');
-    const relations = (rel?.[2] ?? rel?.[3] ?? '').toLowerCase().split(/\s+/);
+    const relations = (rel?.[2] ?? rel?.[3] ?? '')
+      .replace(/^'(.*)'$/, '$1')
+      .toLowerCase()
+      .split(/\s+/);
     if (relations.includes('next')) return target.trim();
+  }
+  const rest = header.replace(LINK, '');
+  if (/\bnext\b/i.test(rest)) {
+    throw new BrokenOff('the Link header of the page cannot be read, so it is not proven that no page follows');
   }
   return undefined;
 }
 
 /** `<address>` and its parameters, whose quoted texts may hold commas and semicolons. */
-const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g;
-const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g;
+const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /** A text or number at the path; `undefined` if there is none. Throws {@link BrokenOff} if that proves no end. */
 export function textAt(json: unknown, path: string, what: string): string | undefined {
