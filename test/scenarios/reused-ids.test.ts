@@ -1,6 +1,7 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { changeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -226,6 +227,23 @@ it('an update whose response shows the reference of another posting ends in revi
   await mirror.writeFeed(feedXml([posting('b')]));
   await mirror.sync();
   expect(opened.got.slice(sent)).toEqual([]);
+});
+
+it('a posting whose job shows the reference of another one waits for a person, also when its record changes again', async () => {
+  const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
+  mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+  await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
+  // Such as one made long before: it is not mistaken for the job of a create that was just sent.
+  await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
+  for (const title of ['First', 'Second']) {
+    await mirror.writeFeed(feedXml([posting('a', { title }), posting('b')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
+  }
+  expect(await mirror.sandbox.inspect.count()).toBe(2);
 });
 
 /** A site with a list that gives posting `new` the ID of posting `old`, and never answers that create. */
