@@ -11,7 +11,7 @@ export async function adoptImported(session: Queryable): Promise<void> {
     `update change c set revision = nextval('revision_number'),
        operation = case when c.desired = 'present' then 'update' else 'delete' end,
        state = case when c.found_job_id is null then c.state else c.target_state end,
-       reason = case when c.found_job_id is null then c.reason end, found_job_id = null,
+       reason = case when c.found_job_id is null or c.invalid then c.reason end, found_job_id = null,
        attempt_token = case when c.found_job_id is null then c.attempt_token end,
        attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
        attempt_started = case when c.found_job_id is null then c.attempt_started end
