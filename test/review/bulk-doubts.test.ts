@@ -95,6 +95,17 @@ describe('the site has made none of them', () => {
     });
   });
 
+  it('what a list has shown stays known when the record breaks a rule for a while', async () => {
+    await doubts(['a'], {});
+    await explain('a', CANDIDATES);
+    await stage.pull([posting('a', { state: 'Jalisco' })]);
+    await stage.pull([posting('a', { title: 'Cook' })]);
+    await explain('a');
+    const id = await started('missing');
+    await run(id);
+    expect(await states()).toEqual({ a: 'in_doubt' });
+  });
+
   it('one whose job showed the reference of another posting is left alone: the list does not decide it', async () => {
     await doubts(['a'], {});
     await stage.app.db.query(`update change set not_before = 'infinity'`);

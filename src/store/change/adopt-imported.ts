@@ -3,6 +3,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { targetReason } from './target-state.ts';
 
 /**
  * The mappings are those of the temporary table `imported`. A worker that has already read "no mapping" holds the old revision, so it
@@ -15,7 +16,7 @@ export async function adoptImported(session: Queryable, leaving: readonly FeedNa
     `update change c set revision = nextval('revision_number'),
        operation = case when c.desired = 'present' then 'update' else 'delete' end,
        state = case when c.found_job_id is null then c.state else c.target_state end,
-       reason = case when c.found_job_id is null or c.invalid then c.reason end, found_job_id = null,
+       reason = case when c.found_job_id is null or c.invalid then ${targetReason('c')} end, found_job_id = null,
        attempt_token = case when c.found_job_id is null then c.attempt_token end,
        attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
        attempt_started = case when c.found_job_id is null then c.attempt_started end

@@ -6,6 +6,7 @@ import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { retargetedReason } from './target-state.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left
@@ -28,7 +29,8 @@ const REPLACE_DESIRED = `
   state = case when change.attempt_token is null then excluded.target_state else change.state end,
   since = case when change.attempt_token is null then now() else change.since end,
   attempts = 0, not_before = case when change.state = 'in_doubt' and change.not_before = 'infinity' then 'infinity' else '-infinity' end::timestamptz,
-  reason = coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end)`;
+  reason = case when change.state = 'in_doubt' then ${retargetedReason('change', 'excluded.reason')}
+    else coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end) end`;
 
 /** Replaces open changes with the superseding ones (law 5: the latest wins). */
 export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
