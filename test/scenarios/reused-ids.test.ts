@@ -229,6 +229,30 @@ it('an update whose response shows the reference of another posting ends in revi
   expect(opened.got.slice(sent)).toEqual([]);
 });
 
+it('a job that is another posting’s by now is not changed when it is read for the fields that are left to the site', async () => {
+  const jobs = new Map<string, string>();
+  const opened = await openSite((got) => {
+    const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+    const key = numberOf(got.body);
+    if (got.method === 'POST') jobs.set(`id-${key}`, fieldsOf(got.body));
+    if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
+    if (got.method === 'PUT') jobs.set(id, fieldsOf(got.body));
+    return [200, {}, jobXml(id, jobs.get(id) ?? '')];
+  });
+  site = opened;
+  mirror = await openMirror({
+    feed: { create_only_fields: '[description]' },
+    site: { base_url: opened.url.href, list_path: undefined, omitted_fields: 'clear' },
+  });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  const others = '<title>Pilot</title><number>of-another</number><description>Flies</description>';
+  jobs.set('id-a', others);
+  await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1, unchanged: 1 });
+  expect(jobs.get('id-a')).toBe(others);
+});
+
 it('a posting whose job shows the reference of another one waits for a person, also when its record changes again', async () => {
   const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
   mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
