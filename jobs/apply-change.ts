@@ -2,6 +2,7 @@
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
+import { extendDeadline } from '../src/apply/extend-deadline.ts';
 import { keepSiteValues } from '../src/apply/keep-site-values.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
@@ -132,13 +133,22 @@ async function send(
     const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);
     const kept = await keepSiteValues(attempt, siteContext, signal);
     if (kept.kind === 'not_sent') return kept.exchange;
-    return await siteContext.client.send(kept.request, { notAfter, signal, expected, learnt });
+    const sendBy = await extendDeadline(attempt, siteContext, notAfter);
+    if (sendBy === undefined) return givenUp();
+    return await siteContext.client.send(kept.request, { notAfter: sendBy, signal, expected, learnt });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
     return { outcome, request: { method, url: '' }, durationMs: 0 };
   }
 }
+
+/** Another process has taken the change over, so this outcome is not recorded. */
+const givenUp = (): Exchange => ({
+  outcome: { kind: 'unconfirmed', message: 'not sent: the site took too long to show the job' },
+  request: { method: 'GET', url: '' },
+  durationMs: 0,
+});
 
 /** `undefined` if nothing was sent to the site. */
 function recordOf(exchange: Exchange): ExchangeRecord | undefined {

@@ -3,21 +3,21 @@ import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { compareShown } from '../plan/verify/compare-shown.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type Exchange, type Outcome, type SiteRequest, toCompare } from '../site/exchange.ts';
+import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
-import { notShown } from './confirm-own.ts';
+import { notShown, tellForeign } from './confirm-own.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 export type KeptRequest =
   | { readonly kind: 'request'; readonly request: SiteRequest }
-  /** Nothing may be sent: without the values, the update would clear them. */
+  /** Nothing may be sent: without the values, the update would clear them; or the job is another posting's. */
   | { readonly kind: 'not_sent'; readonly exchange: Exchange };
 
 /**
  * Returns the request to send. One more GET for each update, only for such a site and a feed with `create_only_fields`. A change
- * that somebody makes on the site between the two requests is lost.
+ * that somebody makes on the site between the two requests is lost. A job that shows another posting's reference is left alone.
  *
  * | of a field that is left to the site, the job shows | sent                                 |
  * | -------------------------------------------------- | ------------------------------------ |
@@ -26,10 +26,11 @@ export type KeptRequest =
  * | nothing                                            | what was last sent; nothing if never |
  */
 export async function keepSiteValues(
-  { request, before, createOnly }: Attempt,
+  attempt: Attempt,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<KeptRequest> {
+  const { request, before, createOnly } = attempt;
   if (request.kind !== 'update' || createOnly === undefined || siteContext.policy.omittedFields !== 'clear') {
     return { kind: 'request', request };
   }
@@ -38,10 +39,9 @@ export async function keepSiteValues(
     kind: 'not_sent',
     exchange: { outcome, request: { method: 'GET', url: '' }, durationMs: performance.now() - startedAt },
   });
-  let shown: Fields | undefined;
+  let siteJob: SiteJob | undefined;
   try {
-    const siteJob = await showJob(siteContext, request.siteJobId, signal);
-    shown = siteJob === undefined ? undefined : toCompare(siteJob).fields;
+    siteJob = await showJob(siteContext, request.siteJobId, signal);
   } catch (error) {
     siteContext.log.warn(
       { err: error, site: siteContext.site, siteJobId: request.siteJobId },
@@ -49,7 +49,10 @@ export async function keepSiteValues(
     );
     return notSent(notShown(error, (why) => unread(createOnly, why)));
   }
-  if (shown === undefined) return notSent({ kind: 'gone' });
+  if (siteJob === undefined) return notSent({ kind: 'gone' });
+  const foreign = await tellForeign(siteJob, attempt, siteContext);
+  if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
+  const shown = toCompare(siteJob).fields;
   const kept = keptValues(createOnly, before ?? {}, shown, await learntRewrites(siteContext.db, siteContext.site));
   return { kind: 'request', request: { ...request, fields: { ...request.fields, ...kept } } };
 }

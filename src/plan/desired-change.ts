@@ -17,6 +17,8 @@ export interface Reason {
   readonly note?: string;
   /** The same: IDs of the jobs on the site that it may have made. */
   readonly candidates?: readonly string[];
+  /** The same: why its newest version is held or rejected once the doubt has ended. */
+  readonly target?: Reason;
 }
 
 /** The message of a reason, with its advice. */

@@ -11,6 +11,7 @@ import {
 } from '../plan/adopt/job-features.ts';
 import { judgeCandidates, LEAST_SCORE, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
 import { type Message, textOf } from '../plan/message.ts';
+import type { FeedPolicy } from '../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../posting/us-states.ts';
 import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
@@ -27,6 +28,7 @@ export interface AdoptSubject {
   readonly db: Database;
   readonly feed: FeedName;
   readonly site: SiteName;
+  readonly policy: FeedPolicy | undefined;
   readonly referenceField: string | undefined;
   readonly stateField: string;
   readonly states: StateTable;

@@ -95,6 +95,32 @@ describe('the site has made none of them', () => {
     });
   });
 
+  it('what a list has shown stays known when the record breaks a rule for a while', async () => {
+    await doubts(['a'], {});
+    await explain('a', CANDIDATES);
+    await stage.pull([posting('a', { state: 'Jalisco' })]);
+    await stage.pull([posting('a', { title: 'Cook' })]);
+    await explain('a');
+    const id = await started('missing');
+    await run(id);
+    expect(await states()).toEqual({ a: 'in_doubt' });
+  });
+
+  it('one whose job showed the reference of another posting is left alone: the list does not decide it', async () => {
+    await doubts(['a'], {});
+    await stage.app.db.query(`update change set not_before = 'infinity'`);
+    for (const action of ['missing', 'check'] as const) {
+      const id = await started(action);
+      await run(id);
+      expect(await left(id)).toEqual({
+        'a job on the site may be its own: compare the two, and decide it by itself': 1,
+      });
+    }
+    expect(await stage.app.db.query('select state, not_before::text from change')).toEqual([
+      { state: 'in_doubt', not_before: 'infinity' },
+    ]);
+  });
+
   it('none is sent again while base_url leads elsewhere: without doubts, that would count as the address of the jobs', async () => {
     await doubts(['a']);
     const { db } = stage.app;

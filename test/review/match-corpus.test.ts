@@ -34,6 +34,7 @@ async function matchAll({ postings, jobs }: Corpus): Promise<Found[]> {
       db,
       feed: feedName('acme'),
       site: siteName('board'),
+      policy: undefined,
       referenceField: 'number',
       stateField: 'location-state',
       states: stateTable(),

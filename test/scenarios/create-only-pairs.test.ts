@@ -1,6 +1,9 @@
 // Fields that are set only on create, together with other commands: jobs are deleted, keep what they have, and no message promises more.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -88,4 +91,22 @@ it('new keys of a feed that only creates jobs leave them as they are', async () 
   expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept for their new keys');
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, updated: 0, created: 0, requests: 0 });
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
+});
+
+describe('the jobs that a person made for a feed that only creates jobs stay as they are', () => {
+  it.each([
+    ['adopted', () => ['mappings', 'adopt', 'acme', '--sure']],
+    ['adopted one by one', (id: string) => ['mappings', 'adopt', 'acme', '--job', id, '--posting', 'p1']],
+    ['recovered', () => ['recover', 'acme', '--yes']],
+    ['imported', () => ['mappings', 'import', 'jobs.csv', '--unchecked']],
+  ])('when they are %s after a pull', async (_how, wordsFor) => {
+    mirror = await openMirror({ feed: { policy: 'create_only' }, searched: true });
+    const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
+    expect(await syncOf([posting('p1'), posting('p2')])).toMatchObject({ created: 1, in_doubt: 1 });
+    await writeFile(join(mirror.folder, 'jobs.csv'), `feed,key,site_job_id\nacme,p1,${id}\n`);
+    const words = wordsFor(id).map((word) => (word === 'jobs.csv' ? join(mirror.folder, word) : word));
+    expect(await run(...words)).toMatchObject({ status: 0 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 2, updated: 0, requests: 0 });
+    expect((await mirror.siteJobs()).get('p1')).toMatchObject({ description: 'By hand' });
+  });
 });

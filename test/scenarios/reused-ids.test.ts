@@ -1,6 +1,7 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { changeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -226,6 +227,47 @@ it('an update whose response shows the reference of another posting ends in revi
   await mirror.writeFeed(feedXml([posting('b')]));
   await mirror.sync();
   expect(opened.got.slice(sent)).toEqual([]);
+});
+
+it('a job that is another posting’s by now is not changed when it is read for the fields that are left to the site', async () => {
+  const jobs = new Map<string, string>();
+  const opened = await openSite((got) => {
+    const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+    const key = numberOf(got.body);
+    if (got.method === 'POST') jobs.set(`id-${key}`, fieldsOf(got.body));
+    if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
+    if (got.method === 'PUT') jobs.set(id, fieldsOf(got.body));
+    return [200, {}, jobXml(id, jobs.get(id) ?? '')];
+  });
+  site = opened;
+  mirror = await openMirror({
+    feed: { create_only_fields: '[description]' },
+    site: { base_url: opened.url.href, list_path: undefined, omitted_fields: 'clear' },
+  });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  const others = '<title>Pilot</title><number>of-another</number><description>Flies</description>';
+  jobs.set('id-a', others);
+  await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1, unchanged: 1 });
+  expect(jobs.get('id-a')).toBe(others);
+});
+
+it('a posting whose job shows the reference of another one waits for a person, also when its record changes again', async () => {
+  const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
+  mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+  await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
+  // Such as one made long before: it is not mistaken for the job of a create that was just sent.
+  await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
+  for (const title of ['First', 'Second']) {
+    await mirror.writeFeed(feedXml([posting('a', { title }), posting('b')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
+  }
+  expect(await mirror.sandbox.inspect.count()).toBe(2);
 });
 
 /** A site with a list that gives posting `new` the ID of posting `old`, and never answers that create. */

@@ -6,7 +6,8 @@ import { VERIFY_LIMITS } from '../../src/review/verify/verify-feed.ts';
 import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/scheduled-verify.ts';
 import { takeVerifyRuns } from '../../src/store/feed/feed-verify.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -139,6 +140,16 @@ it('has set again what the settings say, field by field, and leaves the rest to 
   });
   const acts = await (await db()).query(`select distinct actor from audit where action like 'set again%'`);
   expect(acts).toEqual([{ actor: 'verify schedule' }]);
+});
+
+it('a job that is gone is left to a person if another job shows the reference of its posting', async () => {
+  await openMirrored(3, { feed: { verify: '{ schedule: "0 3 * * 0", gone: set_again }' } });
+  const [row] = await (await db()).query<{ id: string }>(`select site_job_id as id from mapping where key = 'p1'`);
+  await mirror.sandbox.inspect.removeJob(row?.id ?? '');
+  await makeJob(mirror, jobOf(posting('p1')));
+  await start();
+  await makeDue();
+  expect((await untilEnded()).result).toMatchObject({ same: 2, gone: 1, foreign: 1, marked: 0, left: 2 });
 });
 
 it('goes on after the jobs that it has compared when it was stopped, in another process', async () => {

@@ -48,6 +48,21 @@ it('releases attempts of dead workers, and fails changes that were tried too oft
   expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(0);
 });
 
+it('a newer version that breaks a rule keeps its reason when it is rejected', async () => {
+  const reason = { kind: 'rules', message: 'no title', problems: [] };
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, state, target_state, invalid, sent_revision, reason,
+       attempt_token, attempt_operation, attempt_started, attempt_worker)
+     values ('rules', 'a', 'board', 'present', 'update', '{}', 'sending', 'rejected', true, 1, $1,
+       gen_random_uuid(), 'update', now(), 1)`,
+    [JSON.stringify(reason)],
+  );
+  await recoverAbandoned(db, siteName('board'), { deadlineMs: 60_000, mayLandMs: 60_000, mostTries: 10 });
+  expect(await db.query(`select state, reason from change where feed = 'rules'`)).toEqual([
+    { state: 'rejected', reason },
+  ]);
+});
+
 it('the worker itself still counts a create as being sent that was taken for abandoned', async () => {
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, attempt_token, attempt_operation,

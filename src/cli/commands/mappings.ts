@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { reason } from '../../config/settings-file.ts';
 import { plural } from '../../plan/plural.ts';
+import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
@@ -102,6 +103,7 @@ function importCommand(): Command {
           readMappingLines(linesOf(file), app.config),
           actorName(options.as),
           options.unchecked === true ? undefined : (lines) => askSites(app, lines, around),
+          [...app.config.feeds.values()].filter(({ policy }) => !updatesJobs(policy)).map(({ name }) => name),
         );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });

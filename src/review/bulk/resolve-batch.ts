@@ -69,6 +69,7 @@ type WhyNot = (doubt: DoubtFacts, site: SiteConfig | undefined, isMoved: boolean
  * | the site has a list, which was readable or not yet read | no     | yes                      |
  * | the site has a list, which could not be used           | yes     | yes                      |
  * | the site has no list                                   | yes     | no                       |
+ * | its job showed the reference of another posting        | unless the site has a list | no: no list decides it |
  */
 const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
   missing(doubt, site, isMoved) {
@@ -77,12 +78,12 @@ const WHY_NOT: Readonly<Record<DoubtAction, WhyNot>> = {
     if (doubt.found || doubt.possible) return DECIDE_ALONE;
     if (doubt.sinceMs < site.doubts.resolveAfterMs) return MAY_STILL_ARRIVE;
     if (site.options.listPath !== undefined && !doubt.unread)
-      return 'the list of its site is being read for it, and decides it';
+      return doubt.foreign ? DECIDE_ALONE : 'the list of its site is being read for it, and decides it';
     return undefined;
   },
   check(doubt, site) {
     if (site === undefined) return UNKNOWN_SITE;
-    if (doubt.found) return DECIDE_ALONE;
+    if (doubt.found || doubt.foreign) return DECIDE_ALONE;
     return site.options.listPath === undefined ? 'its site has no list to read (list_path)' : undefined;
   },
 };

@@ -67,12 +67,13 @@ async function verifyPortion(
       keepsDrift: setsAnything(settings),
       isSetAgain,
       async onFinding(finding) {
-        if (isWhollySetAgain(finding, isSetAgain)) wholly++;
+        if (isWhollyChangedBack(finding, isSetAgain)) wholly++;
       },
       onProgress(progress) {
         if (progress.what === 'asked') last = progress.job.key;
       },
     });
+    const again = wholly + (await verification.countGone(feed));
     const { marked, unmarked } = await setAgain(verification, feed, { db, actor, signal, onWait: () => undefined });
     const found = counts.get(feed) as FeedCounts;
     const { jobs, same, changed, gone, foreign, waiting, unknown, unasked } = found;
@@ -86,7 +87,7 @@ async function verifyPortion(
       untold: waiting + unknown + unasked,
       marked,
       // Jobs that changed meanwhile are compared by the next run.
-      left: all - Math.max(0, wholly - unmarked),
+      left: all - Math.max(0, again - unmarked),
       ...(failure === undefined ? {} : { message: say(failure) }),
     };
     return { result, last };
@@ -103,13 +104,10 @@ const setAgainBy =
   (finding, field) =>
     finding === 'gone' ? gone === 'set_again' : (fields[field] ?? changed) === 'set_again';
 
-const isWhollySetAgain = (
+const isWhollyChangedBack = (
   { finding, fields }: Finding,
   isSetAgain: NonNullable<VerifySubject['isSetAgain']>,
-): boolean => {
-  if (finding === 'foreign') return false;
-  return finding === 'gone' ? isSetAgain('gone', '') : Object.keys(fields).every((name) => isSetAgain('changed', name));
-};
+): boolean => finding === 'changed' && Object.keys(fields).every((name) => isSetAgain('changed', name));
 
 /** The feed's jobs are counted anew in each portion. */
 function sumOf(one: VerifyResult, other: VerifyResult): VerifyResult {

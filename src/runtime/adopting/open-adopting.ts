@@ -74,6 +74,7 @@ export async function withAdopting(
       db: app.db,
       feed: setup.feed,
       site: site.name,
+      policy: setup.policy,
       referenceField: site.options.referenceField,
       stateField: setup.mapping.stateField.name,
       states: setup.mapping.states,

@@ -14,7 +14,7 @@ import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt
 import { changeReason } from './change-reason.ts';
 import { keepFormerDocuments } from './former-documents.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
-import { targetState } from './target-state.ts';
+import { doubtReason, targetReason, targetState } from './target-state.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
 /** Why a create was not recorded as the owner of its job. */
@@ -269,7 +269,7 @@ async function releaseNewerVersions(
   const operationOf = ({ attempt, result }: AttemptOutcome) =>
     nextOperation(desiredBy(attempt, open), attempt.request.kind, result.kind === 'vanished');
   await tx.query(
-    `update change c set state = ${targetState('c')}, since = now(), attempts = 0, not_before = '-infinity',
+    `update change c set state = ${targetState('c')}, since = now(), reason = ${targetReason('c')}, attempts = 0, not_before = '-infinity',
        operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
@@ -296,7 +296,8 @@ async function disown(
     if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
     const state = afterDisowning(desiredBy(attempt, open));
     await tx.query(
-      `update change set state = $5, since = now(), reason = $4, list_checks = 0,
+      `update change set state = $5, since = now(), list_checks = 0,
+         reason = case when $5 = 'in_doubt' then ${doubtReason('change', '$4::jsonb')} else $4 end,
          not_before = case when $5 = 'ready' then '-infinity' else 'infinity' end::timestamptz,
          operation = case when $5 = 'ready' then 'delete' else 'create' end,
          attempt_operation = case when $5 = 'in_doubt' then 'create' end,
@@ -387,7 +388,8 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
 /** Refuses a create. One in doubt keeps its attempt, which is needed to resolve it. */
 async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_doubt', message: string): Promise<void> {
   await tx.query(
-    `update change set state = $4, since = now(), reason = $5,
+    `update change set state = $4, since = now(),
+       reason = case when $4 = 'in_doubt' then ${doubtReason('change', '$5::jsonb')} else $5 end,
        attempt_token = case when $4 = 'in_doubt' then attempt_token end,
        attempt_operation = case when $4 = 'in_doubt' then attempt_operation end,
        attempt_started = case when $4 = 'in_doubt' then attempt_started end

@@ -4,6 +4,7 @@ import { heldBecause } from '../../plan/delete-guard.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { retargetedReason } from './target-state.ts';
 
 const REASON = heldBecause(
   'restored',
@@ -19,7 +20,8 @@ export async function holdRestoredDeletes(tx: Queryable): Promise<number> {
   await tx.query(`update change set revision = nextval('revision_number') where desired = 'absent' and state = 'held'`);
   const [row] = await tx.query<{ n: number }>(
     `with held as (
-       update change set target_state = 'held', reason = $1, approved = false, attempts = 0, not_before = '-infinity',
+       update change set target_state = 'held', approved = false, attempts = 0, not_before = '-infinity',
+         reason = case when state = 'in_doubt' then ${retargetedReason('change', '$1::jsonb')} else $1 end,
          state = case when attempt_token is null then 'held' else state end,
          since = case when attempt_token is null then now() else since end,
          revision = case when attempt_token is null then nextval('revision_number') else revision end

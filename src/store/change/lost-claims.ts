@@ -25,7 +25,8 @@ export async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]):
     db.query(
       // Another process may already have recovered them as those of a dead worker.
       `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
-         attempts = greatest(0, c.attempts - 1), not_before = '-infinity', reason = null,
+         attempts = greatest(0, c.attempts - 1), not_before = '-infinity',
+         reason = case when c.target_state in ('held', 'rejected') then c.reason end,
          attempt_token = null, attempt_operation = null, attempt_started = null
        from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
        where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,

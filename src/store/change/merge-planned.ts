@@ -6,9 +6,11 @@ import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { retargetedReason } from './target-state.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
-// sent_ columns, the row keeps its state, and the newer version waits for the attempt to end.
+// sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left
+// to a person.
 const REPLACE_DESIRED = `
   sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
     else change.fields end,
@@ -26,7 +28,9 @@ const REPLACE_DESIRED = `
   pull = excluded.pull, revision = nextval('revision_number'), target_state = excluded.target_state, approved = false,
   state = case when change.attempt_token is null then excluded.target_state else change.state end,
   since = case when change.attempt_token is null then now() else change.since end,
-  attempts = 0, not_before = '-infinity', reason = coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end)`;
+  attempts = 0, not_before = case when change.state = 'in_doubt' and change.not_before = 'infinity' then 'infinity' else '-infinity' end::timestamptz,
+  reason = case when change.state = 'in_doubt' then ${retargetedReason('change', 'excluded.reason')}
+    else coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end) end`;
 
 /** Replaces open changes with the superseding ones (law 5: the latest wins). */
 export async function mergeChanges(pullTx: PullTransaction): Promise<void> {

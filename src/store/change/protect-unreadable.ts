@@ -5,6 +5,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { retargetedReason } from './target-state.ts';
 
 const BATCH = 10_000;
 
@@ -125,7 +126,7 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
          state = case when c.attempt_token is null then 'held' else c.state end,
          since = case when c.attempt_token is null then now() else c.since end,
          not_before = case when c.attempt_token is null then '-infinity' else c.not_before end,
-         reason = case when c.state = 'in_doubt' then coalesce(c.reason, '{}') || $2::jsonb
+         reason = case when c.state = 'in_doubt' then ${retargetedReason('c', '$2::jsonb')}
            when c.state = 'held' then $2::jsonb || jsonb_build_object('message', concat_ws('; ', $2::jsonb->>'message', c.reason->>'message'),
              'next', coalesce($2::jsonb->'next', '[]') || coalesce(c.reason->'next', '[]'))
            else $2::jsonb end

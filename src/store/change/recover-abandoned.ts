@@ -6,6 +6,7 @@ import { LEASE } from '../locks/live-workers.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { changeReason } from './change-reason.ts';
+import { doubtReason } from './target-state.ts';
 import { insertUncertainAbandoned } from './uncertain-writes.ts';
 
 const ABANDONED: Reason = {
@@ -45,7 +46,8 @@ export function recoverAbandoned(
        noted as (${insertUncertainAbandoned('abandoned', '$4')})
        update change c set state = case when a.next = 'target' then c.target_state else a.next end, since = now(),
          reason = case when a.next = 'failed' then $5::jsonb
-           when a.next = 'target' and c.target_state = 'held' then coalesce(c.reason, $6::jsonb) else $6::jsonb end, not_before = '-infinity',
+           when a.next = 'target' and c.target_state in ('held', 'rejected') then coalesce(c.reason, $6::jsonb)
+           when a.next = 'in_doubt' then ${doubtReason('c', '$6::jsonb')} else $6::jsonb end, not_before = '-infinity',
          attempt_token = case when a.next = 'in_doubt' then c.attempt_token end,
          attempt_started = case when a.next = 'in_doubt' then c.attempt_started end,
          attempt_operation = case when a.next = 'in_doubt' then c.attempt_operation end

@@ -4,7 +4,7 @@ import { plural } from '../../plan/plural.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { changeReason } from './change-reason.ts';
 import type { Doubt } from './doubt.ts';
-import { targetState } from './target-state.ts';
+import { targetReason, targetState } from './target-state.ts';
 
 /**
  * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
@@ -30,7 +30,7 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
        not_before = '-infinity', attempts = $5, attempt_token = null, attempt_operation = null, attempt_started = null,
        list_checks = 0, found_job_id = null,
-       reason = case when $4 = 'failed' then $6::jsonb when invalid then reason end
+       reason = case when $4 = 'failed' then $6::jsonb when invalid then ${targetReason('change')} end
      where feed = $1 and key = $2 and attempt_token = $3`,
     [feed, key, token, next.state, next.attempts, changeReason('unknown', tried)],
   );

@@ -12,6 +12,8 @@ export interface DoubtFacts extends ActedEntry {
   readonly site: SiteName;
   /** A search of the site found a job, so nothing was sent. */
   readonly found: boolean;
+  /** The posting's job showed the reference of another posting, so no list decides it. */
+  readonly foreign: boolean;
   /** Its list shows jobs that may be its own. */
   readonly possible: boolean;
   /** The last reading of the list told nothing. */
@@ -23,7 +25,7 @@ export interface DoubtFacts extends ActedEntry {
 /** Of these entries, the creates in doubt. */
 export const readDoubtFacts = (tx: Queryable, ids: readonly number[]): Promise<DoubtFacts[]> =>
   tx.query<DoubtFacts & Record<string, unknown>>(
-    `select id, feed, site, found_job_id is not null as found,
+    `select id, feed, site, found_job_id is not null as found, not_before = 'infinity' as foreign,
        coalesce(jsonb_array_length(reason->'candidates') > 0 or (reason->'crowded')::boolean, false) as possible,
        coalesce(reason ? 'note', false) as unread,
        (extract(epoch from clock_timestamp() - attempt_started) * 1000)::float8 as "sinceMs"

@@ -1,6 +1,21 @@
-// SQL for the state that a change enters once the attempt it waited for has ended: the rule `enteredTarget` of the plan.
+// SQL for the state that a change enters once the attempt it waited for has ended, the rule `enteredTarget` of the plan, and why.
 
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'
        and not exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)
      then 'ready' else ${change}.target_state end`;
+
+/** Why a change is held or rejected once its attempt has ended; while a create is in doubt, that is kept beside the reason of the doubt. */
+export const targetReason = (change: string): string =>
+  `case when ${change}.target_state in ('held', 'rejected') then coalesce(${change}.reason->'target', ${change}.reason)
+     else ${change}.reason end`;
+
+/** The reason of a doubt that begins, with why the version that waits for it is held or rejected. @param reason of the doubt, as jsonb */
+export const doubtReason = (change: string, reason: string): string =>
+  `${reason} || case when ${change}.target_state in ('held', 'rejected') and ${change}.reason is not null
+     then jsonb_build_object('target', ${targetReason(change)}) else '{}' end`;
+
+/** The reason of a doubt whose newest version gets another target state. @param reason why it is held or rejected; null: neither */
+export const retargetedReason = (change: string, reason: string): string =>
+  `nullif(coalesce(${change}.reason, '{}') - 'target'
+     || case when ${reason} is null then '{}' else jsonb_build_object('target', ${reason}) end, '{}')`;

@@ -1,4 +1,5 @@
 // Maps postings to jobs that exist on the site, with what the site shows of them. A posting is adopted wholly or not at all.
+import { type FeedPolicy, updatesJobs } from '../../plan/policy.ts';
 import { contentHash } from '../../posting/hash.ts';
 import {
   type FeedName,
@@ -36,6 +37,8 @@ export interface AdoptionSubject {
   readonly actor: string;
   /** When the jobs were read: one that was deleted since then is refused. */
   readonly since: Date;
+  /** If it changes no job, nothing is sent for the postings. */
+  readonly policy: FeedPolicy | undefined;
   /** What the audit should say of the postings. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
@@ -56,7 +59,7 @@ const ADOPTED_COLUMNS = {
  */
 export async function adoptJobs(
   session: Session,
-  { feed, site, actor, since, detail }: AdoptionSubject,
+  { feed, site, actor, since, policy, detail }: AdoptionSubject,
   adoptions: readonly Adoption[],
 ): Promise<RefusedAdoption[]> {
   await session.query('begin');
@@ -83,7 +86,7 @@ export async function adoptJobs(
       'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c',
     );
     const refused = [...(await removeRefused(session, site, since)), ...(await insertMappings(session))];
-    await writeAdopted(session, feed, site);
+    await writeAdopted(session, feed, site, policy);
     const added = adoptions.length - refused.length;
     if (added > 0) {
       const [only] = adoptions;
@@ -149,12 +152,17 @@ async function insertMappings(session: Queryable): Promise<RefusedAdoption[]> {
   return rows.map(({ key }) => ({ key: postingKey(key), message }));
 }
 
-async function writeAdopted(session: Queryable, feed: FeedName, site: SiteName): Promise<void> {
+async function writeAdopted(
+  session: Queryable,
+  feed: FeedName,
+  site: SiteName,
+  policy: FeedPolicy | undefined,
+): Promise<void> {
   await session.query(
     `insert into document (feed, key, fields) select feed, key, shown from imported
      on conflict (feed, key) do update set fields = excluded.fields`,
   );
-  await adoptImported(session);
+  await adoptImported(session, updatesJobs(policy) ? [] : [feed]);
   await session.query(
     `delete from site_reference r using imported i where r.site = i.site and r.site_job_id = i.site_job_id`,
   );

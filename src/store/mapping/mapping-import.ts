@@ -58,12 +58,14 @@ export type AskSites = (lines: ImportedLines) => Promise<readonly LineProblem[]>
 /**
  * Imports all lines in one transaction, while none of their feeds is pulled.
  * @param ask `undefined` if a person vouches for the jobs.
+ * @param leaving feeds whose policy changes no job.
  */
 export async function importMappings(
   db: Database,
   lines: AsyncIterable<ImportLine>,
   actor: string,
   ask: AskSites | undefined,
+  leaving: readonly FeedName[] = [],
 ): Promise<ImportEnd> {
   const session = await db.session();
   const locks: HeldLock[] = [];
@@ -90,7 +92,7 @@ export async function importMappings(
     if (problems.length > 0) {
       return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS), more: problems.length > MAX_PROBLEMS };
     }
-    const end = await writeMappings(session, actor, ask === undefined);
+    const end = await writeMappings(session, actor, ask === undefined, leaving);
     await session.query('commit');
     return end;
   } finally {
@@ -199,7 +201,12 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
 /**
  * Writes the mappings with hashes that match nothing, so the next pull sends all fields: the content of the jobs is unknown.
  */
-async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
+async function writeMappings(
+  session: Session,
+  actor: string,
+  unchecked: boolean,
+  leaving: readonly FeedName[],
+): Promise<ImportEnd> {
   const added = await session.query<{ feed: FeedName; n: number }>(
     `with added as (
        insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted, mapped_at)
@@ -208,7 +215,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
        from imported order by feed, key on conflict (feed, key) do nothing returning feed)
      select feed, count(*) as n from added group by feed`,
   );
-  await adoptImported(session);
+  await adoptImported(session, leaving);
   // From now on the feed is known, even if it is renamed before its first pull.
   await session.query(
     'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',

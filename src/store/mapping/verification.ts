@@ -281,6 +281,15 @@ export class Verification {
     await this.session.query(`delete from verify_drift where feed = $1 and key = $2 and finding = 'gone'`, [feed, key]);
   }
 
+  /** How many jobs that are gone are kept to be set again. */
+  async countGone(feed: FeedName): Promise<number> {
+    const [row] = await this.session.query<{ n: number }>(
+      `select count(*) as n from verify_drift where feed = $1 and finding = 'gone'`,
+      [feed],
+    );
+    return row?.n ?? 0;
+  }
+
   /** The differences of one feed with numbers above `after`, a portion of them; empty: there are no more. */
   async driftAfter(
     feed: FeedName,
