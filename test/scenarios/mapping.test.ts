@@ -58,5 +58,7 @@ it('an expression that fails for one record rejects that posting only, also in a
   expect((await mirror.siteJobs()).get('p7')?.title).toBe('Nurse p7 in Boston');
   expect(await sync()).toMatchObject({ unchanged: 8, rejected: 1, requests: 0 });
   expect(await edit({ title: 'Nurse' })).toMatchObject({ kind: 'edited', remaining: undefined });
-  expect(await sync()).toMatchObject({ unchanged: 8, created: 1, rejected: 0 });
+  // Its create may be sent before the pull, which then counts none.
+  expect(await sync()).toMatchObject({ rejected: 0, review: 0 });
+  expect((await mirror.siteJobs()).get('p9')?.title).toBe('Nurse');
 });
