@@ -131,9 +131,12 @@ async function send(
   try {
     const expected = { fields: attempt.accepted?.fields, before: attempt.before };
     const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);
+    // Whose job it is may have taken long to tell; with what follows, longer than an attempt may take.
+    const readBy = await extendDeadline(attempt, siteContext, notAfter);
+    if (readBy === undefined) return givenUp();
     const kept = await keepSiteValues(attempt, siteContext, signal);
     if (kept.kind === 'not_sent') return kept.exchange;
-    const sendBy = await extendDeadline(attempt, siteContext, notAfter);
+    const sendBy = await extendDeadline(attempt, siteContext, readBy);
     if (sendBy === undefined) return givenUp();
     return await siteContext.client.send(kept.request, { notAfter: sendBy, signal, expected, learnt });
   } catch (error) {

@@ -1,5 +1,6 @@
 // Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
 import { plural } from '../plan/plural.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { postingKey, siteJobId } from '../posting/identifiers.ts';
 import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
 import { matchJobs } from '../review/match-jobs.ts';
@@ -87,13 +88,16 @@ async function printAdopted(
   if (options.json === true) return;
   await printLine(
     `${plural(adopted, 'job')} adopted; ${left} left to decide, ${plural(counts.unmatched, 'posting')} without a job.` +
-      (adopted > 0 ? ' The next sync sends what differs.' : ''),
+      (adopted > 0 ? nextOf(subject) : ''),
   );
   if (left > 0) {
     const words = ['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'];
     await printLine(`Adopt one: ${commandWriter(options.config)(words)}`);
   }
 }
+
+const nextOf = ({ policy }: AdoptingCommand['subject']): string =>
+  updatesJobs(policy) ? ' The next sync sends what differs.' : ` policy ${policy} leaves what differs as it is.`;
 
 /** @param refused why matches that were certain were not adopted, by key; only if they were to be. */
 async function printMatches(
@@ -139,6 +143,6 @@ async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): 
   if (options.json === true)
     return printJson({ feed, key, job_id: id, score: end.score, adopted: true, reasons: end.reasons });
   return printLine(
-    `Job ${id} adopted for posting ${key} of feed ${feed} (${end.reasons.join(', ')}). The next sync sends what differs.`,
+    `Job ${id} adopted for posting ${key} of feed ${feed} (${end.reasons.join(', ')}).${nextOf(subject)}`,
   );
 }

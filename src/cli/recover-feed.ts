@@ -191,7 +191,7 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
   if (done !== undefined)
     await printLine(
       `${plural(done.bound, 'job')} mapped, ${done.replaced} replaced, ${done.marked} marked to be set again; ` +
-        `${plural(matches.unmatched, 'posting')} without a job. The next sync sends what differs.`,
+        `${plural(matches.unmatched, 'posting')} without a job.${updatesJobs(setup.policy) ? ' The next sync sends what differs.' : ''}`,
     );
   else if (open > 0)
     await printLine(

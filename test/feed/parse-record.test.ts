@@ -32,6 +32,10 @@ describe('a readable record', () => {
     'character references': ['<job>&#8212;&#x1F680;&#xe9;</job>', '—🚀é'],
     'named characters of HTML': ['<job>a&nbsp;b&eacute;&mdash;&hearts;&thetasym;&yuml;</job>', 'a\u00a0bé—♥ϑÿ'],
     'comments and instructions are left out': ['<job>a<!-- <b> -- -->b<?x </job>?>c</job>', 'abc'],
+    'a comment with another one and an element whose name begins with the record’s': [
+      '<job><!-- <job-title>a</job-title> <!-- b --><a>c</a></job>',
+      { a: 'c' },
+    ],
     'control characters are kept, to be removed later with a note': ['<job>a\u0001b&#11;c</job>', 'a\u0001b\u000bc'],
     'prefixes stay': ['<h:job h:id="1"><h:a>x</h:a></h:job>', { '@h:id': '1', 'h:a': 'x' }],
     'names of object properties are ordinary names': [

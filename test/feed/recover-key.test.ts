@@ -39,6 +39,9 @@ describe('a recovered key', () => {
     'with entities': ['<job><title>R & D</title><id>&#55;</id></job>'],
     'with a comment in it': ['<job><title>R & D</title><id><!-- x -->7</id></job>'],
     'twice with the same value': ['<job><id>7</id><title>R & D</title><id>7</id></job>'],
+    'after a comment with an element whose name begins with the record’s': [
+      '<job><!-- <jobtitle>x</jobtitle> --><title>R & D</title><id>7</id></job>',
+    ],
     'with a prefix': ['<h:job><h:title>R & D</h:title><h:id>7</h:id></h:job>'],
     'in a nested path': ['<job><title>R & D</title><a><id>7</id></a></job>', ['a/id']],
     'next to the same name elsewhere': ['<job><title>R & D</title><b><id>8</id></b><id>7</id></job>'],

@@ -270,6 +270,23 @@ it('a posting whose job shows the reference of another one waits for a person, a
   expect(await mirror.sandbox.inspect.count()).toBe(2);
 });
 
+it('such a posting waits for nobody once it is gone: nothing is left to delete', async () => {
+  const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
+  mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+  await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
+  await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
+  await mirror.writeFeed(feedXml([posting('a', { title: 'First' }), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1 });
+  await mirror.writeFeed(feedXml([posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
+  expect(await db.query('select from change')).toHaveLength(0);
+  expect(await mirror.sandbox.inspect.count()).toBe(2);
+});
+
 /** A site with a list that gives posting `new` the ID of posting `old`, and never answers that create. */
 async function openListing(stored: (text: string) => string) {
   const jobs = new Map<string, string>();

@@ -10,7 +10,9 @@ import { retargetedReason } from './target-state.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left
-// to a person.
+// to a person, unless the posting is to be absent: then nothing is left to delete (`afterDisowning`).
+const DISOWNED = `change.state = 'in_doubt' and change.not_before = 'infinity'`;
+const ENDS_DOUBT = `${DISOWNED} and excluded.desired = 'absent'`;
 const REPLACE_DESIRED = `
   sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
     else change.fields end,
@@ -25,11 +27,14 @@ const REPLACE_DESIRED = `
   desired = excluded.desired, operation = excluded.operation, fields = excluded.fields,
   record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
   unseen = false,
-  pull = excluded.pull, revision = nextval('revision_number'), target_state = excluded.target_state, approved = false,
-  state = case when change.attempt_token is null then excluded.target_state else change.state end,
-  since = case when change.attempt_token is null then now() else change.since end,
-  attempts = 0, not_before = case when change.state = 'in_doubt' and change.not_before = 'infinity' then 'infinity' else '-infinity' end::timestamptz,
-  reason = case when change.state = 'in_doubt' then ${retargetedReason('change', 'excluded.reason')}
+  pull = excluded.pull, revision = nextval('revision_number'), target_state = case when ${ENDS_DOUBT} then 'ready' else excluded.target_state end, approved = false,
+  state = case when ${ENDS_DOUBT} then 'ready' when change.attempt_token is null then excluded.target_state else change.state end,
+  since = case when ${ENDS_DOUBT} or change.attempt_token is null then now() else change.since end,
+  attempts = 0, not_before = case when ${DISOWNED} and excluded.desired = 'present' then 'infinity' else '-infinity' end::timestamptz,
+  attempt_token = case when ${ENDS_DOUBT} then null else change.attempt_token end,
+  attempt_operation = case when ${ENDS_DOUBT} then null else change.attempt_operation end,
+  attempt_started = case when ${ENDS_DOUBT} then null else change.attempt_started end,
+  reason = case when ${ENDS_DOUBT} then null when change.state = 'in_doubt' then ${retargetedReason('change', 'excluded.reason')}
     else coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end) end`;
 
 /** Replaces open changes with the superseding ones (law 5: the latest wins). */

@@ -8,7 +8,9 @@ export const MAX_DEPTH = 64;
 const NAME_START =
   ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
   '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
-const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
+const NAME_REST = `[${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]`;
+const NAME = `[${NAME_START}]${NAME_REST}*`;
+const NAME_CHARACTER = new RegExp(NAME_REST, 'uy');
 /** Most tags: an ASCII name and nothing else. Several times as fast to match as the general patterns. */
 export const PLAIN_TAG = /<[A-Za-z_][A-Za-z0-9_.:-]*>/y;
 export const START_TAG = new RegExp(`<(${NAME})`, 'uy');
@@ -26,9 +28,15 @@ export function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArr
 export const runsOn = (section: string, start: '<![CDATA[' | '<!--', own: string | undefined): boolean =>
   section.indexOf(start, start.length) >= 0 && holdsEnd(section, own);
 
-/** Whether it has the end tag of a record. */
-export const holdsEnd = (section: string, own: string | undefined): boolean =>
-  own !== undefined && section.includes(`</${own}`);
+/** Whether it has the end tag of a record; that of an element whose name only begins with the record's is none. */
+export function holdsEnd(section: string, own: string | undefined): boolean {
+  if (own === undefined) return false;
+  const tag = `</${own}`;
+  for (let at = section.indexOf(tag); at >= 0; at = section.indexOf(tag, at + tag.length)) {
+    if (matchAt(NAME_CHARACTER, section, at + tag.length) === null) return true;
+  }
+  return false;
+}
 
 export type Branch = { [name: string]: RecordTree };
 
