@@ -52,12 +52,17 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
     ]);
   });
 
-  it.each(['<jobs/>', '<jobs type="array"></jobs>', '<nil-classes type="array"/>', '<response><jobs/></response>'])(
-    'empty: %s',
-    async (body) => {
-      expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed', pages: 1 }, ids: [] });
-    },
-  );
+  it.each([
+    '<jobs/>',
+    '<jobs type="array"></jobs>',
+    '<nil-classes type="array"/>',
+    '<response><jobs/></response>',
+    '<jobs>No jobs found.</jobs>',
+    '<jobs><error>There are no jobs</error></jobs>',
+    '<response><error code="0">No error</error><jobs/></response>',
+  ])('empty: %s', async (body) => {
+    expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed', pages: 1 }, ids: [] });
+  });
 });
 
 it('reads each page once if that is enough, and takes no old copy of one', async () => {
@@ -154,6 +159,16 @@ describe('paging (section 4, rule 6: not shown)', () => {
   });
 });
 
+it.each(['<summary><invalid>3</invalid></summary>', '<result>450</result>', '<error code="0">No error</error>'])(
+  'is whole with a count that has the name of a failure, or with none stated: %s',
+  async (beside) => {
+    expect(await read(() => page(`<list>${beside}<jobs>${jobs(1, 3)}</jobs></list>`))).toMatchObject({
+      listing: { kind: 'listed' },
+      ids: [1, 2, 3],
+    });
+  },
+);
+
 describe('a part is never taken for the whole', () => {
   it.each([
     ['401', (): Reply => [401], 'answered 401'],
@@ -175,6 +190,7 @@ describe('a part is never taken for the whole', () => {
       () => page(`<jobs>${jobs(1, 3)}<error>It took too long</error></jobs>`),
       'It took too long',
     ],
+    ['a status beside an empty list', () => page('<r><status>500</status><jobs/></r>'), 'the site states a failure'],
     ['text in the list', () => page('<jobs>Come back later</jobs>'), 'not the XML of a collection'],
     ['jobs of another name', () => page('<jobs><ad><id>1</id></ad></jobs>'), 'not the XML of a collection'],
     ['a truncated document', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],

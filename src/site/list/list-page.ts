@@ -89,7 +89,7 @@ export function openListPage(base: URL): ListPageReading {
     end(headers) {
       const root = reading.end();
       if (isNone) return undefined;
-      failure = readFailureIndicator(root)[0]?.message;
+      failure = readFailureIndicator(root).find(({ message }) => !isHarmless(message, count > 0))?.message;
       if (failure !== undefined) return undefined;
       return count === 0 && !isEmptyList(root) ? undefined : readHints(root, headers);
     },
@@ -107,14 +107,26 @@ function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
   };
 }
 
+/** What a list says that found nothing, or after its last page. */
+const NO_JOBS =
+  /^(there (are|were) )?(no|0|zero) (\w+ )?(jobs?|results?|records?|entries|items|listings?|vacanc(y|ies))( (is|are|was|were))?( (found|available|listed|yet))*[.!]?$|^none[.!]?$/i;
+
+/** Of what looks like a failure: no failure is stated. A number beside jobs counts something, such as those of a state. */
+const isHarmless = (message: string, besideJobs: boolean): boolean =>
+  (besideJobs && /^\d+$/.test(message)) ||
+  /^no (errors?|failures?|problems?)[.!]?$/i.test(message) ||
+  NO_JOBS.test(message);
+
 /** Whether a page without jobs is an empty list. */
 function isEmptyList(root: XmlElement): boolean {
   const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, 'jobs'));
   if (lists.length === 0) return isBlank(root);
   return lists.every(({ content }) =>
-    content.every((node) => (typeof node === 'string' ? !node.trim() : !hasId(node))),
+    content.every((node) => (typeof node === 'string' ? saysNothing(node.trim()) : !hasId(node))),
   );
 }
+
+const saysNothing = (text: string): boolean => text === '' || NO_JOBS.test(text);
 
 /** Then it is a record, perhaps a job by another name. */
 const hasId = (element: XmlElement): boolean =>

@@ -7,22 +7,18 @@ import { findAt, parseJsonPath } from './json-path.ts';
 export function nextLink(header: string): string | undefined {
   for (const [, target = '', parameters = ''] of header.matchAll(LINK)) {
     const [rel] = [...parameters.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === 'rel');
-    const relations = (rel?.[2] ?? rel?.[3] ?? '')
-      .replace(/^'(.*)'$/, '$1')
-      .toLowerCase()
-      .split(/\s+/);
+    const relations = (rel?.[2] ?? rel?.[3] ?? rel?.[4] ?? '').toLowerCase().split(/\s+/);
     if (relations.includes('next')) return target.trim();
   }
-  const rest = header.replace(LINK, '');
-  if (/\bnext\b/i.test(rest)) {
+  if (/\brel\b[^,]*\bnext\b/i.test(header.replace(LINK, ''))) {
     throw new BrokenOff('the Link header of the page cannot be read, so it is not proven that no page follows');
   }
   return undefined;
 }
 
-/** `<address>` and its parameters, whose quoted texts may hold commas and semicolons. */
-const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
-const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
+/** `<address>` and its parameters, whose quoted texts may hold commas and semicolons. Relations may be in single quotes, too. */
+const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|(?<=\brel\s*=\s*)'[^']*'|[^\s;,"]*))?)*)/gi;
+const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(?<=\brel\s*=\s*)'([^']*)'|([^\s;,"]*)))?/gi;
 
 /** A text or number at the path; `undefined` if there is none. Throws {@link BrokenOff} if that proves no end. */
 export function textAt(json: unknown, path: string, what: string): string | undefined {
