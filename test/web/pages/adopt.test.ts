@@ -74,7 +74,7 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
     await page.getByRole('button', { name: 'Adopt all 52 sure matches' }).click();
     await ended();
     await go('/adopt?feed=acme');
-    await page.getByText('52 jobs adopted. The next pull sends what differs.').waitFor();
+    await page.getByText('52 jobs adopted. The next pull sends what differs').waitFor();
     expect(Object.keys(await mapped())).toHaveLength(52);
     // With no sure match, what there is comes first.
     await page.getByRole('row', { name: new RegExp(`Job ${one}`) }).waitFor();

@@ -34,7 +34,7 @@ export const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
       <input type="hidden" name="mark" value={run.mark ?? ''} />
       <p class="hint">
         Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing
-        is changed on the site; the next pull sends what differs.
+        is changed on the site; the next pull sends what differs, unless the feed only creates jobs.
       </p>
       <p>
         <button type="submit" class="main">

@@ -106,7 +106,7 @@ const LastRun = ({ run }: { run: AdoptRun }) => {
       {state === 'done' && asked !== 'match' && (
         <p class={`notice ${refused === 0 ? 'good' : 'bad'}`}>
           {`${plural(adopted, 'job')} adopted${refused === 0 ? '' : `, ${refused} refused`}.`}
-          {adopted > 0 && ' The next pull sends what differs.'}
+          {adopted > 0 && ' The next pull sends what differs, unless the feed only creates jobs.'}
         </p>
       )}
       {refusals.length > 0 && (
