@@ -365,6 +365,21 @@ itInAll('a rename releases the changes that an ended process was sending', async
   expect(await db.query('select feed, state from change')).toEqual([{ feed: 'other', state: 'ready' }]);
 });
 
+it('a process that still has the former name creates nothing, although the source has changed too', async () => {
+  const former = { ...mirror, configPath: join(mirror.folder, 'former.yaml') };
+  await writeFile(former.configPath, await readFile(mirror.configPath, 'utf8'));
+  await syncOnce();
+  await rename('acme', 'other');
+  await writeFile(join(mirror.folder, 'other.xml'), feedXml(postings(3)));
+  await edit('source: feed.xml', 'source: other.xml');
+  expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+  await mirror.engine();
+  const late = await runProgram(former, 'sync', '--json');
+  await mirror.stopEngine();
+  expect(late.json()).toEqual([expect.objectContaining({ feed: 'acme', status: 'failed', created: 0 })]);
+  expect(await mirror.sandbox.inspect.count()).toBe(3);
+});
+
 // Tables of processes keep the names and schedules of their own configurations. Triggers count what is renamed.
 it('a rename covers every table', async () => {
   const { db } = await mirror.app();
