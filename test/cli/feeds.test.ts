@@ -2,6 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { openSiteQueue } from '../../src/queue/site-queue.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
 import { describeInAll, itInAll } from '../support/in-all.ts';
@@ -213,6 +217,23 @@ it('retiring a feed with creates in doubt says so', async () => {
   expect(await syncOnce()).toMatchObject({ in_doubt: 3 });
   await rename('acme', 'other');
   expect((await run('feeds', 'retire', 'acme')).out).toContain('may have a job for each of 3 creates in doubt');
+});
+
+it('what the queue still has of a retired feed is not sent', async () => {
+  const { db, log, config } = await mirror.app();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('no feed');
+  await pullFeed(setup, { db, log, signal: new AbortController().signal });
+  await mirror.stopEngine();
+  await rename('acme', 'other');
+  expect((await run('feeds', 'retire', 'acme')).out).toContain('Feed acme is retired; its jobs stay.');
+  const { backend } = await mirror.engine();
+  const queue = await openSiteQueue(backend, siteName('board'));
+  await queue.addMany(postings(3).map(({ key }) => ({ feed: feedName('acme'), key: postingKey(key) })));
+  await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), { timeout: 20_000 });
+  await queue.close();
+  await mirror.stopEngine();
+  expect(await mirror.sandbox.inspect.count()).toBe(0);
 });
 
 describe('feeds new', () => {
