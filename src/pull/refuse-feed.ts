@@ -3,7 +3,7 @@ import { type Advice, type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { FeedState } from '../store/feed/feed-state.ts';
-import { type LeftFeed, possibleFormerNames } from '../store/feed/left-feeds.ts';
+import { type LeftFeed, possibleFormerNames, presentName } from '../store/feed/left-feeds.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
@@ -23,7 +23,13 @@ export async function refuseFeed(
     );
   }
   const former = await possibleFormerNames(db, { feed, site, address, source: sourceDigest }, configured);
-  return former.length === 0 ? undefined : refuseNewName(feed, site, former);
+  if (former.length > 0) return refuseNewName(feed, site, former);
+  const present = await presentName(db, { feed, site, address }, configured);
+  if (present === undefined) return undefined;
+  return (
+    `feed ${feed} was renamed to ${present}, which this configuration does not name: it is an older one. Nothing is sent for ${feed}, ` +
+    'to avoid duplicate jobs; use the present configuration, or give a feed of other postings another name'
+  );
 }
 
 /** Why the feed is not pulled; `undefined` unless a pull of it was undone. */

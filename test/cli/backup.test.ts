@@ -1,7 +1,7 @@
 // `backup` and `restore`: a backup made while jobmirror runs is whole, a restore is complete or changes nothing, and a restored
 // database creates and deletes nothing that the site shows to be otherwise.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -357,6 +357,22 @@ describe('after a restore', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(jobs);
     expect((await runProgram(mirror, 'feeds', 'new', 'acme')).status).toBe(0);
     expect((await runProgram(mirror, 'sync', '--json')).json()).toMatchObject([{ created: 1 }]);
+  });
+
+  it('creates no job again of a feed that was added after the backup, on a site without a list', async () => {
+    const mirror = await openMirrored({ list_path: undefined });
+    const file = newFile();
+    await runProgram(mirror, 'backup', file);
+    const added = ['  beta:', '    site: board', '    source: beta.xml', '    format: indeed', ''].join('\n');
+    await appendFile(mirror.configPath, added);
+    await writeFile(join(mirror.folder, 'beta.xml'), feedXml([posting('b1'), posting('b2')]));
+    expect((await runProgram(mirror, 'sync', 'beta', '--json')).json()).toMatchObject([{ created: 2 }]);
+    const jobs = await mirror.sandbox.inspect.count();
+    expect((await runProgram(mirror, 'restore', file, '--replace', '--yes')).status).toBe(0);
+    const report = await runProgram(mirror, 'sync', 'beta', '--json');
+    expect(report.json()).toMatchObject([{ created: 0, pending: 2 }]);
+    expect(`${report.out}${report.errors}`).toContain('restored from a backup');
+    expect(await mirror.sandbox.inspect.count()).toBe(jobs);
   });
 
   itInAll('drops sessions and unfinished work, and does not send alerts twice', async () => {

@@ -2,6 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { openSiteQueue } from '../../src/queue/site-queue.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
 import { describeInAll, itInAll } from '../support/in-all.ts';
@@ -215,6 +219,23 @@ it('retiring a feed with creates in doubt says so', async () => {
   expect((await run('feeds', 'retire', 'acme')).out).toContain('may have a job for each of 3 creates in doubt');
 });
 
+it('what the queue still has of a retired feed is not sent', async () => {
+  const { db, log, config } = await mirror.app();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('no feed');
+  await pullFeed(setup, { db, log, signal: new AbortController().signal });
+  await mirror.stopEngine();
+  await rename('acme', 'other');
+  expect((await run('feeds', 'retire', 'acme')).out).toContain('Feed acme is retired; its jobs stay.');
+  const { backend } = await mirror.engine();
+  const queue = await openSiteQueue(backend, siteName('board'));
+  await queue.addMany(postings(3).map(({ key }) => ({ feed: feedName('acme'), key: postingKey(key) })));
+  await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), { timeout: 20_000 });
+  await queue.close();
+  await mirror.stopEngine();
+  expect(await mirror.sandbox.inspect.count()).toBe(0);
+});
+
 describe('feeds new', () => {
   const LOST = [{ name: 'reset-after' }] as const;
   const listPath = '    list_path: /jobs.xml\n';
@@ -363,6 +384,21 @@ itInAll('a rename releases the changes that an ended process was sending', async
   );
   expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
   expect(await db.query('select feed, state from change')).toEqual([{ feed: 'other', state: 'ready' }]);
+});
+
+it('a process that still has the former name creates nothing, although the source has changed too', async () => {
+  const former = { ...mirror, configPath: join(mirror.folder, 'former.yaml') };
+  await writeFile(former.configPath, await readFile(mirror.configPath, 'utf8'));
+  await syncOnce();
+  await rename('acme', 'other');
+  await writeFile(join(mirror.folder, 'other.xml'), feedXml(postings(3)));
+  await edit('source: feed.xml', 'source: other.xml');
+  expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+  await mirror.engine();
+  const late = await runProgram(former, 'sync', '--json');
+  await mirror.stopEngine();
+  expect(late.json()).toEqual([expect.objectContaining({ feed: 'acme', status: 'failed', created: 0 })]);
+  expect(await mirror.sandbox.inspect.count()).toBe(3);
 });
 
 // Tables of processes keep the names and schedules of their own configurations. Triggers count what is renamed.

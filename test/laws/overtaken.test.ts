@@ -7,6 +7,7 @@ import { describe, expect } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { undoPull } from '../../src/pull/undo-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
@@ -109,4 +110,37 @@ it('an undo that was overtaken by a pull keeps nothing', { timeout: 900_000 }, a
   );
   await expect(undone).rejects.toThrow('pull 3 of feed acme was overtaken by pull 4; nothing of it was saved');
   expect(await db.query('select from change')).toEqual([]);
+});
+
+it('a pull whose feed was renamed meanwhile keeps nothing', { timeout: 900_000 }, async ({ open }) => {
+  const installation = await open();
+  await installation.writeFeed(feedXml(postings(3)));
+  await installation.sync();
+  await installation.writeFeed(feedXml(newer));
+  const { db, log, config } = await installation.app();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('no feed');
+  let hasBegun = false;
+  const slow: Database = Object.create(db, {
+    lend: {
+      async value() {
+        // As `feeds rename` leaves it, while the process of the pull was stopped.
+        if (hasBegun)
+          for (const table of FEED_TABLES) await db.query(`update ${table} set feed = 'beta' where feed = 'acme'`);
+        return db.lend();
+      },
+    },
+  });
+  const pulled = pullFeed(setup, {
+    db: slow,
+    log,
+    signal: new AbortController().signal,
+    onPull() {
+      hasBegun = true;
+    },
+  });
+  await expect(pulled).rejects.toThrow(
+    'pull 2 of feed acme was overtaken: the feed was renamed; nothing of it was saved',
+  );
+  expect(await db.query(`select feed from change union select feed from feed_state where feed = 'acme'`)).toEqual([]);
 });

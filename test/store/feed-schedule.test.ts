@@ -13,6 +13,7 @@ import {
   setSchedules,
   takeDueRuns,
 } from '../../src/store/feed/feed-schedule.ts';
+import { setVerifySchedules } from '../../src/store/feed/feed-verify.ts';
 import { enterAsWorker, type WorkerLease } from '../../src/store/locks/worker-lease.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -95,6 +96,21 @@ describe('a run', () => {
     expect(await take(first, noon())).toEqual(['acme']);
     await endRun(db, first.worker, acme);
     expect(await take(first, noon())).toEqual([]);
+  });
+
+  it('that was planned while the clock was ahead is due at its time again', async () => {
+    await set(first, noon(), atOne(globex));
+    await setVerifySchedules(db, [noon()], nextRun);
+    const times = async () =>
+      db.query(
+        `select feed, due_at as at from feed_schedule union all select 'verify', due_at from feed_verify order by 1`,
+      );
+    const before = await times();
+    for (const table of ['feed_schedule', 'feed_verify'])
+      await db.query(`update ${table} set due_at = due_at + interval '400 days'`);
+    expect(await set(first, noon(), atOne(globex))).toEqual([]);
+    await setVerifySchedules(db, [noon()], nextRun);
+    expect(await times()).toEqual(before);
   });
 
   it('stays due when the schedule changes', async () => {

@@ -42,7 +42,8 @@ const ALL_FIELDS: UpdateSettings = { createOnly: new Map(), clearing: new Set() 
 
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
- * for a site whose jobs were created at another address, or that refuses this process's token.
+ * for a site whose jobs were created at another address, or that refuses this process's token, and nothing of a retired feed, which
+ * the queue may still have.
  * @param tokenDigests digest of each site's token: see `tokenDigest`.
  */
 export function claimer(
@@ -155,7 +156,7 @@ async function readDue(
      left join feed_state f on f.feed = c.feed
      left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
-     where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
+     where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null and f.retired_at is null
        and (m.feed is not null or c.desired = 'absent'
          or (f.feed is null or f.site_checked_at is not null and f.rekey_since is null) and ${noSearchIsDue('c.site')})
        and (s.site is null or (s.paused_since is null and s.not_before <= now()

@@ -31,7 +31,7 @@ export interface Scheduler {
 
 /**
  * Stores the schedules of a process's feeds: new ones, and those that an older or ended process configured differently. A
- * due run stays due. Schedules of feeds that this process does not know are not touched.
+ * due run stays due; one that was put off because the clock of the database was ahead is due at its time again. Schedules of feeds that this process does not know are not touched.
  * @param unscheduled feeds of the process without a schedule; removes an older process's schedule.
  * @returns feeds whose stored schedule matched no configuration, as if edited by hand, and was restored.
  */
@@ -44,7 +44,7 @@ export async function setSchedules(
   onUnreadable: OnUnreadable = () => undefined,
 ): Promise<readonly FeedName[]> {
   const found = await db.query<StoredSchedule & Record<string, unknown>>(
-    `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", clock_timestamp() as now,
+    `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", s.due_at as "dueAt", clock_timestamp() as now,
        s.feed is null or s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) as "mayChange"
      from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
     [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
@@ -53,7 +53,8 @@ export async function setSchedules(
   const now = found[0]?.now ?? new Date();
   const other = schedules.filter((schedule) => {
     const row = before.get(schedule.feed);
-    return row?.mayChange === true && (row.digest !== schedule.digest || isEdited(row, schedule));
+    if (row?.mayChange !== true) return false;
+    return row.digest !== schedule.digest || isEdited(row, schedule) || isPutOff(row.dueAt, schedule, row.now, nextRun);
   });
   const changed = other.flatMap((schedule) => {
     const next = readNext(schedule, [schedule], now, nextRun, onUnreadable);
@@ -66,8 +67,9 @@ export async function setSchedules(
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
        on conflict (feed) do update set pattern = excluded.pattern, time_zone = excluded.time_zone,
          digest = excluded.digest, set_by = excluded.set_by, set_at = excluded.set_at,
-         due_at = case when s.due_at <= now() or (s.pattern = excluded.pattern and s.time_zone = excluded.time_zone)
-           then s.due_at else excluded.due_at end`,
+         due_at = case when s.due_at <= now() then s.due_at
+           when s.pattern = excluded.pattern and s.time_zone = excluded.time_zone then least(s.due_at, excluded.due_at)
+           else excluded.due_at end`,
       [
         changed.map(({ feed }) => feed),
         changed.map(({ pattern }) => pattern),
@@ -93,6 +95,7 @@ interface StoredSchedule {
   readonly digest: string | null;
   readonly pattern: string | null;
   readonly timeZone: string | null;
+  readonly dueAt: Date | null;
   readonly mayChange: boolean;
   readonly now: Date;
 }
@@ -100,6 +103,19 @@ interface StoredSchedule {
 /** A configuration digest implies one schedule: a different one under the same digest was edited by hand. */
 const isEdited = (row: StoredSchedule | undefined, { digest, pattern, timeZone }: FeedSchedule): boolean =>
   row?.digest === digest && (row.pattern !== pattern || row.timeZone !== timeZone);
+
+/** A run that is put off by less comes soon enough; most schedules need not be computed then. */
+const SOON_MS = 3_600_000;
+
+/** Whether a run is due later than its schedule says: it was planned while the clock of the database was ahead. */
+export function isPutOff(dueAt: Date | null, schedule: Cron, now: Date, nextRun: NextRun): boolean {
+  if (dueAt === null || dueAt.getTime() - now.getTime() < SOON_MS) return false;
+  try {
+    return dueAt > nextRun(schedule, now);
+  } catch {
+    return false;
+  }
+}
 
 /** The next run of the first valid schedule; `undefined` if none is valid. Reports the invalid ones. */
 function readNext(

@@ -35,12 +35,15 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
 }
 
 /**
- * Refuses a pull that stalled or lost its lock while a later one was committed (law 5). The caller holds the feed's lock.
+ * Refuses a pull that stalled or lost its lock while a later one was committed (law 5), or while its feed was renamed: under the former
+ * name all of its postings would be new (law 1). The caller holds the feed's lock.
  */
 export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: number): Promise<void> {
+  const [own] = await tx.query('select from pull where id = $1 and feed = $2', [pull, feed]);
   const current = (await readFeedState(tx, feed))?.currentPull;
-  if (current === undefined || current < pull) return;
-  throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was saved`);
+  if (own !== undefined && (current === undefined || current < pull)) return;
+  const by = own === undefined ? ': the feed was renamed' : ` by pull ${current}`;
+  throw new Error(`pull ${pull} of feed ${feed} was overtaken${by}; nothing of it was saved`);
 }
 
 /** The state that a committed pull writes. */

@@ -3,7 +3,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import { RUNNING_WORKERS } from '../locks/live-workers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { Cron, NextRun } from './feed-schedule.ts';
+import { type Cron, isPutOff, type NextRun } from './feed-schedule.ts';
 
 /** What a run found. */
 export interface VerifyResult {
@@ -40,19 +40,23 @@ export interface VerifyRun {
   readonly soFar: VerifyResult | undefined;
 }
 
-/** Stores the schedules as this process has them. A run that is due, or that was not completed, stays due. */
+/**
+ * Stores the schedules as this process has them. A run that is due, or that was not completed, stays due; one that was put off because
+ * the clock of the database was ahead is due at its time again.
+ */
 export async function setVerifySchedules(
   db: Queryable,
   schedules: readonly VerifySchedule[],
   nextRun: NextRun,
 ): Promise<void> {
   for (const { feed, pattern, timeZone } of schedules) {
-    const [row] = await db.query<{ now: Date; same: boolean | null }>(
-      `select clock_timestamp() as now,
-         (select v.pattern = $2 and v.time_zone = $3 from feed_verify v where v.feed = $1) as same`,
+    const [row] = await db.query<{ now: Date; same: boolean | null; dueAt: Date | null }>(
+      `select clock_timestamp() as now, v.pattern = $2 and v.time_zone = $3 as same, v.due_at as "dueAt"
+       from (select) one left join feed_verify v on v.feed = $1`,
       [feed, pattern, timeZone],
     );
-    if (row === undefined || row.same === true) continue;
+    if (row === undefined) continue;
+    if (row.same === true && !isPutOff(row.dueAt, { pattern, timeZone }, row.now, nextRun)) continue;
     await db.query(
       `insert into feed_verify as v (feed, pattern, time_zone, due_at) values ($1, $2, $3, $4)
        on conflict (feed) do update set pattern = excluded.pattern, time_zone = excluded.time_zone,

@@ -47,12 +47,7 @@ export async function possibleFormerNames(
   { feed, site, address, source }: NamedFeed,
   configured: Iterable<FeedName>,
 ): Promise<LeftFeed[]> {
-  const [known] = await db.query<{ any: boolean }>(
-    `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
-       or exists(select from orphan_site_job where feed = $1) as any`,
-    [feed],
-  );
-  if (known?.any === true) return [];
+  if (await isKnown(db, feed)) return [];
   const left = await db.query<LeftFeed>(
     `${LEFT} and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))
        and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
@@ -61,6 +56,36 @@ export async function possibleFormerNames(
     [[...configured], site, address, source],
   );
   return left.filter(({ live, uncertain }) => live + uncertain > 0);
+}
+
+/** Whether the database has a job of the feed, or something to be sent for it. */
+async function isKnown(db: Queryable, feed: FeedName): Promise<boolean> {
+  const [known] = await db.query<{ any: boolean }>(
+    `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
+       or exists(select from orphan_site_job where feed = $1) as any`,
+    [feed],
+  );
+  return known?.any === true;
+}
+
+/**
+ * The name under which the jobs of this feed are now, if a person renamed it, the database has nothing of the former name any more, and
+ * this configuration does not have the present one: it is an older one.
+ */
+export async function presentName(
+  db: Queryable,
+  { feed, site, address }: Pick<NamedFeed, 'feed' | 'site' | 'address'>,
+  configured: Iterable<FeedName>,
+): Promise<FeedName | undefined> {
+  if (await isKnown(db, feed)) return undefined;
+  const [row] = await db.query<{ feed: FeedName }>(
+    `select f.feed from feed_state f join audit a on a.feed = f.feed
+     where f.feed <> all($2::text[]) and f.retired_at is null and a.action = 'rename feed' and a.detail->>'from' = $1
+       and (f.site = $3 or exists (select from site_state s where s.site = f.site and s.address = $4))
+     order by a.id desc limit 1`,
+    [feed, [...configured], site, address],
+  );
+  return row?.feed;
 }
 
 /** A feed outside the configuration for which the site may have unmapped jobs. */

@@ -50,11 +50,14 @@ export async function startPull(db: Queryable, feed: FeedName, site: SiteName, u
   return (row as { id: number }).id;
 }
 
-/** Ends a pull that committed nothing. */
+/**
+ * Ends a pull that committed nothing. One whose commit got no answer may have been committed all the same: its changes remain to be sent.
+ */
 export async function failPull(db: Queryable, pull: number, message: Message, bytes: number): Promise<void> {
   await db.query(
-    `update pull set status = 'failed', notes = $2, bytes = $3, finished_at = now(),
-       duration_ms = extract(epoch from now() - started_at) * 1000
+    `update pull set status = case when committed_at is null then 'failed' else 'pending' end,
+       notes = case when committed_at is null then $2 else notes end, bytes = case when committed_at is null then $3 else bytes end,
+       finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1`,
     [pull, toJsonb([message]), bytes],
   );

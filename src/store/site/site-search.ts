@@ -19,8 +19,16 @@ export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: numbe
   return rows.map(({ feed }) => feed);
 }
 
-/** Those of the feeds whose database was restored from a backup. */
+/** For this long after a restore, a feed that begins may have been added between the backup and the restore. */
+const ADDED_WITHIN_DAYS = 30;
+
+/** Those of the feeds whose database was restored from a backup, which may not have had the feed. */
 export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlySet<FeedName>> {
+  await db.query(
+    `update feed_state f set restored_at = r.at from (select max(restored_at) as at from feed_state) r
+     where f.feed = any($1::text[]) and f.restored_at is null and r.at > now() - make_interval(days => $2)`,
+    [feeds, ADDED_WITHIN_DAYS],
+  );
   const rows = await db.query<{ feed: FeedName }>(
     'select feed from feed_state where feed = any($1::text[]) and restored_at is not null',
     [feeds],
