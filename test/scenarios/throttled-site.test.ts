@@ -97,6 +97,15 @@ describe('a site that asks to wait', () => {
     expect(await throttled(0, 2)).toBe(1);
   });
 
+  it('gets requests although the clock of the database was ahead', async () => {
+    await openThrottling(100, () => [429]);
+    const { db } = await mirror.app();
+    const board = siteName('board');
+    await throttleSite(db, board, { status: 429, waitMs: 0, sentMsAgo: 0, requestsPerSecond: CONFIGURED });
+    await db.query(`update site_state set next_turn = now() + interval '400 days'`);
+    expect(await takeSiteSlot(db, board, CONFIGURED, 2_000)).toMatchObject({ given: true });
+  });
+
   it('gets the configured rate back, step by step, once it stops asking', async () => {
     await openThrottling(100, () => [429]);
     const { db } = await mirror.app();

@@ -50,6 +50,9 @@ export async function hasLearntRate(db: Queryable, site: SiteName): Promise<bool
   return rows.length > 0;
 }
 
+/** Nobody reserves a slot further away than an hour: one that is was reserved while the clock of the database was ahead. */
+const FARTHEST_TURN = `interval '2 hours'`;
+
 /** A slot of the learnt rate, in `inMs` milliseconds; if not given, ask again after that time. */
 export interface SiteSlot {
   readonly given: boolean;
@@ -69,7 +72,8 @@ export async function takeSiteSlot(
   const configured = Math.min(requestsPerSecond, UNBOUNDED);
   const [row] = await db.query<{ given: boolean; in_ms: number }>(
     `with asked as (
-       select site, greatest(next_turn, clock_timestamp()) as turn, clock_timestamp() as asked_at, learnt_rate,
+       select site, clock_timestamp() as asked_at, learnt_rate,
+         greatest(case when next_turn < clock_timestamp() + ${FARTHEST_TURN} then next_turn end, clock_timestamp()) as turn,
          rate_turns >= 5 and rate_changed_at < clock_timestamp() - interval '30 seconds' as grows,
          case when throttled_at > clock_timestamp() - interval '5 minutes' then 1.1 else 1.5 end as factor
        from site_state where site = $1 and learnt_rate is not null for update),
