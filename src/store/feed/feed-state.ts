@@ -40,10 +40,12 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
  */
 export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: number): Promise<void> {
   const [own] = await tx.query('select from pull where id = $1 and feed = $2', [pull, feed]);
+  if (own === undefined) {
+    throw new Error(`pull ${pull} of feed ${feed} was overtaken: the feed was renamed; nothing of it was saved`);
+  }
   const current = (await readFeedState(tx, feed))?.currentPull;
-  if (own !== undefined && (current === undefined || current < pull)) return;
-  const by = own === undefined ? ': the feed was renamed' : ` by pull ${current}`;
-  throw new Error(`pull ${pull} of feed ${feed} was overtaken${by}; nothing of it was saved`);
+  if (current === undefined || current < pull) return;
+  throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was saved`);
 }
 
 /** The state that a committed pull writes. */
