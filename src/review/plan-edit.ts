@@ -12,7 +12,7 @@ import { isSourceUnknown } from '../store/mapping/unread-hash.ts';
 import type { EditRow } from '../store/review/override.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import { recompute } from './recompute.ts';
-import { whyNot } from './why-not.ts';
+import { MISSING, whyNot } from './why-not.ts';
 
 export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
@@ -90,8 +90,6 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
 }
 
 const RESOLVED = 'it is already resolved';
-/** Until the posting is back or its job is deleted, which some feeds never do. */
-const MISSING = 'the feed no longer has it, so nothing is sent for it';
 
 /** Why the entry cannot be edited, if it cannot. */
 function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
@@ -101,7 +99,7 @@ function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined
     return whyNot('retry', { ...change, reason: null });
   }
   if (change.desired === 'absent') return 'it is a delete, which has no fields';
-  return obstacleOfSource(change);
+  return change.missing ? MISSING : obstacleOfSource(change);
 }
 
 /** An edit lasts until the source changes the field, so what the source has must be known. */
