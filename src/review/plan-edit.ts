@@ -43,7 +43,7 @@ export function planEdit(
   earlier: readonly EditRow[],
   edits: Fields,
 ): EditPlan {
-  const obstacle = obstacleOfEntry(change);
+  const obstacle = obstacleOfEntry(change) ?? obstacleOfSite(change, feed);
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
   return planEditOf(feed, reader, baseOf(config, feed, { ...change, fields: change.fields }), earlier, edits);
 }
@@ -102,6 +102,12 @@ function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined
   return change.missing ? MISSING : obstacleOfSource(change);
 }
 
+/** Changes of a feed are sent only to the site that it is configured for. */
+const obstacleOfSite = (change: OpenChangeRow | undefined, { siteName }: FeedConfig): Message | undefined =>
+  change === undefined || change.site === siteName
+    ? undefined
+    : `it is of site ${change.site}, and the feed is configured for site ${siteName} now, so nothing is sent for it`;
+
 /** An edit lasts until the source changes the field, so what the source has must be known. */
 const obstacleOfSource = ({ key, recordHash }: Pick<OpenChangeRow, 'key' | 'recordHash'>): Message | undefined =>
   recordHash === undefined || isSourceUnknown(recordHash, key)
@@ -119,7 +125,8 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   const { feed: name, key, change, live, expiry } = posting;
   if (change !== undefined) {
     const waits = change.state === 'ready' && change.desired === 'present';
-    const obstacle = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
+    const own = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
+    const obstacle = own ?? obstacleOfSite(change, feed);
     if (obstacle !== undefined) return refused(obstacle);
     if (change.fields === undefined) return refused(RESOLVED);
     return editable(feed, baseOf(config, feed, { ...change, fields: change.fields }));
