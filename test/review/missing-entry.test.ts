@@ -1,11 +1,13 @@
 // Entries of postings that have left their feed: nothing is sent for them until they are back.
 import { afterEach, expect, it } from 'vitest';
+import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { editEntry } from '../../src/review/edit-posting.ts';
+import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
 import { addRule } from '../../src/review/rules/add-rule.ts';
 import { applyRules } from '../../src/review/rules/apply-rules.ts';
+import { undoEdits } from '../../src/review/undo-edit.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
@@ -41,6 +43,22 @@ it('they are not edited', async () => {
   const report = await editEntry(stage.app.db, stage.app.config, entry, { title: 'Cook' }, acting);
   expect(report.kind === 'refused' && said(report.message)).toBe(MISSING);
   expect(await stage.change('p1')).toMatchObject({ state: 'rejected', fields: { title: 'Chef' } });
+});
+
+it('an edit that is undone says when the source has effect again', async () => {
+  stage = await openStage({ feed: { policy: 'upsert_only' } });
+  const { db, config } = stage.app;
+  await stage.pull(feed);
+  await stage.acceptAll();
+  await editPosting(db, config, { feed: acme, key: postingKey('p1') }, { title: 'Cook' }, acting);
+  await stage.acceptAll();
+  await stage.pull([other]);
+  expect(await undoEdits(db, acme, postingKey('p1'), acting)).toMatchObject({
+    kind: 'undone',
+    message: 'once the feed has the posting again, the next pull brings back what the source has',
+  });
+  await stage.pull(feed);
+  expect((await stage.claim('p1')).request).toMatchObject({ kind: 'update', fields: { title: 'Chef' } });
 });
 
 it('they are not sent again before they are back', async () => {
