@@ -99,7 +99,7 @@ export function listActivity(db: Queryable, filter: ActivityFilter, limit: numbe
   );
 }
 
-/** Of these feeds, those that somebody wanted to be pulled after the pull that ran, within the last day, and that were not pulled since. */
+/** Of these feeds, those for which somebody asked, within the last day, for another pull after that which ran, and that were not pulled since. */
 export async function feedsToPullYet(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select distinct a.feed from audit a
