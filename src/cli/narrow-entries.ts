@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
+import { selectEntries } from '../review/select-entries.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
@@ -61,4 +62,14 @@ export async function ofFeed({ db, config }: App, query: EntryQuery, names: read
     throw new UserError('with --group or another selection, name at most one feed, and no entries');
   }
   return { ...query, feed: await knownFeed(db, config, name) };
+}
+
+/**
+ * Several entries by their numbers, each once.
+ * @throws {UserError} if there is no such entry, as it may have been resolved since it was listed
+ */
+export async function namedEntries({ db, config }: App, names: readonly string[]): Promise<readonly number[]> {
+  const selected = await selectEntries(db, config, names);
+  if (selected.kind === 'unknown') throw new UserError(selected.message);
+  return selected.selection.ids;
 }

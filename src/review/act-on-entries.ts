@@ -256,11 +256,12 @@ async function reportFeeds(
   const passedOver = new Map((await countPassedOver(tx, feeds)).map((row) => [row.feed, row]));
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
-    const { invalid = 0, in_doubt = 0 } = passedOver.get(feed) ?? {};
+    const { invalid = 0, in_doubt = 0, missing = 0 } = passedOver.get(feed) ?? {};
     const kinds = countKinds(acted.filter((entry) => entry.feed === feed));
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
     const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
     if (action === 'retry' && invalid > 0) parts.push(`${invalid} not retried: content that breaks rules of the site`);
+    if (action === 'retry' && missing > 0) parts.push(`${missing} not retried: the feed no longer has them`);
     const leftInDoubt = action === 'discard' && in_doubt > 0 ? { leftInDoubt: in_doubt } : {};
     return { feed, done, message: parts.join('; '), ...leftInDoubt, ...(kinds === undefined ? {} : { kinds }) };
   });

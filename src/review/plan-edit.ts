@@ -12,7 +12,7 @@ import { isSourceUnknown } from '../store/mapping/unread-hash.ts';
 import type { EditRow } from '../store/review/override.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import { recompute } from './recompute.ts';
-import { whyNot } from './why-not.ts';
+import { MISSING, whyNot } from './why-not.ts';
 
 export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
@@ -43,7 +43,7 @@ export function planEdit(
   earlier: readonly EditRow[],
   edits: Fields,
 ): EditPlan {
-  const obstacle = obstacleOfEntry(change);
+  const obstacle = obstacleOfEntry(change) ?? obstacleOfSite(change, feed);
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
   return planEditOf(feed, reader, baseOf(config, feed, { ...change, fields: change.fields }), earlier, edits);
 }
@@ -90,8 +90,6 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
 }
 
 const RESOLVED = 'it is already resolved';
-/** Until the posting is back or its job is deleted, which some feeds never do. */
-const MISSING = 'the feed no longer has it, so nothing is sent for it';
 
 /** Why the entry cannot be edited, if it cannot. */
 function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
@@ -101,8 +99,14 @@ function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined
     return whyNot('retry', { ...change, reason: null });
   }
   if (change.desired === 'absent') return 'it is a delete, which has no fields';
-  return obstacleOfSource(change);
+  return change.missing ? MISSING : obstacleOfSource(change);
 }
+
+/** Changes of a feed are sent only to the site that it is configured for. */
+const obstacleOfSite = (change: OpenChangeRow | undefined, { siteName }: FeedConfig): Message | undefined =>
+  change === undefined || change.site === siteName
+    ? undefined
+    : `it is of site ${change.site}, and the feed is configured for site ${siteName} now, so nothing is sent for it`;
 
 /** An edit lasts until the source changes the field, so what the source has must be known. */
 const obstacleOfSource = ({ key, recordHash }: Pick<OpenChangeRow, 'key' | 'recordHash'>): Message | undefined =>
@@ -121,7 +125,8 @@ export function editBase(config: Config, feed: FeedConfig, posting: EditablePost
   const { feed: name, key, change, live, expiry } = posting;
   if (change !== undefined) {
     const waits = change.state === 'ready' && change.desired === 'present';
-    const obstacle = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
+    const own = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
+    const obstacle = own ?? obstacleOfSite(change, feed);
     if (obstacle !== undefined) return refused(obstacle);
     if (change.fields === undefined) return refused(RESOLVED);
     return editable(feed, baseOf(config, feed, { ...change, fields: change.fields }));

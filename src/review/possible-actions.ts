@@ -10,6 +10,8 @@ export interface ActionableEntry {
   readonly state: EntryState['state'];
   readonly desired: 'present' | 'absent' | undefined;
   readonly invalid: boolean;
+  /** Its posting is missing from the feed, so nothing is sent for it. */
+  readonly missing?: boolean;
   /** What the person is shown, if they are shown the entry. */
   readonly version?: string | undefined;
 }
@@ -17,7 +19,14 @@ export interface ActionableEntry {
 export const actionsOfChange = (change: OpenChangeRow): EntryAction[] =>
   possibleActions({ ...change, version: changeVersion(change) });
 
-export function possibleActions({ id: entry, state, desired, invalid, version }: ActionableEntry): EntryAction[] {
+export function possibleActions({
+  id: entry,
+  state,
+  desired,
+  invalid,
+  missing = false,
+  version,
+}: ActionableEntry): EntryAction[] {
   const seen = version === undefined ? {} : { version };
   const action = (kind: BulkAction, effect: string): EntryAction => ({
     kind,
@@ -29,7 +38,7 @@ export function possibleActions({ id: entry, state, desired, invalid, version }:
     case 'rejected':
     case 'failed': {
       const retry = action('retry', 'sends it again as it is');
-      const ways = invalid ? [edit(entry)] : desired === 'present' ? [edit(entry), retry] : [retry];
+      const ways = missing ? [] : invalid ? [edit(entry)] : desired === 'present' ? [edit(entry), retry] : [retry];
       return [...ways, action('discard', 'leaves it as it is until the posting changes')];
     }
     case 'held':

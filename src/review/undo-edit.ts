@@ -11,6 +11,7 @@ import { hasJob } from '../store/mapping/mapping-list.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { type EditRow, editsOfPosting, removeEdits } from '../store/review/override.ts';
+import { findLiveJob } from '../store/review/posting-history.ts';
 
 export type UndoEditReport =
   /** `message`: what follows. */
@@ -68,7 +69,9 @@ export async function undoEdits(
     if (change?.state === 'sending') return refused('it is being sent right now; try again when that has ended');
     await removeEdits(tx, { feed, key }, names);
     await planAgain(tx, feed, key);
-    const message = whatFollows(names, { createOnly, policy, hasJob: await hasJob(tx, feed, key) });
+    const live = await findLiveJob(tx, feed, key);
+    const isMissing = change?.missing === true || (live?.missingPulls ?? 0) > 0;
+    const message = whatFollows(names, { createOnly, policy, hasJob: await hasJob(tx, feed, key), isMissing });
     const reason = `${names.join(', ')}; ${message}`;
     await auditAction(tx, { actor, action: 'undo edit', feed, key, detail: { fields: names, edits, reason } });
     return { kind: 'undone', fields: names, message };
@@ -79,14 +82,17 @@ const BROUGHT_BACK = 'the next pull brings back what the source has';
 
 interface Effect extends Pick<UndoEditOptions, 'createOnly' | 'policy'> {
   readonly hasJob: boolean;
+  /** From the feed, within its grace, which does not end under some policies. */
+  readonly isMissing: boolean;
 }
 
-function whatFollows(names: readonly string[], { createOnly, policy, hasJob }: Effect): string {
+function whatFollows(names: readonly string[], { createOnly, policy, hasJob, isMissing }: Effect): string {
   if (hasJob && !updatesJobs(policy)) return "the job keeps what it has, as the feed's policy is create_only";
   const left = hasJob ? names.filter((name) => createOnly?.has(name) === true) : [];
-  if (left.length === 0) return BROUGHT_BACK;
+  const broughtBack = isMissing ? `once the feed has the posting again, ${BROUGHT_BACK}` : BROUGHT_BACK;
+  if (left.length === 0) return broughtBack;
   const keeps = `the job keeps ${left.join(', ')}, which ${left.length === 1 ? 'is' : 'are'} set only on create`;
-  return left.length === names.length ? keeps : `${BROUGHT_BACK}, but ${keeps}`;
+  return left.length === names.length ? keeps : `${broughtBack}, but ${keeps}`;
 }
 
 const refused = (message: Message) => ({ kind: 'refused', message }) as const;

@@ -4,6 +4,9 @@ import { type Message, messageOf } from '../plan/message.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
 import { possibleActions } from './possible-actions.ts';
 
+/** Until the posting is back or its job is deleted, which some feeds never do. */
+export const MISSING = 'the feed no longer has it, so nothing is sent for it';
+
 /** An entry that could be discarded or reopened was skipped for this reason only. */
 const OTHER_KIND = 'its kind is not the one given with --kind';
 
@@ -33,6 +36,7 @@ export function whyNot(action: BulkAction, entry: EntryState | undefined): Messa
     case 'failed':
       if (action === 'discard') return OTHER_KIND;
       if (action === 'approve') return `it is ${entry.state}, not held`;
+      if (entry.missing) return MISSING;
       return messageOf('it breaks a rule of the site, so sending it again would not help', [{ action: first }]);
     case 'unreadable':
       if (action === 'discard') return OTHER_KIND;

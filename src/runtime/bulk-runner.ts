@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts';
 import { endsWithin } from '../flow/ends-within.ts';
 import { startRounds } from '../flow/rounds.ts';
-import type { SiteName } from '../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';
 import { type BulkKind, noteBulkWait, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
@@ -21,8 +21,15 @@ export interface BulkRunner {
 /** These need the settings of their feeds and sites: without them they would leave the entries alone for good. */
 const BY_SETTINGS: ReadonlySet<BulkKind> = new Set(['edit', 'missing', 'check', 'adopt']);
 
-const isForUs = (config: Config, { action, feeds }: UnattendedBulk): boolean =>
-  !BY_SETTINGS.has(action) || feeds.every((feed) => typeof editableFeed(config, feed) !== 'string');
+/** The feeds whose entries this process can decide. */
+const feedsForUs = (config: Config, { action, feeds }: UnattendedBulk): readonly FeedName[] =>
+  feeds.filter((feed) => !BY_SETTINGS.has(action) || typeof editableFeed(config, feed) !== 'string');
+
+/** Why no feed is for us. */
+const whyNone = (config: Config, { feeds: [feed] }: UnattendedBulk): string | undefined => {
+  const why = feed === undefined ? undefined : editableFeed(config, feed);
+  return typeof why === 'string' ? why : undefined;
+};
 
 /** How long actions must have had no progress for another process to continue them. */
 const LEFT_MS = 15_000;
@@ -49,9 +56,10 @@ export function startBulkRunner(
     if (waitsFor === null) waiting.delete(id);
     else waiting.add(id);
   };
-  const begin = (id: number): void => {
+  const begin = (id: number, among?: readonly FeedName[]): void => {
     if (stopping.signal.aborted || running.has(id)) return;
-    const run = carryOutBulk(app, id, { signal: stopping.signal, onProgress: wake }, connectionOf)
+    const options = { signal: stopping.signal, onProgress: wake, ...(among === undefined ? {} : { among }) };
+    const run = carryOutBulk(app, id, options, connectionOf)
       .then((end) => {
         if (end === undefined || end === 'taken') return;
         noteWait(id, end.bulk.waitsFor);
@@ -66,11 +74,20 @@ export function startBulkRunner(
       .finally(() => running.delete(id));
     running.set(id, run);
   };
+  /** What no process can decide waits, and says so; a process that can is not kept from it. */
+  const goOn = async (bulk: UnattendedBulk): Promise<void> => {
+    const feeds = feedsForUs(config, bulk);
+    if (feeds.length > 0) return begin(bulk.id, feeds);
+    const why = whyNone(config, bulk);
+    if (why === undefined || why === bulk.waitsFor || running.has(bulk.id)) return;
+    await noteBulkWait(db, bulk.id, why, 0);
+    noteWait(bulk.id, why);
+  };
   const rounds = startRounds(
     async () => {
       try {
         for (const id of await startRules(db, config, config.feeds.keys())) begin(id);
-        for (const bulk of await openUnattended(db, LEFT_MS)) if (isForUs(config, bulk)) begin(bulk.id);
+        for (const bulk of await openUnattended(db, LEFT_MS)) await goOn(bulk);
       } catch (error) {
         log.warn({ err: error }, 'actions on many entries could not be looked for, will be retried');
       }

@@ -4,6 +4,7 @@ import { pause } from '../flow/pause.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { listPulls } from '../store/pull/pull-row.ts';
+import { feedsToPullYet } from '../store/review/audit.ts';
 import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
 import { pullAndReport } from './pull-and-report.ts';
@@ -74,15 +75,26 @@ export function pullNow(
       if (start?.kind === 'busy') queued.add(feed);
     }
   };
+  const queue = (feed: FeedName): void => {
+    if (queued.has(feed)) return;
+    queued.add(feed);
+    track(follow(feed));
+  };
+  /** What was queued in a process that ended before. */
+  const resume = async (): Promise<void> => {
+    for (const feed of await feedsToPullYet(app.db, [...byName.keys()])) queue(feed);
+  };
+  track(
+    resume().catch((error: unknown) => {
+      if (!signal.aborted) app.log.warn({ err: error }, 'pulls that were asked for before could not be looked for');
+    }),
+  );
   return {
     pull,
     async soon(feed) {
       const start = queued.has(feed) ? undefined : await pull(feed);
       if (start !== undefined && start.kind !== 'busy') return start;
-      if (!queued.has(feed)) {
-        queued.add(feed);
-        track(follow(feed));
-      }
+      queue(feed);
       return { kind: 'queued' };
     },
     async stop(graceMs) {

@@ -54,6 +54,22 @@ itInAll('leads to the pull for a posting that is new, and follows a pull that ru
   await lock?.release();
 });
 
+it('is done by the next process if this one ends before that', async () => {
+  await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'New' })]));
+  const anna = await visitorOf(served, 'anna');
+  const lock = await lockFeed(stage.app.db, acme);
+  await anna.post('/posting/sync', { feed: 'acme', key: KEY });
+  await served.close();
+  await lock?.release();
+  expect(await stage.app.db.query('select from pull')).toEqual([]);
+  served = await serve(stage.mirror, { sends: true });
+  await expect.poll(titles, { timeout: 20_000 }).toEqual(['New']);
+  await served.close();
+  served = await serve(stage.mirror, { sends: true });
+  await stage.app.db.query('select pg_sleep(1)');
+  expect(await stage.app.db.query('select from pull')).toHaveLength(1);
+});
+
 it('is not offered to viewers, nor for a feed that has left the configuration', async () => {
   await stage.pull([posting(KEY)]);
   await stage.acceptAll();

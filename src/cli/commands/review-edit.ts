@@ -10,7 +10,7 @@ import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
 import { knownFeed } from '../feed-name.ts';
-import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
+import { type Narrowing, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
 import { NOT_ONE, wholeNumber } from '../option-values.ts';
 import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
@@ -54,7 +54,7 @@ export function reviewEditCommand(): Command {
     .option('--json', 'print one JSON object; with a selection one per feed, and one for the action')
     .action((names: string[], options: EditOptions) =>
       withApp(options, async (app, signal) => {
-        const within = narrowed(app.config, options) ?? ofEntries(app, names);
+        const within = narrowed(app.config, options) ?? (await ofEntries(app, names));
         process.exitCode =
           within === undefined
             ? await editOne(app, names, options)
@@ -64,15 +64,15 @@ export function reviewEditCommand(): Command {
 }
 
 /** Several entries by their numbers. */
-function ofEntries({ config }: App, names: readonly string[]): EntryQuery | undefined {
+async function ofEntries(app: App, names: readonly string[]): Promise<EntryQuery | undefined> {
   if (names.length < 2 || !names.every((name) => /^\d{1,15}$/.test(name))) return undefined;
   const [name = '', key, more] = names;
-  if (more === undefined && config.feeds.has(feedName(name))) {
+  if (more === undefined && app.config.feeds.has(feedName(name))) {
     throw new UserError(
       `${name} may be an entry or the feed of posting ${key}: name one entry at a time, or edit the posting on its page`,
     );
   }
-  return { ids: names.map(Number) };
+  return { ids: await namedEntries(app, names) };
 }
 
 async function editOne(app: App, names: readonly string[], options: EditOptions): Promise<ExitStatus> {
@@ -134,6 +134,7 @@ async function editSelected(
   if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
-  const request = { action: 'edit', actor: actorName(as), expected: count, alsoNew, detail: { query, edit } } as const;
+  const expected = count ?? query.ids?.length;
+  const request = { action: 'edit', actor: actorName(as), expected, alsoNew, detail: { query, edit } } as const;
   return startBulkCommand(app, request, { json, send, write: commandWriter(config), signal });
 }

@@ -30,6 +30,8 @@ export interface BulkOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (bulk: BulkRow, waitsFor: FeedName | undefined) => void;
   readonly batch?: number;
+  /** Only the entries of these feeds, for actions that ask no site; the action stays open for the others. */
+  readonly among?: readonly FeedName[];
 }
 
 export interface BulkRun {
@@ -59,7 +61,7 @@ export async function runBulk(
   db: Database,
   config: Config,
   id: number,
-  { signal, onProgress, batch }: BulkOptions,
+  { signal, onProgress, batch, among }: BulkOptions,
 ): Promise<BulkRun | undefined> {
   const acting: Acting = { edit: batchEditor(config), resolve: doubtResolver(config) };
   const acted: ActedEntry[] = [];
@@ -69,7 +71,7 @@ export async function runBulk(
     const after: FeedName | '' = last;
     const end: BatchEnd = signal.aborted
       ? { kind: 'over' }
-      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, acting, batch)), signal);
+      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, acting, { batch, among })), signal);
     const bulk = await findBulk(db, id);
     if (bulk === undefined) return undefined;
     if (end.kind === 'over') {
@@ -98,10 +100,10 @@ async function runBatch(
   id: number,
   after: FeedName | '',
   acting: Acting,
-  batch: number | undefined,
+  { batch, among }: { readonly batch: number | undefined; readonly among: BulkOptions['among'] },
 ): Promise<BatchEnd> {
   const bulk = await lockBulk(tx, id);
-  const feed = bulk?.state === 'open' ? await nextFeedOfBulk(tx, id, after) : undefined;
+  const feed = bulk?.state === 'open' ? await nextFeedOfBulk(tx, id, after, among) : undefined;
   if (bulk === undefined || feed === undefined) return { kind: 'over' };
   const limit = batch ?? (bulk.action === 'missing' ? DOUBT_BATCH : BATCH);
   if (!(await keepOthersOut(tx, bulk, feed, limit))) return { kind: 'waits', feed };

@@ -39,7 +39,11 @@ const onChanges = (action: string, states: string, set: string, kind = 'null::te
 const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
 
-const RETRY = onChanges('retry', `c.state in ('rejected', 'failed') and not c.invalid`, `${SEND_AGAIN}, reason = null`);
+const RETRY = onChanges(
+  'retry',
+  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone`,
+  `${SEND_AGAIN}, reason = null`,
+);
 
 const APPROVE = onChanges(
   'approve',
@@ -83,7 +87,10 @@ export interface AuditNote {
   readonly rule?: number;
 }
 
-/** Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule. */
+/**
+ * Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule, and those of postings
+ * that are missing from the feed.
+ */
 export async function retryChanges(
   tx: Queryable,
   selection: Selection,
@@ -195,13 +202,16 @@ export const countHeld = (db: Queryable, feeds: readonly FeedName[]): Promise<He
     [feeds],
   );
 
-/** How many entries of these feeds an action skipped because they are in doubt or break a known rule. */
+/** How many entries of these feeds an action skipped because they are in doubt, break a known rule, or are missing from the feed. */
 export async function countPassedOver(
   tx: Queryable,
   feeds: readonly FeedName[],
-): Promise<{ readonly feed: FeedName; readonly in_doubt: number; readonly invalid: number }[]> {
+): Promise<
+  { readonly feed: FeedName; readonly in_doubt: number; readonly invalid: number; readonly missing: number }[]
+> {
   return tx.query(
-    `select feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid
+    `select feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid,
+       count(*) filter (where gone and not invalid and state <> 'in_doubt') as missing
      from change where feed = any($1::text[]) and state in ('in_doubt', 'rejected', 'failed') group by feed`,
     [feeds],
   );
@@ -251,15 +261,17 @@ export interface EntryState {
     | 'duplicate';
   /** A change that breaks a known rule of the site. */
   readonly invalid: boolean;
+  /** A change whose posting is missing from the feed, within its grace: it is not sent. */
+  readonly missing: boolean;
   readonly reason: Message | null;
 }
 
 /** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
   const rows = await db.query<Omit<EntryState, 'reason'> & { readonly reason: Reason | null }>(
-    `select id, feed, key, state, invalid, reason from change where id = any($1::bigint[])
+    `select id, feed, key, state, invalid, gone as missing, reason from change where id = any($1::bigint[])
      union all
-     select id, feed, key, case when discarded then 'discarded' else kind end, false, problems->0
+     select id, feed, key, case when discarded then 'discarded' else kind end, false, false, problems->0
      from record_problem where id = any($1::bigint[])`,
     [ids],
   );

@@ -2,7 +2,6 @@
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
-import { refuteFound } from '../site/recognise-jobs.ts';
 import type { ActedEntry, AuditNote } from './act-in-review.ts';
 import { findDoubt } from './doubt.ts';
 import { refuteDoubtWithin } from './refute-doubt.ts';
@@ -33,7 +32,7 @@ export const readDoubtFacts = (tx: Queryable, ids: readonly number[]): Promise<D
     [ids],
   );
 
-/** The site has made no job for this create: it is sent again. The same as for a single entry. */
+/** The site has made no job for this create: it is sent again, unless a search has found a job that nobody was asked about. */
 export async function refuteEntry(tx: Queryable, entry: number, actor: string, note: AuditNote): Promise<void> {
   const [row] = await tx.query<{ feed: FeedName; key: PostingKey }>('select feed, key from change where id = $1', [
     entry,
@@ -41,7 +40,6 @@ export async function refuteEntry(tx: Queryable, entry: number, actor: string, n
   const doubt = row && (await findDoubt(tx, row.feed, row.key));
   if (doubt === undefined) throw new Error(`entry ${entry} is no longer in doubt, although it is locked`);
   await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
-  await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);
   const { feed, key } = doubt.attempt;
   await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, kind: 'missing', ...note } });
 }

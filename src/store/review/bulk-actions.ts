@@ -99,13 +99,14 @@ export interface UnattendedBulk {
   readonly action: BulkKind;
   /** With entries that it has not reached yet. */
   readonly feeds: readonly FeedName[];
+  readonly waitsFor: string | null;
 }
 
 /** Open actions that no command waits for, and that made no progress for so long; the one that waits longest first. */
 export const openUnattended = (db: Queryable, withoutProgressMs: number): Promise<UnattendedBulk[]> =>
   db.query<UnattendedBulk & Record<string, unknown>>(
     `select id, action, array(
-         select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null) as feeds
+         select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null order by feed) as feeds, waits_for as "waitsFor"
      from bulk_action b where state = 'open' and (detail->'unattended')::boolean
        and touched_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) and not_before <= clock_timestamp()
      order by touched_at limit 100`,
@@ -150,12 +151,18 @@ export async function noteBulkWait(db: Queryable, id: number, waitsFor: string, 
   );
 }
 
-/** The feed after this one, in turn, that has entries which it has not reached yet. */
-export async function nextFeedOfBulk(tx: Queryable, id: number, after: FeedName | ''): Promise<FeedName | undefined> {
-  const left = 'select feed from bulk_entry where bulk = $1 and skipped is null';
+/** The feed after this one, in turn, that has entries which it has not reached yet. @param among only these feeds; by default all */
+export async function nextFeedOfBulk(
+  tx: Queryable,
+  id: number,
+  after: FeedName | '',
+  among?: readonly FeedName[],
+): Promise<FeedName | undefined> {
+  const left =
+    'select feed from bulk_entry where bulk = $1 and skipped is null and ($3::text[] is null or feed = any($3))';
   const [row] = await tx.query<{ feed: FeedName }>(
     `(${left} and feed > $2 order by feed limit 1) union all (${left} order by feed limit 1) limit 1`,
-    [id, after],
+    [id, after, among ?? null],
   );
   return row?.feed;
 }

@@ -130,7 +130,7 @@ export async function takeNewEntries(
     `with chosen as materialized (
        select e.id from review_entry e left join change c on c.id = e.id
        where e.group_id = $2 and not e.discarded and ($3::text is null or e.feed = $3) and e.feed = any($4::text[])
-         and e.kind in ('rejected', 'failed', 'duplicate') and (c.id is null or c.desired = 'present')
+         and e.kind in ('rejected', 'failed', 'duplicate') and (c.id is null or c.desired = 'present' and not c.gone)
          and not exists (select from rule_entry t where t.rule = $1 and t.entry = e.id)
        order by e.id limit $5 for update of e skip locked)
      insert into rule_entry (rule, entry) select $1, id from chosen returning entry`,

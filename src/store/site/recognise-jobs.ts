@@ -2,7 +2,7 @@
 
 import { rewritings } from '../../plan/observe-values.ts';
 import { fieldOf } from '../../plan/same-value.ts';
-import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { putInDoubt, type Recognised } from '../change/put-in-doubt.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -139,11 +139,15 @@ async function byTitle(
   return found.map((each) => ({ ...each, kind: 'resembles_on_site' }));
 }
 
-/** A person said that the site has no job of this posting: jobs recognised by its reference are not proposed again. */
+/**
+ * A person said that the site has no job of this posting: jobs recognised by its reference are not proposed again.
+ * @param only the jobs that the person was asked about; absent: all
+ */
 export async function refuteFound(
   tx: Queryable,
   { feed, key, site }: { readonly feed: FeedName; readonly key: PostingKey; readonly site: SiteName },
   fields: Fields,
+  only?: readonly SiteJobId[],
 ): Promise<void> {
   const [known] = await tx.query<{ field: string }>(
     'select field from site_reference where site = $1 and field is not null limit 1',
@@ -154,7 +158,8 @@ export async function refuteFound(
   await tx.query(
     `insert into refuted_job (site, site_job_id, feed, key)
      select site, site_job_id, $2, $3 from site_reference where site = $1 and reference = any($4::text[])
+       and ($5::text[] is null or site_job_id = any($5))
      on conflict do nothing`,
-    [site, feed, key, [...forms, ...forms.map(secretForm)]],
+    [site, feed, key, [...forms, ...forms.map(secretForm)], only ?? null],
   );
 }

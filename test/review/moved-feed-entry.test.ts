@@ -1,0 +1,41 @@
+// A feed that is configured for another site than the one that its entries are about: it is not pulled, and nothing is sent for them.
+import { afterEach, expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { runBulk } from '../../src/review/bulk/run-bulk.ts';
+import { startBulk } from '../../src/review/bulk/start-bulk.ts';
+import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
+import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage, said } from './stage.ts';
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const MOVED = 'it is of site board, and the feed is configured for site other now, so nothing is sent for it';
+const edits = { title: 'Chef' };
+
+function moved(): Config {
+  const { config } = stage.app;
+  const feed = config.feeds.get(acme);
+  if (feed === undefined) throw new Error('no feed');
+  return { ...config, feeds: new Map([[acme, { ...feed, siteName: siteName('other') }]]) };
+}
+
+it('its entries are not edited', async () => {
+  stage = await openStage();
+  const { db } = stage.app;
+  await stage.pull([posting('p1'), posting('p2')]);
+  await stage.fail('p1', 'rejected');
+  const config = moved();
+  const byEntry = await editEntry(db, config, await stage.entry('p1'), edits, acting);
+  expect(byEntry.kind === 'refused' && said(byEntry.message)).toBe(MOVED);
+  // It waits to be sent.
+  const byKey = await editPosting(db, config, { feed: acme, key: postingKey('p2') }, edits, acting);
+  expect(byKey.kind === 'refused' && said(byKey.message)).toBe(MOVED);
+  const start = await startBulk(db, { action: 'edit', ...acting, detail: { query: {}, edit: { set: edits } } });
+  if (start.kind === 'refused') throw new Error(start.message);
+  await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
+  expect(await skippedOfBulk(db, start.bulk.id)).toEqual([{ message: MOVED, count: 1 }]);
+  expect(await stage.change('p1')).toMatchObject({ state: 'rejected' });
+});
