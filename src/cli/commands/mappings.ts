@@ -109,7 +109,8 @@ function importCommand(): Command {
         if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });
         if (options.unchecked === true) printNotice('The site was not asked whether it has these jobs.');
         const before = known === 0 ? '' : `, ${known === 1 ? '1 was' : `${known} were`} there already`;
-        const next = added === 0 ? '' : ' The next sync sends all fields of these postings, unless their feed only creates jobs.';
+        const next =
+          added === 0 ? '' : ' The next sync sends all fields of these postings, unless their feed only creates jobs.';
         return printLine(`${plural(added, 'mapping')} imported${before}.${next}`);
       });
     });
