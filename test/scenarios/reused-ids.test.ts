@@ -253,38 +253,36 @@ it('a job that is another posting’s by now is not changed when it is read for 
   expect(jobs.get('id-a')).toBe(others);
 });
 
-it('a posting whose job shows the reference of another one waits for a person, also when its record changes again', async () => {
-  const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
-  mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await mirror.sync();
-  const { db } = await mirror.app();
-  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
-  await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
-  // Such as one made long before: it is not mistaken for the job of a create that was just sent.
-  await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
-  for (const title of ['First', 'Second']) {
-    await mirror.writeFeed(feedXml([posting('a', { title }), posting('b')]));
+describe('a posting whose job shows the reference of another one', () => {
+  /** Mirrors `a` and `b`, gives the job of `a` another reference, and changes the record of `a`. */
+  async function openForeign() {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+    await mirror.sync();
+    const { db } = await mirror.app();
+    const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+    await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
+    // Such as one made long before: it is not mistaken for the job of a create that was just sent.
+    await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
+    await mirror.writeFeed(feedXml([posting('a', { title: 'First' }), posting('b')]));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
+    return { db, mirror };
   }
-  expect(await mirror.sandbox.inspect.count()).toBe(2);
-});
 
-it('such a posting waits for nobody once it is gone: nothing is left to delete', async () => {
-  const limits = '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }';
-  mirror = await openMirror({ site: { limits, doubts: '{ resolve_after_seconds: 0.6 }' } });
-  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
-  await mirror.sync();
-  const { db } = await mirror.app();
-  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
-  await changeJob(mirror, own?.id ?? '', { number: 'of-another' });
-  await db.query(`update sandbox.job set created_at = created_at - interval '1 hour'`);
-  await mirror.writeFeed(feedXml([posting('a', { title: 'First' }), posting('b')]));
-  expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1 });
-  await mirror.writeFeed(feedXml([posting('b')]));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
-  expect(await db.query('select from change')).toHaveLength(0);
-  expect(await mirror.sandbox.inspect.count()).toBe(2);
+  it('waits for a person, also when its record changes again', async () => {
+    const { mirror: open } = await openForeign();
+    await open.writeFeed(feedXml([posting('a', { title: 'Second' }), posting('b')]));
+    expect(await open.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1, unchanged: 1 });
+    expect(await open.sandbox.inspect.count()).toBe(2);
+  });
+
+  it('waits for nobody once it is gone: nothing is left to delete', async () => {
+    const { db, mirror: open } = await openForeign();
+    await open.writeFeed(feedXml([posting('b')]));
+    expect(await open.sync()).toMatchObject({ status: 'mirrored', gone: 0, in_doubt: 0, review: 0 });
+    expect(await db.query('select from change')).toHaveLength(0);
+    expect(await open.sandbox.inspect.count()).toBe(2);
+  });
 });
 
 /** A site with a list that gives posting `new` the ID of posting `old`, and never answers that create. */
