@@ -196,7 +196,12 @@ it.for([
 it('stays out of the way of a pull, and shows jobs that postings have got meanwhile', async () => {
   const { jobs } = await fourPostings();
   const found = await match();
-  const lock = await lockFeed(served.app.db, acme);
+  // The run has ended, and may still hold the lock.
+  const lock = await vi.waitFor(async () => {
+    const held = await lockFeed(served.app.db, acme);
+    expect(held).toBeDefined();
+    return held;
+  });
   const refused = await ask({ decision: 'sure', mark: found.mark });
   expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('is being pulled')]);
   await lock?.release();

@@ -25,6 +25,8 @@ const MOST_AT_ONCE = 2;
 export function adoptNow(app: App, engine: Engine): AdoptNow {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
+  /** Those whose end is stored, so that people see it, and which still hold their feed's lock. */
+  const ended = new Map<FeedName, Promise<void>>();
   const connectionOf = (site: SiteName) => engine.siteContexts.get(site);
 
   async function run(
@@ -32,6 +34,7 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
     actor: string,
     request: AdoptionRequest,
     onStart: (start: AdoptionStart) => void,
+    onEnd: () => void,
   ): Promise<void> {
     let latest: string | undefined;
     const options = {
@@ -55,22 +58,27 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
         run: number,
         progress: () => ({ worker: engine.self.worker, text: latest }),
       });
+      onEnd();
     });
   }
 
   return {
     async begin(feed, actor, request) {
+      await ended.get(feed);
       if (stopping.signal.aborted) return { kind: 'refused', message: 'the process is stopping' };
       if (running.size >= MOST_AT_ONCE)
         return { kind: 'refused', message: 'the jobs of other feeds are being matched; try again when that has ended' };
       return new Promise<AdoptionStart>((resolve, reject) => {
-        const work = run(feed, actor, request, resolve)
+        const work = run(feed, actor, request, resolve, () => ended.set(feed, work))
           .catch((error: unknown) => {
             if (error instanceof UserError) return resolve({ kind: 'refused', message: error.message });
             if (!stopping.signal.aborted) app.log.error({ err: error, feed }, 'matching jobs failed');
             reject(error);
           })
-          .finally(() => running.delete(work));
+          .finally(() => {
+            running.delete(work);
+            ended.delete(feed);
+          });
         running.add(work);
       });
     },
