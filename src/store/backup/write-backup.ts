@@ -133,6 +133,8 @@ async function writeTable(session: Session, writer: FrameWriter, table: BackupTa
     size = 0;
   }
   await flush(Buffer.concat(waiting));
+  // The rows end before the server says how many it has copied, which may arrive later; the next statement is answered after it.
+  await session.query('select');
   if (rows !== copying.rowCount)
     throw new Error(`the server copied ${copying.rowCount} rows of ${table.name}, but sent ${rows}`);
   const end: BackupTableEnd = { rows, bytes, sha256: hash.digest('hex') };
