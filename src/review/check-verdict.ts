@@ -1,9 +1,10 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
 import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
 import { textOf } from '../plan/message.ts';
+import { type FeedPolicy, updatesJobs } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
-import type { SiteJobId } from '../posting/identifiers.ts';
+import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
@@ -37,6 +38,8 @@ export interface CheckedSite {
 export interface CheckOptions {
   /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
   readonly site: CheckedSite | undefined;
+  /** What the entry's feed may do to the job, if one is named. Default: `mirror`. */
+  readonly policyOf?: (feed: FeedName) => FeedPolicy | undefined;
   /** Resolve only this version of the entry. */
   readonly version?: string;
 }
@@ -85,12 +88,15 @@ export async function checkVerdict(
   if (doubt === undefined) return refuseOther(db, entry);
   const tooEarly = verdict.kind === 'missing' ? whyTooEarly(doubt, options.site) : undefined;
   if (tooEarly !== undefined) return refused(tooEarly);
+  const staysAsItIs = !updatesJobs(options.policyOf?.(doubt.attempt.feed));
   const matching = {
     referenceField: options.site?.referenceField,
     learnt: await learntRewrites(db, doubt.attempt.site),
   };
   const siteAnswer =
-    verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options, matching) : NOTHING_TO_READ;
+    verdict.kind === 'exists'
+      ? await readSiteJob(db, doubt, verdict.siteJobId, { ...options, staysAsItIs }, matching)
+      : NOTHING_TO_READ;
   if (siteAnswer.kind === 'absent') return { ...refused(siteAnswer.message), absent: true };
   if (siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
@@ -107,7 +113,7 @@ export async function checkVerdict(
   return {
     kind: 'possible',
     doubt,
-    verdict: within(doubt, verdict, siteAnswer, matching),
+    verdict: within(doubt, verdict, siteAnswer, staysAsItIs, matching),
     shown: 'shown' in siteAnswer ? siteAnswer.shown : undefined,
     warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined,
   };
@@ -135,6 +141,7 @@ type SiteAnswer =
 const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
 
 const SET_AGAIN = 'so an update sets all its fields again';
+const LEFT_AS_IT_IS = "and stays as it is, as the feed's policy is create_only";
 
 /** How a job is compared with what was sent. */
 type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
@@ -143,13 +150,14 @@ async function readSiteJob(
   db: Database,
   doubt: Doubt,
   id: SiteJobId,
-  { site }: CheckOptions,
+  { site, staysAsItIs }: Pick<CheckOptions, 'site'> & { readonly staysAsItIs: boolean },
   matching: Matching,
 ): Promise<SiteAnswer> {
+  const effect = staysAsItIs ? LEFT_AS_IT_IS : SET_AGAIN;
   if (site === undefined) {
     return {
       kind: 'unchecked',
-      message: `job ${id} was not checked: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
+      message: `job ${id} was not checked: site ${doubt.attempt.site} is not configured, ${effect}`,
     };
   }
   let shown: SiteJob | undefined;
@@ -160,7 +168,7 @@ async function readSiteJob(
   } catch (error) {
     return {
       kind: 'unchecked',
-      message: `job ${id} could not be checked: ${(error as Error).message}; ${SET_AGAIN}`,
+      message: `job ${id} could not be checked: ${(error as Error).message}; ${effect}`,
       cause: error,
     };
   }
@@ -190,7 +198,13 @@ async function ownerOfShown(
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
-function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, matching: Matching): DoubtVerdict {
+function within(
+  doubt: Doubt,
+  verdict: PersonsVerdict,
+  siteAnswer: SiteAnswer,
+  staysAsItIs: boolean,
+  matching: Matching,
+): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.accepted.fields;
@@ -206,6 +220,7 @@ function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, m
     siteJobId: verdict.siteJobId,
     url: shown?.url,
     content,
+    staysAsItIs,
     fits: shown !== undefined && siteAnswer.kind === 'fits',
     isOthers,
   };

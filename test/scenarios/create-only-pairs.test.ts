@@ -93,21 +93,40 @@ it('new keys of a feed that only creates jobs leave them as they are', async () 
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
 });
 
+type WordsFor = (given: { readonly id: string; readonly file: string; readonly entry: string }) => string[];
+
 describe('the jobs that a person made for a feed that only creates jobs stay as they are', () => {
   it.each([
     ['adopted', () => ['mappings', 'adopt', 'acme', '--sure']],
-    ['adopted one by one', (id: string) => ['mappings', 'adopt', 'acme', '--job', id, '--posting', 'p1']],
+    ['adopted one by one', ({ id }) => ['mappings', 'adopt', 'acme', '--job', id, '--posting', 'p1']],
     ['recovered', () => ['recover', 'acme', '--yes']],
-    ['imported', () => ['mappings', 'import', 'jobs.csv', '--unchecked']],
-  ])('when they are %s after a pull', async (_how, wordsFor) => {
+    ['imported', ({ file }) => ['mappings', 'import', file, '--unchecked']],
+    ['named for an entry', ({ entry, id }) => ['review', 'settle', entry, '--exists', id]],
+    ['adopted together', () => ['review', 'settle', 'acme', '--found', '--yes']],
+  ] satisfies readonly (readonly [string, WordsFor])[])('when they are %s after a pull', async (_how, wordsFor) => {
     mirror = await openMirror({ feed: { policy: 'create_only' }, searched: true });
     const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
     expect(await syncOf([posting('p1'), posting('p2')])).toMatchObject({ created: 1, in_doubt: 1 });
-    await writeFile(join(mirror.folder, 'jobs.csv'), `feed,key,site_job_id\nacme,p1,${id}\n`);
-    const words = wordsFor(id).map((word) => (word === 'jobs.csv' ? join(mirror.folder, word) : word));
-    const { status, out } = await run(...words);
+    const [entry] = (await run('review', 'list', '--json')).json();
+    const file = join(mirror.folder, 'jobs.csv');
+    await writeFile(file, `feed,key,site_job_id\nacme,p1,${id}\n`);
+    const { status, out } = await run(...wordsFor({ id, file, entry: String(entry?.id) }));
     expect({ status, out }).toEqual({ status: 0, out: expect.not.stringContaining('sends what differs') });
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 2, updated: 0, requests: 0 });
     expect((await mirror.siteJobs()).get('p1')).toMatchObject({ description: 'By hand' });
+  });
+
+  it('when they are named for a create that was sent, although the feed has a newer version', async () => {
+    mirror = await openMirror({ feed: { policy: 'create_only' }, site: { list_path: undefined } });
+    await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
+    expect(await syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
+    const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
+    const newer = [posting('p1', { title: 'Cook' })];
+    expect(await syncOf(newer)).toMatchObject({ in_doubt: 1 });
+    const [entry] = (await run('review', 'list', '--json')).json();
+    expect((await run('review', 'settle', String(entry?.id), '--exists', id)).status).toBe(0);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 1, updated: 0, requests: 0 });
+    expect(await jobs()).toEqual({ p1: expect.objectContaining({ title: 'Nurse p1', description: 'By hand' }) });
+    expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ jobs: 1, same: 1 }]);
   });
 });

@@ -120,7 +120,12 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     const version =
       ifVersion ?? (verdict.kind === 'missing' ? await askToSendAgain(app, id, { site, write }) : undefined);
     const seen = version === undefined ? {} : { version };
-    const report = await resolveEntry(app.db, id, verdict, { actor: actorName(as), site, ...seen });
+    const report = await resolveEntry(app.db, id, verdict, {
+      actor: actorName(as),
+      site,
+      policyOf: (feed) => app.config.feeds.get(feed)?.policy,
+      ...seen,
+    });
     if (report.kind === 'refused') {
       const insist = report.mayInsist === true ? '; if it is the right one nevertheless, add --anyway' : '';
       throw new UserError(`entry ${id}: ${report.message}${insist}`);

@@ -1,6 +1,7 @@
 // Adopts the site jobs that a search found for creates in doubt, one after the other. The site is asked about each before the
 // transaction that adopts it and records the progress, so each is adopted exactly once, however often this is stopped and continued.
 import { pause } from '../../flow/pause.ts';
+import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { NotShownError, type SiteJob } from '../../site/exchange.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
@@ -32,6 +33,8 @@ import { ALTERED, NOT_FOUND_NOW } from './words.ts';
 export interface FoundSite {
   readonly site: SiteName;
   readonly referenceField: string;
+  /** Of the feed. */
+  readonly policy: FeedPolicy | undefined;
   /** Asks for a job, within the site's rate; `undefined`: the site says that it does not exist. Throws if it gave no clear answer. */
   ask(id: SiteJobId): Promise<SiteJob | undefined>;
 }
@@ -210,12 +213,12 @@ function beginningAnywhere<One>(all: readonly One[]): One[] {
   return [...all.slice(at), ...all.slice(0, at)];
 }
 
-const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceField }: FoundSite) =>
+const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceField, policy }: FoundSite) =>
   checkVerdict(
     db,
     entry,
     { kind: 'exists', siteJobId, anyway: false, exactly: true },
-    { site: { client: { show: ask }, referenceField } },
+    { site: { client: { show: ask }, referenceField }, policyOf: () => policy },
   );
 
 /** Adopts the job, or records why it is left alone, unless another process has done so or a person stopped the action. */

@@ -57,6 +57,7 @@ export function openFoundSites(
       return {
         site: site.name,
         referenceField,
+        policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {
             if (error instanceof NotShownError && error.status === 401) await noteRefusedToken(app, site.name);

@@ -1,6 +1,7 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
 import type { CheckDelays } from '../../plan/check-delay.ts';
 import { heldBecause } from '../../plan/delete-guard.ts';
+import { contentHash } from '../../posting/hash.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -11,14 +12,17 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { addOutcomeCount } from '../pull/outcome-counts.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { recordAll } from './record-outcomes.ts';
+import { forgetUncertainWrites } from './uncertain-writes.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
@@ -175,6 +179,8 @@ export async function ownerOfReference(
 export interface FoundContent extends AdoptedContent {
   /** The site proves that the create has made the job. */
   readonly isProven: boolean;
+  /** The job stays as it is: the feed's policy changes none. By default an update sets what differs. */
+  readonly staysAsItIs?: boolean;
 }
 
 /**
@@ -220,7 +226,7 @@ export async function adoptDoubtWithin(
   doubt: Doubt,
   id: SiteJobId,
   url: string | undefined,
-  { isProven, ...adopted }: FoundContent,
+  { isProven, staysAsItIs = false, ...adopted }: FoundContent,
 ): Promise<Recorded> {
   const { feed, key, site, token } = doubt.attempt;
   const found = await tx.query(
@@ -230,8 +236,25 @@ export async function adoptDoubtWithin(
   const result = { kind: 'created', siteJobId: id, url, adopted } as const;
   const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   if (recordedAs === 'recorded') await forgetReference(tx, site, id);
+  if (recordedAs === 'recorded' && staysAsItIs) await sendNothing(tx, doubt.attempt, adopted.fields);
   if (found.length > 0 || !isProven) await leaveToUndo(tx, { feed, key, id, wasSent: found.length === 0 });
   return recordedAs as Recorded;
+}
+
+/** Drops what is left to send for a posting that is in its feed. The next pull reads its record, and takes the job as the site shows it. */
+async function sendNothing(tx: Queryable, attempt: Attempt, shown: Fields): Promise<void> {
+  const { feed, key } = attempt;
+  const [dropped] = await tx.query<{ counts: boolean }>(
+    `delete from change where feed = $1 and key = $2 and desired = 'present' returning not gone and not unseen as counts`,
+    [feed, key],
+  );
+  if (dropped === undefined) return;
+  if (dropped.counts) await addOutcomeCount(tx, [{ feed, outcome: 'nothing' }]);
+  await forgetUncertainWrites(tx, [{ attempt }]);
+  await tx.query(
+    `update mapping set content_hash = $3, record_hash = ${unreadHashSql('adopted')} where feed = $1 and key = $2`,
+    [feed, key, contentHash(shown)],
+  );
 }
 
 const MAY_BE_OTHERS = heldBecause(

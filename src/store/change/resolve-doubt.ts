@@ -18,6 +18,8 @@ export type DoubtVerdict =
       readonly url: string | undefined;
       /** What the site shows of the job. */
       readonly content: AdoptedContent;
+      /** The feed's policy changes no job, so nothing is sent for the posting. */
+      readonly staysAsItIs: boolean;
       /** Whether the shown content is what was sent for the posting. */
       readonly fits: boolean;
       /** Whether the job no longer belongs to the posting that now owns it with these fields, if they are known. */
@@ -92,7 +94,7 @@ export async function resolveDoubtWithin(
     const owner = await ownerOf(tx, site, verdict.siteJobId);
     if (owner !== undefined) return { kind: 'owned', owner };
     // A person says whose job it is from now on, not who has made it.
-    const content = { ...verdict.content, isProven: false };
+    const content = { ...verdict.content, isProven: false, staysAsItIs: verdict.staysAsItIs };
     const recordedAs = await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, content);
     if (recordedAs !== 'recorded')
       return { kind: 'owned', owner: (await ownerOf(tx, site, verdict.siteJobId)) ?? 'another posting' };

@@ -90,8 +90,11 @@ export async function markUncertain(
   );
 }
 
-/** The site no longer has jobs of these postings: a request that still arrives finds nothing. */
-export async function forgetUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+/** The site no longer has jobs of these postings, so that a request that still arrives finds nothing, or nothing is to be set on them. */
+export async function forgetUncertainWrites(
+  tx: Queryable,
+  outcomes: readonly { readonly attempt: PostingRef }[],
+): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
     'delete from uncertain_write u using unnest($1::text[], $2::text[]) a(feed, key) where u.feed = a.feed and u.key = a.key',

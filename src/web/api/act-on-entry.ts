@@ -92,7 +92,12 @@ const resolveDoubt = operation({
     const { app, control, actor } = context;
     const site = await openSiteOfEntry(app, id);
     try {
-      const report = await resolveEntry(app.db, id, verdictOf(body), { actor, site, version: body.version });
+      const report = await resolveEntry(app.db, id, verdictOf(body), {
+        actor,
+        site,
+        policyOf: (feed) => app.config.feeds.get(feed)?.policy,
+        version: body.version,
+      });
       if (report.kind === 'refused' && report.stale === true)
         throw await refusal(id, { ...report, stale: true }, context, body);
       if (report.kind === 'refused') {
