@@ -5,6 +5,7 @@ import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
+import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
 import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
 import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
@@ -114,7 +115,7 @@ async function readAndMerge(
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
-  const subject = { pull, feed, site };
+  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping) };
   if (opened.kind === 'not_modified') {
     await briefly(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };

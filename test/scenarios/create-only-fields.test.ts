@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { openStage } from '../review/stage.ts';
 import { leavesOut, runsEverything, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -59,6 +60,21 @@ async function change(key: string, fields: Readonly<Record<string, string>>): Pr
   expect(answer.statusCode).toBe(200);
   mirror.sandbox.requests.clear();
 }
+
+it('a process that is not configured with the feed leaves them to the site too', async () => {
+  // Its claims are those of such a process.
+  const stage = await openStage({ feed: LEFT });
+  ({ mirror } = stage);
+  await stage.pull([titled('p1', 'Nurse', 'First'), titled('p2', 'Cook', 'First')]);
+  await stage.acceptAll();
+  await stage.pull([titled('p1', 'Head nurse', 'Second'), titled('p2', 'Cook', 'Second')]);
+  expect((await stage.claim('p1')).request).toEqual({
+    kind: 'update',
+    siteJobId: 'job-p1',
+    fields: { title: 'Head nurse' },
+  });
+  expect(await rows('select key from change')).toEqual([{ key: 'p1' }]);
+});
 
 describe.each(READINGS)('on a site that would %s omitted fields', (reading, options) => {
   const at = READINGS.findIndex(([each]) => each === reading);

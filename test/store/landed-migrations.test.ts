@@ -50,6 +50,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0065_adopt_found.sql': '20f0f87b87944dcb0b652a2c8b69ec3a53bcb64c0248ff27917d207bf84f77dd',
   'src/store/migrations/0066_edited_since.sql': '534fe8c94d2bf60f2cd2f18978b4b1c4bb37b15cd8c2992618e705ff4c4ebbcf',
   'src/store/migrations/0067_entry_part.sql': '58d4e130c1dc34176d39e03a0c5d0059c513c90072546e3d59dc23a07534a216',
+  'src/store/migrations/0068_create_only_fields.sql':
+    '110400dd80df8991d5fd8da2837ea282e21f87762532dc82a832a2cc05557bc5',
   'src/store/migrations/0048_jobs_by_words.sql': '54a9a978ea0271fbff599fd70b914dde4b777768fef69a545818dbba035d97f6',
   'src/store/migrations/0053_ended_content.sql': 'bbd181c26e7e6d9c36ddffb2a610e5572e4303759cc00fce3891aa63924dbb80',
   'src/store/migrations/0059_counted_changes.sql': '89e81b6edd9ba099fe70ae7232df2c3d825c4400cf8f2fd0729c1248dccd6997',

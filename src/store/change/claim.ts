@@ -1,6 +1,11 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
-import { acceptedByUpdate, type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
+import {
+  acceptedByUpdate,
+  type CreateOnlyFields,
+  createOnlyOf,
+  updatableFields,
+} from '../../plan/create-only-fields.ts';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
@@ -32,7 +37,7 @@ export type Addresses = ReadonlyMap<SiteName, string>;
 
 /** How updates are sent, as this process is configured. */
 export interface UpdateSettings {
-  /** Fields that are set only on create, of the feeds that have any. */
+  /** Fields that are set only on create, of the feeds that the process is configured with; of others as of their last pull. */
   readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
   /** Sites that clear fields which an update omits. */
   readonly clearing: ReadonlySet<SiteName>;
@@ -142,7 +147,7 @@ async function readDue(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as uncertain,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
-       (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
+       (select r.field from site_reference r where r.site = c.site limit 1) as found_field, f.create_only_fields,
        m.feed is not null and (exists (select from ended_claim e
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
@@ -180,7 +185,7 @@ async function readDue(
             fields: (row.actual_fields ?? undefined) as Fields | undefined,
             uncertain: (row.uncertain ?? undefined) as string[] | undefined,
           };
-    const createOnly = updates.createOnly.get(row.feed);
+    const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, updates);
     const desired = present
       ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)
       : ({ kind: 'absent' } as const);
@@ -209,6 +214,15 @@ async function readDue(
       foundField: row.found_field ?? undefined,
     };
   });
+}
+
+/** @param pulled the fields as of the last pull */
+function createOnlyFor(
+  feed: FeedName,
+  pulled: readonly string[] | undefined,
+  { createOnly }: UpdateSettings,
+): CreateOnlyFields {
+  return createOnly.has(feed) ? createOnly.get(feed) : createOnlyOf({ createOnly: pulled });
 }
 
 /** The hash that a mapping keeps does not change with fields that are set only on create: they make no update. */

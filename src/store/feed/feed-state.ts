@@ -1,4 +1,5 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -53,6 +54,8 @@ export interface FeedStateUpdate {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly pull: number;
+  /** As configured. */
+  readonly createOnly: CreateOnlyFields;
   /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
@@ -68,11 +71,16 @@ export interface FeedStateUpdate {
 const VERSION = `case when exists (select from ended_claim e join pull p on p.id = $3
     where e.feed = $1 and e.ended_at > p.started_at - interval '1 minute') then null else $4 end`;
 
+/** As the database keeps them. */
+export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =>
+  createOnly === undefined ? null : [...createOnly];
+
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'))
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
+       create_only_fields = excluded.create_only_fields,
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
        warnings = coalesce($6::jsonb, feed_state.warnings)`,
     [
@@ -82,6 +90,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.version,
       update.keyRule,
       update.warnings === undefined ? null : toJsonb(update.warnings),
+      createOnlyNames(update.createOnly),
     ],
   );
 }

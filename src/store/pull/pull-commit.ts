@@ -2,7 +2,7 @@
 import { checkAccounts } from '../../plan/accounting.ts';
 import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
-import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
+import { createOnlyNames, type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -37,9 +37,9 @@ export interface PullFindings {
 export async function commitPull(
   pullTx: PullTransaction,
   findings: PullFindings,
-  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull'>,
+  state: Omit<FeedStateUpdate, keyof PullSubject>,
 ): Promise<void> {
-  const { pull, feed, site } = pullTx.subject;
+  const { pull, feed } = pullTx.subject;
   const open = await countOpen(pullTx.session, feed);
   const { complete, seen, unchanged, duplicates, unreadable, skipped, gone, grace } = findings;
   const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
@@ -65,7 +65,7 @@ export async function commitPull(
       findings.expired,
     ],
   );
-  await writeFeedState(pullTx.session, { ...state, feed, site, pull });
+  await writeFeedState(pullTx.session, { createOnly: undefined, ...pullTx.subject, ...state });
   // Workers cached their plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
@@ -75,7 +75,7 @@ export async function commitPull(
 
 /** Commits a pull whose feed is unchanged since the last complete pull, with that pull's counts. */
 export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
-  const { pull, feed } = subject;
+  const { pull, feed, createOnly } = subject;
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
     await refuseOvertaken(tx, feed, pull);
@@ -90,6 +90,9 @@ export function commitUnmodified(db: Database, subject: PullSubject): Promise<vo
        from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
       [pull, waiting, gone, feed],
     );
-    await tx.query('update feed_state set current_pull = $1, retired_at = null where feed = $2', [pull, feed]);
+    await tx.query(
+      'update feed_state set current_pull = $1, retired_at = null, create_only_fields = $3 where feed = $2',
+      [pull, feed, createOnlyNames(createOnly)],
+    );
   });
 }

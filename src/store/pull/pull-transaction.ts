@@ -2,6 +2,7 @@
 // back by its owner once they are merged.
 
 import { RecordIndex } from '../../compact/record-index.ts';
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
@@ -23,6 +24,8 @@ export interface PullSubject {
   readonly pull: number;
   readonly feed: FeedName;
   readonly site: SiteName;
+  /** As configured. */
+  readonly createOnly?: CreateOnlyFields;
 }
 
 /** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */

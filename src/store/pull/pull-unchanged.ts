@@ -23,7 +23,7 @@ export interface UnchangedFeed {
  * changes, notes or review entries. Returns whether it committed; if not, nothing was written.
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
-  const { pull, feed, site } = subject;
+  const { pull, feed } = subject;
   const { hashes, bytes, version } = found;
   return db.transaction(async (tx) => {
     await Promise.all([noWait(tx), lockOutcomes(tx, feed)]);
@@ -37,7 +37,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired],
       ),
-      writeFeedState(tx, { feed, site, pull, version, keyRule: undefined }),
+      writeFeedState(tx, { createOnly: undefined, ...subject, version, keyRule: undefined }),
     ]);
     return true;
   });
