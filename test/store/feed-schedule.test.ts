@@ -69,6 +69,16 @@ describe('schedules', () => {
     expect(await patterns()).toEqual(['acme 0 12 * * *', 'globex 0 12 * * *']);
   });
 
+  it('that the newest live process has removed are not set again by an older one', async () => {
+    await set(first, noon());
+    await setSchedules(db, second, [], [acme], nextRun);
+    await set(first, noon());
+    expect(await patterns()).toEqual([]);
+    await second.leave();
+    await set(first, noon());
+    expect(await patterns()).toEqual(['acme 0 12 * * *']);
+  });
+
   it('come from the newest live process if two disagree', async () => {
     await set(first, noon());
     await set(second, atOne());

@@ -52,6 +52,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0067_entry_part.sql': '58d4e130c1dc34176d39e03a0c5d0059c513c90072546e3d59dc23a07534a216',
   'src/store/migrations/0068_create_only_fields.sql':
     '110400dd80df8991d5fd8da2837ea282e21f87762532dc82a832a2cc05557bc5',
+  'src/store/migrations/0069_unscheduled.sql': '26a4e511cbb6bbc2cb30c4ed6591603b65cb3062e964f73db3cf2fb9d74a4d95',
   'src/store/migrations/0048_jobs_by_words.sql': '54a9a978ea0271fbff599fd70b914dde4b777768fef69a545818dbba035d97f6',
   'src/store/migrations/0053_ended_content.sql': 'bbd181c26e7e6d9c36ddffb2a610e5572e4303759cc00fce3891aa63924dbb80',
   'src/store/migrations/0059_counted_changes.sql': '89e81b6edd9ba099fe70ae7232df2c3d825c4400cf8f2fd0729c1248dccd6997',

@@ -32,7 +32,7 @@ export interface Scheduler {
 /**
  * Stores the schedules of a process's feeds: new ones, and those that an older or ended process configured differently. A
  * due run stays due; one that was put off because the clock of the database was ahead is due at its time again. Schedules of feeds that this process does not know are not touched.
- * @param unscheduled feeds of the process without a schedule; removes an older process's schedule.
+ * @param unscheduled feeds of the process without a schedule; removes an older process's schedule, which does not set it again.
  * @returns feeds whose stored schedule matched no configuration, as if edited by hand, and was restored.
  */
 export async function setSchedules(
@@ -43,9 +43,17 @@ export async function setSchedules(
   nextRun: NextRun,
   onUnreadable: OnUnreadable = () => undefined,
 ): Promise<readonly FeedName[]> {
+  if (unscheduled.length > 0) {
+    await db.query(
+      'update process_feed set unscheduled = true where worker = $1 and feed = any($2::text[]) and not unscheduled',
+      [worker, unscheduled],
+    );
+  }
   const found = await db.query<StoredSchedule & Record<string, unknown>>(
     `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", s.due_at as "dueAt", clock_timestamp() as now,
-       s.feed is null or s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) as "mayChange"
+       case when s.feed is null then not exists (select from process_feed f join process p on p.worker = f.worker
+           where f.feed = n.feed and f.unscheduled and p.started_at > $2 and p.worker in (${RUNNING_WORKERS}))
+         else s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) end as "mayChange"
      from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
     [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
   );
