@@ -17,8 +17,8 @@ afterEach(async () => {
 
 const REASON = 'The site answered 500: database is down';
 const SHORT = {
-  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-  doubts: '{ resolve_after_seconds: 0.6 }',
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 1 }',
+  doubts: '{ resolve_after_seconds: 1.1 }',
 };
 
 /** A site that fails at each create; `get` answers for its list and jobs. */
@@ -44,7 +44,7 @@ it('if a person must tell jobs apart, until a check finds none of them', async (
   const job = '<job><id>7</id><number>a</number><created-at>2020-01-01T00:00:00Z</created-at></job>';
   let listed = `<jobs>${job}</jobs>`;
   await openDoubtful((got) => [200, {}, got.url.startsWith('/jobs.xml') ? listed : job], {
-    doubts: '{ resolve_after_seconds: 0.6, list_checks: 4 }',
+    doubts: '{ resolve_after_seconds: 1.1, list_checks: 4 }',
   });
   expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: expect.stringContaining(': 7; say') }]);

@@ -6,7 +6,8 @@ import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import type { Mirror } from '../support/mirror.ts';
+import { letAnswer, openDoubtful } from './doubtful.ts';
 
 let close: () => Promise<void>;
 afterEach(() => close());
@@ -15,37 +16,18 @@ const guard = (missingPulls: number) => ({
   delete_guard: `{ percent: 20, count: 5, missing_pulls: ${missingPulls} }`,
 });
 
-/** Mirrors postings to a site that fails at each create, with or without making the job, and whose list cannot be read. */
-async function openDoubtful(count: number, made: boolean, missingPulls: number): Promise<Mirror> {
-  const mirror = await openMirror({
-    feed: guard(missingPulls),
-    site: {
-      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-      doubts: '{ resolve_after_seconds: 0.6 }',
-      canary: '{ requests: 0 }',
-    },
-  });
+/** Creates in doubt, with the feed's grace period. */
+async function openInGrace(count: number, made: boolean, missingPulls: number): Promise<Mirror> {
+  const { mirror } = await openDoubtful(count, made, guard(missingPulls));
   close = () => mirror.close();
-  await mirror.sandbox.setFaults([
-    { name: '500', made, on: ['create'] },
-    { name: '502', on: ['list'] },
-  ]);
-  await mirror.writeFeed(feedXml(postings(count)));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: count });
   return mirror;
-}
-
-/** From now on the site responds and its list can be read; the next process checks the doubts at once. */
-async function letAnswer(mirror: Mirror): Promise<void> {
-  await mirror.stopEngine();
-  await mirror.sandbox.setFaults([]);
 }
 
 const without = (count: number, of: number) => feedXml(postings(of).slice(0, of - count));
 
 describe('a posting that is missing while its create is in doubt', () => {
   it('keeps the job that is found until the configured number of complete pulls missed it', async () => {
-    const mirror = await openDoubtful(6, true, 3);
+    const mirror = await openInGrace(6, true, 3);
     await mirror.writeFeed(without(2, 6));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 4, deleted: 0, pending_deletes: 0 });
     await letAnswer(mirror);
@@ -57,7 +39,7 @@ describe('a posting that is missing while its create is in doubt', () => {
   });
 
   it('and returns within its grace period has one job', async () => {
-    const mirror = await openDoubtful(6, true, 2);
+    const mirror = await openInGrace(6, true, 2);
     await mirror.writeFeed(without(2, 6));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2 });
     await letAnswer(mirror);
@@ -72,7 +54,7 @@ describe('a posting that is missing while its create is in doubt', () => {
   });
 
   it('and whose job was never made leaves nothing behind', async () => {
-    const mirror = await openDoubtful(6, false, 2);
+    const mirror = await openInGrace(6, false, 2);
     await mirror.writeFeed(without(2, 6));
     await letAnswer(mirror);
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 4 });
@@ -82,7 +64,7 @@ describe('a posting that is missing while its create is in doubt', () => {
   });
 
   it('with more of them than the guard allows: nothing is held within the grace period, and all of them after it', async () => {
-    const mirror = await openDoubtful(6, true, 2);
+    const mirror = await openInGrace(6, true, 2);
     await mirror.writeFeed(feedXml([]));
     expect(await mirror.sync()).toMatchObject({ gone: 6, grace: 6, held: 0 });
     await letAnswer(mirror);
