@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** 20 a second: a slot every 50 ms, and one in advance. */
-const LIMITS = '{ requests_per_second: 20, concurrency: 4, timeout_seconds: 0.5 }';
+const LIMITS = '{ requests_per_second: 20, concurrency: 4, timeout_seconds: 1.5 }';
 const SLOT_MS = 50;
 const timesOf = (method: string) => leftAt.filter((request) => request.method === method).map(({ at }) => at);
 
@@ -51,7 +51,7 @@ it('the pages of a list', async () => {
     ];
   });
   mirror = await openMirror({
-    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }' },
+    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ resolve_after_seconds: 1.6, list_checks: 1 }' },
   });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sync();

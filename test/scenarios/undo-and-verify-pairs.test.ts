@@ -45,15 +45,10 @@ it('verify does not promise to set again what the policy leaves as it is', async
   expect((await run('verify', 'acme', '--json')).json()).toMatchObject([{ finding: 'gone' }, { gone: 1, waiting: 0 }]);
 });
 
-const SOON = {
-  limits: '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 0.5 }',
-  doubts: '{ resolve_after_seconds: 0.6 }',
-};
-
 describe('a job that a person made, and named for a create in doubt', () => {
   /** The site has made no job, as far as it says; somebody then makes one by hand. Returns the pull and the job. */
   async function openDoubtful() {
-    mirror = await openMirror({ site: { ...SOON, list_path: undefined } });
+    mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
     const first = await syncOf([posting('p1')]);
     expect(first).toMatchObject({ in_doubt: 1 });
@@ -83,7 +78,7 @@ describe('a job that a person made, and named for a create in doubt', () => {
 });
 
 it('an undo leaves out a job that was named for a create in doubt, if the pull sent nothing else for it', async () => {
-  mirror = await openMirror({ site: { ...SOON, list_path: undefined } });
+  mirror = await openMirror({ site: { list_path: undefined } });
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
   const { pull } = await syncOf([posting('p1')]);
   const [job] = await mirror.sandbox.inspect.jobs();
