@@ -1,5 +1,6 @@
 // Shows which new postings of a feed are missing ones under another key, and binds what is certain or named.
 import { plural } from '../plan/plural.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
 import {
   type RekeyCounts,
@@ -8,6 +9,7 @@ import {
   rekeyFeed,
   rekeyOne,
 } from '../review/rekey/rekey-feed.ts';
+import { isUnknown, rekeyPolicy } from '../review/rekey/rekey-policy.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { denyRekey } from '../store/change/rekey/deny-rekey.ts';
@@ -36,13 +38,18 @@ const MOST_SHOWN = 50;
 /** While it runs, no pull changes what is missing or new. */
 export async function rekey(app: App, name: string, options: RekeyOptions, signal: AbortSignal): Promise<void> {
   const feed = await knownFeed(app.db, app.config, name);
+  const bind = options.sure === true || options.yes === true;
+  const policy = rekeyPolicy(app.config, feed);
+  const isKnown = !isUnknown(policy);
+  if (!isKnown && (bind || options.posting !== undefined))
+    throw new UserError(`${policy.unknown}. Nothing was changed`);
   const lock = await lockFeed(app.db, feed);
   if (lock === undefined) throw new UserError(`feed ${feed} is being pulled right now; try again when that has ended`);
   const subject: RekeySubject = {
     db: app.db,
     feed,
     actor: actorName(options.as),
-    policy: app.config.feeds.get(feed)?.policy,
+    policy: isKnown ? policy : undefined,
     signal: AbortSignal.any([signal, lock.lost]),
     checkLock: () => {
       if (!lock.held()) throw new UserError('the connection to the database was lost; run the command again');
@@ -55,9 +62,8 @@ export async function rekey(app: App, name: string, options: RekeyOptions, signa
     if (options.posting !== undefined && options.was !== undefined)
       return await bindNamed(subject, { posting: options.posting, was: options.was }, options);
     if (options.json !== true) await printLine(`${say(note, commandWriter(options.config)).split('; ')[0]}.`);
-    const bind = options.sure === true || options.yes === true;
     const counts = await show(subject, bind, options);
-    if (!bind && (await isConfirmed(counts, options)))
+    if (!bind && isKnown && (await isConfirmed(counts, options)))
       return await tellBound(subject, await show(subject, true, options), options);
     return bind ? await tellBound(subject, counts, options) : await tellFound(feed, counts, options);
   } finally {
@@ -137,13 +143,17 @@ async function tellWays(feed: FeedName, options: RekeyOptions): Promise<void> {
   await printLine(`All others are new, or gone: ${write(['feeds', 'rekey', feed, '--not-rekey'])}`);
 }
 
-async function tellBound({ db, feed }: RekeySubject, counts: RekeyCounts, options: RekeyOptions): Promise<void> {
+async function tellBound(
+  { db, feed, policy }: RekeySubject,
+  counts: RekeyCounts,
+  options: RekeyOptions,
+): Promise<void> {
   const { note } = await readRekey(db, feed);
   process.exitCode = note === undefined ? ExitStatus.done : ExitStatus.review;
   if (options.json === true) return;
   await printLine(
     `${plural(counts.bound, 'job')} kept for ${counts.bound === 1 ? 'its new key' : 'their new keys'}.` +
-      (counts.bound > 0 ? ' The next sync sends what differs.' : '') +
+      (counts.bound > 0 ? nextOf(policy) : '') +
       (counts.ended > 0 ? ` The jobs of ${plural(counts.ended, 'other posting')} have ended, and stay so.` : ''),
   );
   if (note === undefined) return;
@@ -154,6 +164,9 @@ async function tellBound({ db, feed }: RekeySubject, counts: RekeyCounts, option
   await tellWays(feed, options);
 }
 
+const nextOf = (policy: RekeySubject['policy']): string =>
+  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
+
 async function bindNamed(
   subject: RekeySubject,
   { posting, was }: { readonly posting: string; readonly was: string },
@@ -163,7 +176,7 @@ async function bindNamed(
   const message = await rekeyOne(subject, pair);
   if (message !== undefined) throw new UserError(`${message}. Nothing was changed.`);
   if (options.json === true) return printJson({ feed: subject.feed, key: pair.key, old_key: pair.oldKey, bound: true });
-  return printLine(`Posting ${pair.key} is posting ${pair.oldKey} from now on. The next sync sends what differs.`);
+  return printLine(`Posting ${pair.key} is posting ${pair.oldKey} from now on.${nextOf(subject.policy)}`);
 }
 
 async function deny({ db, feed, actor }: RekeySubject, options: RekeyOptions): Promise<void> {

@@ -1,7 +1,7 @@
 // Retries, approves, discards or reopens many entries at once, and reports the result for each.
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import { lockChanges } from '../store/backlog/open-change.ts';
 import {
   type ActedEntry,
@@ -12,6 +12,7 @@ import {
   countPassedOver,
   discardEntries,
   type EntryState,
+  entriesElsewhere,
   feedsOf,
   feedsToReadAgain,
   findEntries,
@@ -71,6 +72,8 @@ export interface ActionOptions {
   readonly expectHeld?: number;
   /** Approve only if exactly these deletes are held in the named feeds: the ones that the person was shown. */
   readonly expectDeletes?: readonly HeldCount[];
+  /** The site of each feed, as this process is configured: nothing is sent for entries of another one. */
+  readonly sites?: ReadonlyMap<FeedName, SiteName>;
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
   /** Act only on this version of the only entry, or on these of each: the ones that the person saw. */
@@ -90,6 +93,9 @@ export const DONE = {
   discard: 'discarded',
   reopen: 'reopened, waiting for review again',
 } as const satisfies Record<BulkAction, string>;
+
+/** Whether the action has something sent. */
+export const isSent = (action: BulkAction): boolean => action === 'retry' || action === 'approve';
 
 const noteOf = ({ reason }: ActionOptions) => (reason === undefined ? {} : { reason });
 
@@ -129,6 +135,8 @@ async function actWithin(
   if (options.version !== undefined && (await isOtherVersion(tx, selection, options.version))) {
     return { kind: 'refused', message: STALE, stale: true };
   }
+  const elsewhere = await ofOtherSites(tx, action, selection, options);
+  if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere };
   const otherwise = await chosenOtherwise(tx, selection, options);
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
   if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
@@ -201,6 +209,20 @@ async function isOtherVersion(
     if (await isStale(tx, id, typeof version === 'string' ? version : version.get(id))) return true;
   }
   return false;
+}
+
+/** Explains that nothing would be sent for some of the entries. */
+async function ofOtherSites(
+  tx: Queryable,
+  action: BulkAction,
+  selection: Selection,
+  { sites }: ActionOptions,
+): Promise<string | undefined> {
+  if (sites === undefined || !isSent(action)) return undefined;
+  const [first] = await entriesElsewhere(tx, selection, sites);
+  if (first === undefined) return undefined;
+  const { feed, site } = first;
+  return `feed ${feed} is configured for site ${sites.get(feed)} now, and its entries are of site ${site}, so nothing is sent for them. Nothing was changed`;
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */

@@ -12,7 +12,7 @@ import { isSourceUnknown } from '../store/mapping/unread-hash.ts';
 import type { EditRow } from '../store/review/override.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import { recompute } from './recompute.ts';
-import { MISSING, whyNot } from './why-not.ts';
+import { MISSING, ofOtherSite, whyNot } from './why-not.ts';
 
 export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
@@ -102,11 +102,8 @@ function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined
   return change.missing ? MISSING : obstacleOfSource(change);
 }
 
-/** Changes of a feed are sent only to the site that it is configured for. */
 const obstacleOfSite = (change: OpenChangeRow | undefined, { siteName }: FeedConfig): Message | undefined =>
-  change === undefined || change.site === siteName
-    ? undefined
-    : `it is of site ${change.site}, and the feed is configured for site ${siteName} now, so nothing is sent for it`;
+  change === undefined || change.site === siteName ? undefined : ofOtherSite(change.site, siteName);
 
 /** An edit lasts until the source changes the field, so what the source has must be known. */
 const obstacleOfSource = ({ key, recordHash }: Pick<OpenChangeRow, 'key' | 'recordHash'>): Message | undefined =>

@@ -1,11 +1,16 @@
 // Explains why an action does not apply to an entry, and which one does.
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
+import type { SiteName } from '../posting/identifiers.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
 import { possibleActions } from './possible-actions.ts';
 
 /** Until the posting is back or its job is deleted, which some feeds never do. */
 export const MISSING = 'the feed no longer has it, so nothing is sent for it';
+
+/** Changes of a feed are sent only to the site that it is configured for. */
+export const ofOtherSite = (site: SiteName, configured: SiteName): string =>
+  `it is of site ${site}, and the feed is configured for site ${configured} now, so nothing is sent for it`;
 
 /** An entry that could be discarded or reopened was skipped for this reason only. */
 const OTHER_KIND = 'its kind is not the one given with --kind';

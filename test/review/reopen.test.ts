@@ -1,7 +1,9 @@
 // Discarding entries of some kinds only, listing discarded entries, and returning them to review in their former state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
+import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
+import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/hold-restored.ts';
 import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
@@ -111,6 +113,40 @@ describe('a delete that was held', () => {
     expect(await actOnEntries(stage.app.db, 'approve', { ids: [], feeds: [acme] }, acting)).toMatchObject({
       feeds: [{ done: 8 }],
     });
+  });
+});
+
+describe('a delete that the site refused before a person discarded it', () => {
+  const LATER = {
+    'a record without a key may be any posting': async () => {
+      await stage.pull(withNobody(feedXml(postings(11))));
+    },
+    'the database was restored from a backup': async () => {
+      expect(await stage.app.db.transaction((tx) => holdRestoredDeletes(tx))).toBe(0);
+    },
+    'its posting got another job': () =>
+      holdDeleteOfReplaced(stage.app.db, {
+        feed: acme,
+        key: postingKey('p12'),
+        from: siteJobId('job-p12'),
+        to: siteJobId('other'),
+      }),
+  };
+  it.each(Object.entries(LATER))('is held once it is reopened if %s', async (_, happen) => {
+    await stage.pull(postings(12));
+    await stage.acceptAll();
+    await stage.pull(postings(11));
+    await stage.fail('p12', 'failed');
+    const id = await stage.entry('p12');
+    await onEntry('discard', id);
+    await happen();
+    expect(await discarded()).toEqual(['p12 held']);
+    await onEntry('reopen', id);
+    expect(await stage.change('p12')).toMatchObject({ state: 'held', desired: 'absent' });
+    expect(await onEntry('retry', id)).toMatchObject({ entries: [{ result: 'not_applicable' }] });
+    // The next complete pull decides again.
+    await stage.pull(postings(11));
+    expect(await stage.change('p12')).toMatchObject({ state: 'ready', desired: 'absent' });
   });
 });
 

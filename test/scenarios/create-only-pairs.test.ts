@@ -1,5 +1,5 @@
 // Fields that are set only on create, together with other commands: jobs are deleted, keep what they have, and no message promises more.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
@@ -88,9 +88,26 @@ it('new keys of a feed that only creates jobs leave them as they are', async () 
   mirror = await openMirror({ feed: { policy: 'create_only' } });
   await syncOf(wards('a', 12));
   expect(await syncOf(wards('b', 12))).toMatchObject({ created: 0, pending: 12 });
-  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain('12 jobs kept for their new keys');
+  expect((await run('feeds', 'rekey', 'acme', '--sure')).out).toContain(
+    '12 jobs kept for their new keys. Policy create_only leaves what differs as it is.',
+  );
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, updated: 0, created: 0, requests: 0 });
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 12, requests: 0 });
+});
+
+it('new keys are not bound where the feed is not configured: nobody knows there that it only creates jobs', async () => {
+  mirror = await openMirror({ feed: { policy: 'create_only' } });
+  await syncOf(wards('a', 12));
+  await syncOf(wards('b', 12));
+  const elsewhere = join(mirror.folder, 'elsewhere.yaml');
+  await writeFile(elsewhere, (await readFile(mirror.configPath, 'utf8')).replace(/^ {2}acme:$/m, '  other:'));
+  await mirror.stopEngine();
+  const { folder, env } = mirror;
+  for (const decision of [['--sure'], ['--posting', 'b1', '--was', 'a1']]) {
+    const refused = await runProgram({ folder, env, configPath: elsewhere }, 'feeds', 'rekey', 'acme', ...decision);
+    expect(refused).toMatchObject({ status: 1, errors: expect.stringContaining('decide where it is configured') });
+  }
+  expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, pending: 12 });
 });
 
 type WordsFor = (given: { readonly id: string; readonly file: string; readonly entry: string }) => string[];

@@ -81,6 +81,28 @@ async function waitForLocks(waiting: number): Promise<void> {
   await expect.poll(() => stage.app.db.query(sessions)).toHaveLength(waiting);
 }
 
+it('refuses a line of which no site was asked because of a problem that has just ended', async () => {
+  const { db } = stage.app;
+  await stage.pull([posting('a')]);
+  await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '9', 'acme', 'x')`);
+  async function* lines() {
+    yield line(1, 'a', '9');
+  }
+  // The job is deleted while sites are asked about other lines.
+  const ask = async () => {
+    await db.query('delete from orphan_site_job');
+    return [];
+  };
+  const message =
+    'job 9 is an orphan of posting x, about to be deleted; this has just changed, so import the file again';
+  expect(await importMappings(db, lines(), 'tester', ask)).toEqual({
+    kind: 'refused',
+    problems: [{ line: 1, message }],
+    more: false,
+  });
+  expect(await rows()).toEqual([]);
+});
+
 /** Each with the problems of its lines, once posting `p1` has a job and the create of `doubtful` is in doubt. */
 const REFUSED: readonly {
   readonly name: string;

@@ -1,6 +1,7 @@
 // Changed keys over HTTP: the API's operations, and refusals of what is stale or malformed, on the page as well.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { decideRekey } from '../../src/review/rekey/decide-rekey.ts';
+import { decideRekey, type RekeyDecision } from '../../src/review/rekey/decide-rekey.ts';
+import { rekeyPolicy } from '../../src/review/rekey/rekey-policy.ts';
 import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -81,6 +82,17 @@ it('binds one pair as it was shown, and refuses another version', async () => {
     creates: 11,
   });
   expect((await show()).suspected).toBe(false);
+});
+
+itInAll('binds nothing where the feed is not configured, as its policy is not known there', async () => {
+  await stage.pull(wards('b'));
+  const { marks } = await show();
+  const policy = rekeyPolicy({ ...stage.app.config, feeds: new Map() }, acme);
+  const decide = (decision: RekeyDecision) =>
+    decideRekey(stage.app.db, { feed: acme, actor: 'tester', policy }, decision);
+  const refused = { kind: 'refused', message: expect.stringContaining('decide where it is configured') };
+  expect(await decide({ kind: 'sure', mark: marks.sure })).toEqual(refused);
+  expect(await decide({ kind: 'not_rekey', mark: marks.all })).toMatchObject({ kind: 'denied', creates: 12 });
 });
 
 itInAll('binds at most so many in one go, and the rest by their new mark', async () => {

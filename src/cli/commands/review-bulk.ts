@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BulkAction } from '../../plan/action.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
+import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
@@ -135,7 +136,7 @@ async function actOnNamed(
   };
   const actor = actorName(options.as);
   const { reason, ifVersion: version } = options;
-  const bound = { expectHeld: options.count, version, ...asked };
+  const bound = { expectHeld: options.count, version, sites: sitesOfFeeds(app.config), ...asked };
   const report = await actOnEntries(app.db, action, selection, { actor, reason, ...bound });
   if (report.kind === 'refused') throw new UserError(say(report.message, write));
   const send = options.send === true;

@@ -3,8 +3,8 @@
 import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
-import { type ActedEntry, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { type ActedEntry, entriesElsewhere, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -19,8 +19,9 @@ import {
   recordBatch,
 } from '../../store/review/bulk-actions.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
-import { ACTIONS } from '../act-on-entries.ts';
-import { whyNot } from '../why-not.ts';
+import { ACTIONS, isSent } from '../act-on-entries.ts';
+import { sitesOfFeeds } from '../sites-of-feeds.ts';
+import { ofOtherSite, whyNot } from '../why-not.ts';
 import { type BatchActed, batchEditor } from './edit-batch.ts';
 import { doubtResolver } from './resolve-batch.ts';
 import { ALTERED } from './words.ts';
@@ -63,7 +64,7 @@ export async function runBulk(
   id: number,
   { signal, onProgress, batch, among }: BulkOptions,
 ): Promise<BulkRun | undefined> {
-  const acting: Acting = { edit: batchEditor(config), resolve: doubtResolver(config) };
+  const acting: Acting = { edit: batchEditor(config), resolve: doubtResolver(config), sites: sitesOfFeeds(config) };
   const acted: ActedEntry[] = [];
   // The feeds that were found being pulled since the last batch.
   const pulled = new Set<FeedName>();
@@ -92,6 +93,8 @@ export async function runBulk(
 interface Acting {
   readonly edit: ReturnType<typeof batchEditor>;
   readonly resolve: ReturnType<typeof doubtResolver>;
+  /** The site of each feed. */
+  readonly sites: ReadonlyMap<FeedName, SiteName>;
 }
 
 /** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
@@ -129,7 +132,12 @@ async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit
   return true;
 }
 
-function actAs(tx: Queryable, bulk: BulkRow, ids: readonly number[], { edit, resolve }: Acting): Promise<BatchActed> {
+function actAs(
+  tx: Queryable,
+  bulk: BulkRow,
+  ids: readonly number[],
+  { edit, resolve, sites }: Acting,
+): Promise<BatchActed> {
   switch (bulk.action) {
     case 'edit':
       return edit(tx, bulk, ids);
@@ -139,7 +147,7 @@ function actAs(tx: Queryable, bulk: BulkRow, ids: readonly number[], { edit, res
     case 'adopt':
       throw new Error('adopting asks the site about each job: see adopt-found.ts');
     default:
-      return act(tx, bulk, bulk.action, ids);
+      return act(tx, bulk, bulk.action, ids, sites);
   }
 }
 
@@ -148,16 +156,23 @@ async function act(
   bulk: BulkRow,
   action: keyof typeof ACTIONS,
   ids: readonly number[],
+  sites: Acting['sites'],
 ): Promise<BatchActed> {
   const { reason } = bulk.detail;
   const rule = bulk.rule === null ? {} : { rule: bulk.rule };
   const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
-  const acted = await ACTIONS[action](tx, { ids, feeds: [] }, bulk.actor, note);
+  const elsewhere = isSent(action) ? await entriesElsewhere(tx, { ids, feeds: [] }, sites) : [];
+  const others = new Set(elsewhere.map((entry) => entry.id));
+  const here = ids.filter((entry) => !others.has(entry));
+  const acted = await ACTIONS[action](tx, { ids: here, feeds: [] }, bulk.actor, note);
   const done = new Set(acted.map((entry) => entry.id));
-  const others = await findEntries(
+  const left = await findEntries(
     tx,
-    ids.filter((entry) => !done.has(entry)),
+    here.filter((entry) => !done.has(entry)),
   );
-  const skipped = others.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry)) }));
+  const skipped = [
+    ...left.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry)) })),
+    ...elsewhere.map(({ id, feed, site }) => ({ entry: id, why: ofOtherSite(site, sites.get(feed) ?? site) })),
+  ];
   return { acted, remaining: 0, skipped };
 }

@@ -7,6 +7,7 @@ import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
+import { isUnknown, type RekeyPolicy } from './rekey-policy.ts';
 
 export type RekeyDecision =
   /** @param mark of the certain pairs that were shown */
@@ -38,10 +39,12 @@ const MOST_AT_ONCE = 10_000;
 
 export async function decideRekey(
   db: Database,
-  { feed, actor, policy }: Pick<RekeySubject, 'feed' | 'actor' | 'policy'>,
+  { feed, actor, policy: known }: Pick<RekeySubject, 'feed' | 'actor'> & { readonly policy: RekeyPolicy },
   decision: RekeyDecision,
   most = MOST_AT_ONCE,
 ): Promise<RekeyEnd> {
+  if (isUnknown(known) && decision.kind !== 'not_rekey') return refused(known.unknown);
+  const policy = isUnknown(known) ? undefined : known;
   const lock = await lockFeed(db, feed);
   if (lock === undefined)
     return refused(`feed ${feed} is being pulled or changed right now; try again when that has ended`);

@@ -1,7 +1,7 @@
 // Applies a person's decision to many entries: one statement for all of them, with its audit rows, in one transaction.
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
-import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -100,6 +100,27 @@ export async function retryChanges(
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
   return act(tx, RETRY, selection, actor, note);
 }
+
+/** An entry of another site than the one that its feed is configured for. */
+export interface EntryElsewhere {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly site: SiteName;
+}
+
+/** The entries of the selection that could be sent, if their feeds were not configured for other sites than theirs. */
+export const entriesElsewhere = (
+  db: Queryable,
+  { ids, feeds }: Selection,
+  sites: ReadonlyMap<FeedName, SiteName>,
+): Promise<EntryElsewhere[]> =>
+  db.query<EntryElsewhere & Record<string, unknown>>(
+    `select c.id, c.feed, c.site from change c
+       join unnest($3::text[], $4::text[]) here(feed, site) on here.feed = c.feed and here.site <> c.site
+     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held')
+     order by c.feed, c.id limit 1000`,
+    [ids, feeds, [...sites.keys()], [...sites.values()]],
+  );
 
 /** Approves held deletes of postings that are still absent; the guard does not count them. */
 export async function approveChanges(

@@ -11,9 +11,12 @@ const REASON = heldBecause(
   'the database was restored from a backup, and the posting may be back: the next complete pull of the feed decides again',
 );
 
+/** Deletes that the site has refused and a person has discarded: reopened, they could be sent again. */
+export const DISCARDED_REFUSAL = `state = 'discarded' and discarded_from in ('failed', 'rejected')`;
+
 /**
  * Holds all deletes that were not done, approved or not, also those that the site has refused: a person who sends one again knows as
- * little. Those under way when the backup was made are held once they end. Those that were held get a new revision: no action on many
+ * little. Discarded ones are held once they are reopened. Those under way when the backup was made are held once they end. Those that were held get a new revision: no action on many
  * entries that a person began before goes on with them. Returns how many were not held before.
  */
 export async function holdRestoredDeletes(tx: Queryable): Promise<number> {
@@ -22,11 +25,13 @@ export async function holdRestoredDeletes(tx: Queryable): Promise<number> {
     `with held as (
        update change set target_state = 'held', approved = false, attempts = 0, not_before = '-infinity',
          reason = case when state = 'in_doubt' then ${retargetedReason('change', '$1::jsonb')} else $1 end,
-         state = case when attempt_token is null then 'held' else state end,
-         since = case when attempt_token is null then now() else since end,
+         state = case when attempt_token is null and state <> 'discarded' then 'held' else state end,
+         discarded_from = case when state = 'discarded' then 'held' else discarded_from end,
+         since = case when attempt_token is null and state <> 'discarded' then now() else since end,
          revision = case when attempt_token is null then nextval('revision_number') else revision end
-       where desired = 'absent' and (state in ('ready', 'failed', 'rejected') or attempt_token is not null) returning 1)
-     select count(*) as n from held`,
+       where desired = 'absent' and (state in ('ready', 'failed', 'rejected') or ${DISCARDED_REFUSAL} or attempt_token is not null)
+       returning state)
+     select count(*) as n from held where state <> 'discarded'`,
     [toJsonb(REASON)],
   );
   return row?.n ?? 0;
@@ -39,9 +44,11 @@ export async function holdDeleteOfReplaced(
 ): Promise<void> {
   const why = `the posting got job ${to} in place of job ${from}, which was to be deleted: the next complete pull of the feed decides again`;
   await tx.query(
-    `update change set state = 'held', target_state = 'held', reason = $3, approved = false, since = now(), attempts = 0,
-       not_before = '-infinity'
-     where feed = $1 and key = $2 and desired = 'absent' and state in ('ready', 'failed', 'rejected')`,
+    `update change set target_state = 'held', reason = $3, approved = false, attempts = 0, not_before = '-infinity',
+       state = case when state = 'discarded' then state else 'held' end,
+       discarded_from = case when state = 'discarded' then 'held' else discarded_from end,
+       since = case when state = 'discarded' then since else now() end
+     where feed = $1 and key = $2 and desired = 'absent' and (state in ('ready', 'failed', 'rejected') or ${DISCARDED_REFUSAL})`,
     [feed, key, toJsonb(heldBecause('restored', why))],
   );
 }

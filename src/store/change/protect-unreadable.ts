@@ -5,6 +5,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { DISCARDED_REFUSAL } from './hold-restored.ts';
 import { retargetedReason } from './target-state.ts';
 
 const BATCH = 10_000;
@@ -115,25 +116,27 @@ export async function keepProtected({ session, protectedPostings }: PullTransact
 
 /**
  * Holds the deletes that wait, or that were refused and may be sent again: a record without a key may be any of their postings.
- * One whose request is in flight or in doubt, whatever it requests, is held once that ends. Approved deletes stay approved. One that is
- * held for keys that seem to have changed is held for such a record too: that the keys have not changed does not release it.
+ * One whose request is in flight or in doubt, whatever it requests, is held once that ends, and a refused one that a person has discarded
+ * once it is reopened. Approved deletes stay approved. One that is held for keys that seem to have changed is held for such a record too:
+ * that the keys have not changed does not release it. Returns how many are held now, or once their requests end.
  */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   // The candidates of a doubt stay with it.
   const [row] = await session.query<{ n: number }>(
     `with held as (
        update change c set target_state = 'held', attempts = 0, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
-         state = case when c.attempt_token is null then 'held' else c.state end,
-         since = case when c.attempt_token is null then now() else c.since end,
+         state = case when c.attempt_token is null and c.state <> 'discarded' then 'held' else c.state end,
+         discarded_from = case when c.state = 'discarded' then 'held' else c.discarded_from end,
+         since = case when c.attempt_token is null and c.state <> 'discarded' then now() else c.since end,
          not_before = case when c.attempt_token is null then '-infinity' else c.not_before end,
          reason = case when c.state = 'in_doubt' then ${retargetedReason('c', '$2::jsonb')}
            when c.state = 'held' then $2::jsonb || jsonb_build_object('message', concat_ws('; ', $2::jsonb->>'message', c.reason->>'message'),
              'next', coalesce($2::jsonb->'next', '[]') || coalesce(c.reason->'next', '[]'))
            else $2::jsonb end
        where feed = $1 and desired = 'absent' and not approved
-         and (state in ('ready', 'failed', 'rejected') or attempt_token is not null and target_state = 'ready'
-           or state = 'held' and reason->>'kind' = 'rekey' and $2::jsonb->>'kind' = 'unreadable') returning 1)
-     select count(*) as n from held`,
+         and (state in ('ready', 'failed', 'rejected') or ${DISCARDED_REFUSAL} or attempt_token is not null and target_state = 'ready'
+           or state = 'held' and reason->>'kind' = 'rekey' and $2::jsonb->>'kind' = 'unreadable') returning c.state)
+     select count(*) as n from held where state <> 'discarded'`,
     [subject.feed, toJsonb(reason)],
   );
   return row?.n ?? 0;

@@ -84,11 +84,15 @@ export async function importMappings(
       locks.push(lock);
     }
     // The sites take their time to answer; meanwhile only pulls of these feeds are locked out.
-    const asked = ask === undefined ? [] : await ask(new ImportedLines(session, await linesInConflict(session)));
+    const unasked = ask === undefined ? [] : await readConflicts(session);
+    const lineNumbers = unasked.map(({ line }) => line);
+    const asked = ask === undefined ? [] : await ask(new ImportedLines(session, lineNumbers));
     await session.query('begin');
     await lockOutcomesShared(session, feeds);
     const conflicts = await findConflicts(session);
-    const problems = [...faulty, ...asked, ...conflicts].sort((a, b) => a.line - b.line);
+    const problems = [...faulty, ...asked, ...conflicts, ...changed(unasked, conflicts)].sort(
+      (a, b) => a.line - b.line,
+    );
     if (problems.length > 0) {
       return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS), more: problems.length > MAX_PROBLEMS };
     }
@@ -130,9 +134,12 @@ async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Pr
   return problems;
 }
 
-/** Lines that are refused whatever the site answers. */
-async function linesInConflict(session: Session): Promise<number[]> {
-  return (await readConflicts(session)).map(({ line }) => line);
+/** Problems that have ended while the sites were asked, perhaps with the jobs of their lines: no site was asked about these. */
+function changed(before: readonly LineProblem[], now: readonly LineProblem[]): LineProblem[] {
+  const lines = new Set(now.map(({ line }) => line));
+  return before
+    .filter(({ line }) => !lines.has(line))
+    .map(({ line, message }) => ({ line, message: `${message}; this has just changed, so import the file again` }));
 }
 
 /** Problems of the lines. Locks the open changes of their postings, so that none is sent meanwhile. */

@@ -7,6 +7,7 @@ import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { entryJson } from '../../review/read-model/entry.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
+import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { ProblemError } from '../problem.ts';
@@ -49,7 +50,7 @@ const simple = Object.entries(SIMPLE).map(([name, summary]) => {
     async run({ params: { id }, body }, context) {
       await expectEntry(id, context);
       const { app, control, actor } = context;
-      const options = { actor, version: body?.version };
+      const options = { actor, version: body?.version, sites: sitesOfFeeds(app.config) };
       const report = await actOnEntries(app.db, action, { ids: [id], feeds: [] }, options);
       if (report.kind === 'refused') throw await refusal(id, report, context, { version: body?.version });
       const [entry] = report.entries;

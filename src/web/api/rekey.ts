@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { tell } from '../../plan/message.ts';
 import { decideRekey, type RekeyDecision } from '../../review/rekey/decide-rekey.ts';
+import { rekeyPolicy } from '../../review/rekey/rekey-policy.ts';
 import { type ShownPair, suspectedPairs } from '../../review/rekey/suspected-pairs.ts';
 import { ProblemError } from '../problem.ts';
 import { rekeyAnswer, rekeyedAnswer } from './answers.ts';
@@ -80,11 +81,7 @@ export const decideAboutRekey = operation({
   response: rekeyedAnswer,
   async run({ params, body }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
-    const end = await decideRekey(
-      app.db,
-      { feed, actor, policy: app.config.feeds.get(feed)?.policy },
-      decisionOf(body),
-    );
+    const end = await decideRekey(app.db, { feed, actor, policy: rekeyPolicy(app.config, feed) }, decisionOf(body));
     if (end.kind === 'refused') throw new ProblemError({ status: 409, detail: end.message });
     control.wake();
     const { kind: _, ...counts } = end;

@@ -2,6 +2,7 @@
 import { textOf } from '../../../plan/message.ts';
 import { actOnEntries } from '../../../review/act-on-entries.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
+import { sitesOfFeeds } from '../../../review/sites-of-feeds.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound } from '../../api/known.ts';
 import { groupSchema, text } from '../../api/scalars.ts';
@@ -37,7 +38,12 @@ export async function decideEntry(context: PageContext, asked: Asked, id: number
     context.app.db,
     action,
     { ids: [id], feeds: [] },
-    { actor: asked.actor, version: seen.version, ...(reason === '' ? {} : { reason }) },
+    {
+      actor: asked.actor,
+      version: seen.version,
+      sites: sitesOfFeeds(context.app.config),
+      ...(reason === '' ? {} : { reason }),
+    },
   );
   const refused = report.kind === 'refused' ? report : report.entries.find(({ result }) => result === 'not_applicable');
   if (refused !== undefined)

@@ -1,6 +1,7 @@
 // The pages of changed keys: which feeds wait, and which new posting of one may be which missing one, with the decisions.
 import { Hono } from 'hono';
 import { decideRekey, type RekeyDecision } from '../../../review/rekey/decide-rekey.ts';
+import { rekeyPolicy } from '../../../review/rekey/rekey-policy.ts';
 import { suspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
 import { decodeCursor } from '../../api/cursor.ts';
@@ -35,7 +36,7 @@ export function rekeyPages({ app, control }: PageContext): Hono<WebEnv> {
     '/rekey',
     actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
       const feed = await requireFeed(app, form.one('feed') ?? '');
-      const end = await decideRekey(db, { feed, actor, policy: app.config.feeds.get(feed)?.policy }, decisionOf(form));
+      const end = await decideRekey(db, { feed, actor, policy: rekeyPolicy(app.config, feed) }, decisionOf(form));
       const refusals = end.kind === 'bound' ? end.refused.map(({ message }) => message ?? '') : [];
       if (end.kind !== 'refused') control.wake();
       if (end.kind !== 'refused' && refusals.length === 0) return goTo(pageAddress.rekey(feed));

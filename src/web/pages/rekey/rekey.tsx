@@ -82,7 +82,8 @@ const Suspected = (props: SuspectedProps) => {
       )}
       <p>
         If a new posting is a missing one under another key, it keeps that one's job, and what differs is sent as an
-        update. Otherwise the new posting gets a job of its own, and the job of the missing one is deleted.
+        update, unless the feed only creates jobs. Otherwise the new posting gets a job of its own, and the job of the
+        missing one is deleted.
       </p>
       {mayReview(visit) && <AllSure {...props} />}
       <h2 id="pairs">Which posting is which</h2>
