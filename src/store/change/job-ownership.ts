@@ -40,14 +40,17 @@ export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site:
 /**
  * Ends the ownership. A pending delete has nothing left to delete; a posting still in its feed is created again by its open
  * change or by the next pull. A request in flight for it continues and may still reach the job.
- * @returns whether a request for it is in flight.
+ * @returns whether a request for it is in flight, or may still arrive.
  */
 export async function endOwnership(tx: Queryable, older: JobOwner, taker: PostingRef): Promise<boolean> {
   const { site, siteJobId: id, feed, key } = older;
   await lockOutcomesShared(tx, [feed]);
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
   await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
-  await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
+  const uncertain = await tx.query<{ may_land: boolean }>(
+    'delete from uncertain_write where feed = $1 and key = $2 returning until > now() as may_land',
+    [feed, key],
+  );
   // A worker that has already read the mapping holds the old revision, so it cannot claim anything for the job.
   await tx.query(
     `update change set revision = nextval('revision_number'),
@@ -85,5 +88,5 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
     key: taker.key,
     detail: { ...detail, from: { feed, key } },
   });
-  return sending.length > 0;
+  return sending.length > 0 || uncertain.some(({ may_land }) => may_land);
 }
