@@ -151,6 +151,20 @@ describe('doubts', () => {
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('could not be shown') }]);
   });
 
+  it('wait for a person if the list shows the job, and the site does not find it under that ID', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
+    const [whole] = await db.query<{ fields: Readonly<Record<string, string>> }>(
+      `select fields from change where key = 'b'`,
+    );
+    const list = [job('1', { number: 'a', title: 'Nurse a' }), job('2', whole?.fields ?? {})];
+    expect(await recordOutcome({ list, show: async () => undefined })).toBe(0);
+    expect(await db.query('select from mapping')).toEqual([]);
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'in_doubt', note: expect.stringContaining('the list shows 1, but') },
+      { key: 'b', state: 'in_doubt', note: expect.stringContaining('the list shows 2, but') },
+    ]);
+  });
+
   it('stay as they are if that request is cancelled', async () => {
     const { recordOutcome, doubts } = await inDoubt(['a', 'b']);
     const stop = new AbortController();
