@@ -11,6 +11,7 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { numberOfTitled } from '../mapping/titled-id.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
@@ -87,11 +88,13 @@ export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey):
   return row === undefined ? undefined : tidy(row);
 }
 
-/** The job IDs out of `ids` that belong to a mapping of the site or are orphans. */
+/** The job IDs out of `ids` that belong to a mapping of the site or are orphans, perhaps under an ID with their title. */
 export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
   const rows = await db.query<{ site_job_id: string }>(
     `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
-     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])`,
+     union select ${numberOfTitled('site_job_id')} from mapping where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])
+     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])
+     union select ${numberOfTitled('site_job_id')} from orphan_site_job where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])`,
     [site, ids],
   );
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
@@ -105,17 +108,19 @@ export interface OwnedJob {
   readonly inFlight: boolean;
 }
 
-/** Those of these jobs that postings own, by job ID. */
+/** Those of these jobs that postings own, by job ID, perhaps under an ID with their title. */
 export async function ownedJobs(
   db: Queryable,
   site: SiteName,
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
   const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
-    `select m.site_job_id, d.fields,
+    `select m.id as site_job_id, d.fields,
        exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
-     from mapping m left join document d on d.feed = m.feed and d.key = m.key
-     where m.site = $1 and m.site_job_id = any($2::text[])`,
+     from (select feed, key, site_job_id as id from mapping where site = $1 and site_job_id = any($2::text[])
+       union all select feed, key, ${numberOfTitled('site_job_id')} from mapping
+         where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])) m
+     left join document d on d.feed = m.feed and d.key = m.key`,
     [site, ids],
   );
   return new Map(
