@@ -157,6 +157,20 @@ export async function sharedKeys(
   return new Set(rows.map((row) => `${row.feed} ${row.key}`));
 }
 
+/** Those of these jobs of which a person said that they are not the posting's, as `feed key job`. */
+export async function refutedJobs(
+  db: Queryable,
+  site: SiteName,
+  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ feed: string; key: string; id: string }>(
+    `select p.feed, p.key, p.id from unnest($2::text[], $3::text[], $4::text[]) p(feed, key, id)
+     join refuted_job x on x.feed = p.feed and x.key = p.key and x.site = $1 and x.site_job_id = p.id`,
+    [site, pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
+  );
+  return new Set(rows.map(({ feed, key, id }) => `${feed} ${key} ${id}`));
+}
+
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
 export async function ownerOfReference(
   db: Queryable,
