@@ -183,6 +183,9 @@ describe('doubts', () => {
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
        values ('other', 'a', 'same board', '1', '\\x01', '\\x01')`,
     );
+    await db.query(
+      `insert into document (feed, key, fields) values ('other', 'a', '{"number":"a","title":"Nurse a"}')`,
+    );
     expect(await recordOutcome({ list: [job('1', { number: 'a', title: 'Nurse a' })] })).toBe(1);
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'ready', operation: 'create' }]);
     expect(await db.query('select feed from mapping')).toEqual([{ feed: 'other' }]);

@@ -382,7 +382,7 @@ type Resolution =
  */
 async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created): Promise<Resolution> {
   const { site } = attempt;
-  const older = await lockOwner(tx, site, result.siteJobId);
+  const older = await lockOwner(tx, [site], result.siteJobId);
   if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
   // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };

@@ -14,6 +14,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { numberOfTitled } from '../mapping/titled-id.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
@@ -88,14 +89,16 @@ export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey):
   return row === undefined ? undefined : tidy(row);
 }
 
+const NUMBER = numberOfTitled('site_job_id');
+
 /** The job IDs out of `ids` that belong to a mapping of the site or are orphans, perhaps under an ID with their title. */
 export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
   const rows = await db.query<{ site_job_id: string }>(
-    `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
-     union select ${numberOfTitled('site_job_id')} from mapping where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])
-     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])
-     union select ${numberOfTitled('site_job_id')} from orphan_site_job where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])`,
-    [site, ids],
+    `select site_job_id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
+     union select ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])
+     union select site_job_id from orphan_site_job where site = any($1::text[]) and site_job_id = any($2::text[])
+     union select ${NUMBER} from orphan_site_job where site = any($1::text[]) and ${NUMBER} = any($2::text[])`,
+    [await namesOfSite(db, site), ids],
   );
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
@@ -117,11 +120,10 @@ export async function ownedJobs(
   const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
     `select m.id as site_job_id, d.fields,
        exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
-     from (select feed, key, site_job_id as id from mapping where site = $1 and site_job_id = any($2::text[])
-       union all select feed, key, ${numberOfTitled('site_job_id')} from mapping
-         where site = $1 and ${numberOfTitled('site_job_id')} = any($2::text[])) m
+     from (select feed, key, site_job_id as id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
+       union all select feed, key, ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])) m
      left join document d on d.feed = m.feed and d.key = m.key`,
-    [site, ids],
+    [await namesOfSite(db, site), ids],
   );
   return new Map(
     rows.map((row) => [siteJobId(row.site_job_id), { fields: row.fields ?? undefined, inFlight: row.in_flight }]),
@@ -226,7 +228,7 @@ export async function endOtherOwnership(
     `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
     [attempt.feed, attempt.key, attempt.token],
   );
-  const older = open.length === 0 ? undefined : await lockOwner(tx, attempt.site, id);
+  const older = open.length === 0 ? undefined : await lockOwner(tx, await namesOfSite(tx, attempt.site), id);
   if (older === undefined || !isOthers(older.fields)) return;
   if (await hasLostOwnership(tx, attempt, attempt.site, id)) return;
   const owned = (await ownedJobs(tx, attempt.site, [id])).get(id);

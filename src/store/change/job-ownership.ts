@@ -15,16 +15,20 @@ export interface JobOwner extends PostingRef {
   readonly fields: Fields | undefined;
 }
 
-/** The posting that owns the ID, locked until the transaction ends. */
-export async function lockOwner(tx: Queryable, site: SiteName, id: SiteJobId): Promise<JobOwner | undefined> {
-  const [row] = await tx.query<{ feed: FeedName; key: PostingKey; fields: Fields | null }>(
-    `select m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
-     where m.site = $1 and m.site_job_id = $2 for update of m`,
-    [site, id],
+/** The posting that owns the ID under one of these names of a site, locked until the transaction ends. */
+export async function lockOwner(
+  tx: Queryable,
+  sites: readonly SiteName[],
+  id: SiteJobId,
+): Promise<JobOwner | undefined> {
+  const [row] = await tx.query<{ site: SiteName; feed: FeedName; key: PostingKey; fields: Fields | null }>(
+    `select m.site, m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
+     where m.site = any($1::text[]) and m.site_job_id = $2 for update of m`,
+    [sites, id],
   );
   return row === undefined
     ? undefined
-    : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
+    : { site: row.site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
