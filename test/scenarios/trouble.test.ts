@@ -128,6 +128,28 @@ describe('a site that says "no such job"', () => {
     expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
   });
 
+  it('for every job is not believed about a job without a posting either: it is deleted once the address is right', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    const { db } = await mirror.app();
+    await db.query(
+      `with lost as (delete from mapping where key = 'p1' returning *)
+       insert into orphan_site_job (site, site_job_id, feed, key) select site, site_job_id, feed, key from lost`,
+    );
+    await mirror.sandbox.setFaults([{ name: '404' }]);
+    const before = mirror.sandbox.requests.total();
+    await mirror.engine();
+    await expect.poll(() => mirror.sandbox.requests.total(), { timeout: 60_000 }).toBeGreaterThan(before);
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    await (await mirror.app()).db.query(`update orphan_site_job set not_before = '-infinity'`);
+    await mirror.engine();
+    await expect.poll(() => mirror.sandbox.inspect.count(), { timeout: 60_000 }).toBe(2);
+    const left = async () => (await mirror.app()).db.query('select from orphan_site_job');
+    await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+  });
+
   itInAll('for every job is believed once a person says that the site was emptied', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
