@@ -2,6 +2,7 @@
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
+import { confirmRefused } from '../src/apply/confirm-refused.ts';
 import { extendDeadline } from '../src/apply/extend-deadline.ts';
 import { keepSiteValues } from '../src/apply/keep-site-values.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
@@ -46,7 +47,8 @@ export async function applyChange(
     const sent =
       (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
-    const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, siteContext, signal) };
+    const outcome = await confirmRefused(sent.outcome, attempt, siteContext);
+    const exchange = { ...sent, outcome: await confirmGone(outcome, attempt, siteContext, signal) };
     // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();
     await conclude(attempt, exchange, siteContext, signal);

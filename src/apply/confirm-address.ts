@@ -3,14 +3,21 @@ import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { searchAnew } from '../store/site/ahead-signs.ts';
-import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../store/site/known-address.ts';
+import {
+  claimAddress,
+  findMove,
+  type Move,
+  pauseMovedSite,
+  returnToFormerPause,
+  setAddress,
+} from '../store/site/known-address.ts';
 import { endPause, readSiteState } from '../store/site/site-state.ts';
 import { forgetRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
  * Pauses a site whose address differs from that of its jobs, until a person confirms that it is the same site: at the
- * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back.
+ * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back, unless a person has to decide about an earlier pause.
  */
 export async function confirmAddress({ db, site, address, log, writeAction }: SiteContext): Promise<void> {
   const taken = await takeAddress(db, site, address);
@@ -18,6 +25,10 @@ export async function confirmAddress({ db, site, address, log, writeAction }: Si
     case 'known': {
       const state = await readSiteState(db, site);
       if (state.movedTo === undefined) return;
+      if (await returnToFormerPause(db, site)) {
+        log.warn({ site, address }, 'base_url was set back: the site stays paused for the reason that it had before');
+        return;
+      }
       await endPause(db, site);
       log.info({ site, address }, 'site resumed: base_url was set back');
       return;

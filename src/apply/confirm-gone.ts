@@ -47,6 +47,16 @@ export async function confirmGone(
   }
 }
 
+/** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */
+export async function isOrphanGone(siteContext: SiteContext, id: SiteJobId, signal: AbortSignal): Promise<boolean> {
+  try {
+    if ((await showJob(siteContext, id, signal)) !== undefined) return false;
+  } catch {
+    return false;
+  }
+  return isProven(siteContext) || (await shareCheck(siteContext, id, signal)).kind === 'proven';
+}
+
 function describeUnproven(
   claimed: SiteJobId,
   { asked, seen }: Extract<AddressProof, { kind: 'unproven' }>,

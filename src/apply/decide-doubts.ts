@@ -1,5 +1,5 @@
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
-import { contentOf, isProvenMade, likeness } from '../plan/match-doubt.ts';
+import { cluesOf, contentOf, isProvenMade, likeness } from '../plan/match-doubt.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
@@ -52,10 +52,10 @@ export async function decideDoubts(
   }
   for (const { open, found } of undecided) {
     if (signal.aborted) return resolved;
-    const left = [...found.matches, ...found.perhaps, ...found.resembling].filter(
+    const left = [...found.matches, ...found.perhaps, ...found.resembling, ...found.unshown].filter(
       ({ siteJobId }) => !taken.has(siteJobId),
     );
-    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
+    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left, found.unshown);
     else resolved += await notFound(siteContext, open.doubt);
     crossStep('doubt-resolved');
   }
@@ -67,10 +67,13 @@ interface Found {
   readonly matches: SiteJob[];
   readonly perhaps: SiteJob[];
   readonly resembling: SiteJob[];
+  /** The list shows them, but the site does not find them: it may show them later, or know them by another ID. */
+  readonly unshown: SiteJob[];
 }
 
 /**
- * Completes list entries that show too little with the show action; `undefined`: that failed, and the doubt remains.
+ * Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
+ * that the list shows completely is adopted although that fails, but not if the site does not find it under its ID.
  */
 async function confirm(
   siteContext: SiteContext,
@@ -80,12 +83,13 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<Found | undefined> {
   const options = { ...matching, shared: open.shared };
-  const found: Found = { matches: [], perhaps: [], resembling: [] };
+  const found: Found = { matches: [], perhaps: [], resembling: [], unshown: [] };
   for (const listed of candidates) {
     let candidate: SiteJob | undefined = listed;
-    let verdict = likeness(open, toCompare(listed), options);
+    const fromList = likeness(open, toCompare(listed), options);
+    let verdict = fromList;
     const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
-    if (verdict === 'perhaps' || !whole) {
+    if (verdict === 'match' || verdict === 'perhaps' || !whole) {
       try {
         await siteContext.rateLimiter.take(signal);
         const shown = await siteContext.client.show(listed.siteJobId, signal);
@@ -93,14 +97,19 @@ async function confirm(
         verdict = candidate === undefined ? 'other' : likeness(open, toCompare(candidate), options);
       } catch (error) {
         if (signal.aborted) return undefined;
-        siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
-        await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`, [
-          listed,
-        ]);
-        return undefined;
+        if (verdict !== 'match' || !whole) {
+          siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
+          await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`, [
+            listed,
+          ]);
+          return undefined;
+        }
       }
     }
-    if (candidate === undefined) continue;
+    if (candidate === undefined) {
+      if (fromList !== 'resembles' && mayBeOwn(open, listed, matching)) found.unshown.push(listed);
+      continue;
+    }
     if (verdict === 'match' && open.contended.has(candidate.siteJobId)) verdict = 'perhaps';
     if (verdict === 'match') found.matches.push(candidate);
     if (verdict === 'resembles') found.resembling.push(candidate);
@@ -111,6 +120,14 @@ async function confirm(
     }
   }
   return found;
+}
+
+/** Whether the list itself says that a job which the site does not find may be that of the doubt; an older one may have expired. */
+function mayBeOwn(open: OpenDoubt, listed: SiteJob, { referenceField }: Matching): boolean {
+  const { createdAt } = listed;
+  if (createdAt !== undefined && (createdAt < open.notBefore || createdAt > open.notAfter)) return false;
+  const { reference, title } = cluesOf(toCompare(listed).fields, referenceField);
+  return reference !== undefined || title !== undefined;
 }
 
 function completed(listed: SiteJob, shown: SiteJob): SiteJob {
@@ -138,12 +155,20 @@ async function choose(
   return matches.length <= doubts ? matches[0] : 'ask';
 }
 
-async function askPerson(siteContext: SiteContext, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
+async function askPerson(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  matches: readonly SiteJob[],
+  unshown: readonly SiteJob[],
+): Promise<void> {
   const ids = matches.map((match) => match.siteJobId).join(', ');
+  const notFound = matches.filter((match) => unshown.includes(match)).map(({ siteJobId }) => siteJobId);
+  const but =
+    notFound.length === 0 ? '' : ` (the list shows ${notFound.join(', ')}, but the site finds no job under that ID)`;
   const message =
     matches.length === 0
       ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
-      : `jobs on the site that it may have made: ${ids}; say which one it is`;
+      : `jobs on the site that it may have made: ${ids}; say which one it is${but}`;
   await postpone(siteContext, open, message, matches);
 }
 

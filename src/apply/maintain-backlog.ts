@@ -7,6 +7,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState } from '../store/site/site-state.ts';
+import { isOrphanGone } from './confirm-gone.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
@@ -112,6 +113,13 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const exchange = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const { outcome, durationMs } = exchange;
+    if (outcome.kind === 'gone' && !(await isOrphanGone(siteContext, siteJobId, signal))) {
+      siteContext.log.warn(
+        { site: siteContext.site, siteJobId },
+        'orphan site job seems to be gone, which is not proven: will retry',
+      );
+      continue;
+    }
     if (outcome.kind === 'accepted' || outcome.kind === 'gone') {
       const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
       await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);

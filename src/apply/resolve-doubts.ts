@@ -4,6 +4,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
 import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
+import { titledNumber } from '../store/mapping/titled-id.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { decideDoubts } from './decide-doubts.ts';
@@ -38,8 +39,9 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
       ? undefined
       : await foundJobs(siteContext, policy.referenceField, false, maxAgeMs);
   const expected = new Set(await recentlyAccepted(db, site));
+  const titled = new Map([...expected].map((id) => [titledNumber(id), id]));
   const take = (siteJob: SiteJob): void => {
-    expected.delete(siteJob.siteJobId);
+    expected.delete(titled.get(siteJob.siteJobId) ?? siteJob.siteJobId);
     found?.take(siteJob);
     collect(index, store, siteJob, matching);
   };

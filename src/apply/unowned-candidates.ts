@@ -3,11 +3,21 @@ import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { type OwnedJob, openReferences, ownedJobIds, ownedJobs, sharedKeys } from '../store/change/doubt.ts';
+import {
+  type OwnedJob,
+  openReferences,
+  ownedJobIds,
+  ownedJobs,
+  refutedJobs,
+  sharedKeys,
+} from '../store/change/doubt.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Drops candidates that a mapping already owns, or that show the reference of another posting of ours. */
+/**
+ * Drops candidates that a mapping already owns, that show the reference of another posting of ours, or of which a person said that they are
+ * not the posting's.
+ */
 export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
   const { referenceField, learnt } = matching;
   // The order matters: a create being sent meanwhile appears in one result or the other.
@@ -20,6 +30,13 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     siteContext.db,
     siteContext.site,
     doubts.map(({ doubt }) => doubt.attempt),
+  );
+  const refuted = await refutedJobs(
+    siteContext.db,
+    siteContext.site,
+    doubts.flatMap(({ doubt, candidates }) =>
+      candidates.map(({ siteJobId }) => ({ feed: doubt.attempt.feed, key: doubt.attempt.key, siteJobId })),
+    ),
   );
   const holders = new Map<string, number>();
   /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
@@ -34,6 +51,7 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     const free = open.candidates.filter((candidate) => {
+      if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) return false;
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
       if (owned.has(candidate.siteJobId)) {

@@ -2,7 +2,7 @@
 import type { FeedReading } from '../feed/feed-reading.ts';
 import type { Message } from '../plan/message.ts';
 import { hasPlaces } from '../posting/places.ts';
-import { countStillOpen, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
+import { countStillOpen, createLost, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
 import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
@@ -81,6 +81,7 @@ export async function mergeWithoutCommit(
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable)
     : await keepUnseen(setup, pullTx, ledger, unreadable);
+  await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   if (setup.referenceField !== undefined) {
     await doubtCreatesWithJobs(pullTx.session, setup.feed, setup.site, setup.referenceField);

@@ -151,6 +151,46 @@ describe('doubts', () => {
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('could not be shown') }]);
   });
 
+  it('wait for a person if the list shows the job, and the site does not find it under that ID', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
+    const [whole] = await db.query<{ fields: Readonly<Record<string, string>> }>(
+      `select fields from change where key = 'b'`,
+    );
+    const list = [job('1', { number: 'a', title: 'Nurse a' }), job('2', whole?.fields ?? {})];
+    expect(await recordOutcome({ list, show: async () => undefined })).toBe(0);
+    expect(await db.query('select from mapping')).toEqual([]);
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'in_doubt', note: expect.stringContaining('the list shows 1, but') },
+      { key: 'b', state: 'in_doubt', note: expect.stringContaining('the list shows 2, but') },
+    ]);
+  });
+
+  it('do not adopt a job of which a person said that it is not theirs', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a']);
+    await db.query(`insert into refuted_job (site, site_job_id, feed, key) values ('board', '1', 'acme', 'a')`);
+    expect(await recordOutcome({ list: [job('1', { number: 'a', title: 'Nurse a' })] })).toBe(1);
+    expect(await db.query('select from mapping')).toEqual([]);
+    expect(await doubts()).toMatchObject([{ key: 'a', state: 'ready', operation: 'create' }]);
+  });
+
+  it('do not adopt a job that a posting has under another name of the site', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a']);
+    await db.query(
+      `insert into site_state (site, address) values ('board', 'jobs.example.com'), ('same board', 'jobs.example.com')
+       on conflict (site) do update set address = excluded.address`,
+    );
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+       values ('other', 'a', 'same board', '1', '\\x01', '\\x01')`,
+    );
+    await db.query(
+      `insert into document (feed, key, fields) values ('other', 'a', '{"number":"a","title":"Nurse a"}')`,
+    );
+    expect(await recordOutcome({ list: [job('1', { number: 'a', title: 'Nurse a' })] })).toBe(1);
+    expect(await doubts()).toMatchObject([{ key: 'a', state: 'ready', operation: 'create' }]);
+    expect(await db.query('select feed from mapping')).toEqual([{ feed: 'other' }]);
+  });
+
   it('stay as they are if that request is cancelled', async () => {
     const { recordOutcome, doubts } = await inDoubt(['a', 'b']);
     const stop = new AbortController();

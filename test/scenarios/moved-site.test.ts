@@ -116,6 +116,26 @@ describe('a site that has jobs', () => {
     },
   );
 
+  it('that was paused until a person decides stays paused for that reason if base_url is set back', async () => {
+    mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
+    await mirror.writeFeed(feedXml(postings(1)));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml(postings(40)));
+    await mirror.sandbox.setFaults([{ name: '403' }]);
+    await mirror.sync();
+    expect(textOf((await state()).pauseCause ?? '')).toContain('first');
+    await moveTo('localhost');
+    await mirror.sync();
+    expect(await state()).toMatchObject({ movedTo: `localhost:${mirror.sandbox.port}` });
+    await moveTo('127.0.0.1');
+    const sent = mirror.sandbox.requests.total();
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', message: expect.stringContaining('of the first') });
+    expect(mirror.sandbox.requests.total()).toBe(sent);
+    await resumeSite((await mirror.app()).db, board);
+    expect(await state()).toMatchObject({ pausedSince: undefined, movedTo: undefined });
+  });
+
   itInAll('that was paused for another reason is not resumed by a response from the other address', async () => {
     await openMirrored();
     await mirror.sandbox.setFaults([{ name: '401' }]);

@@ -168,6 +168,85 @@ describe('while a create is in doubt, at a site that does not show the job', () 
   });
 });
 
+function openGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('the site gives a create the ID of an expired job, and a request for the older posting arrives before its answer', () => {
+  /**
+   * Mirrors `old` and `stays`. Then the job of `old` expires, and its ID goes to the create of `new`, which is answered after the next
+   * request to that job.
+   */
+  async function openRacing() {
+    const jobs = new Map<string, string>();
+    const made = openGate();
+    const reached = openGate();
+    let lastId = 0;
+    let free: string | undefined;
+    const opened = await openSite((got, response) => {
+      const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+      if (got.method === 'POST') {
+        const fields = fieldsOf(got.body);
+        const isReusing = free !== undefined && numberOf(got.body) === 'new';
+        const own = isReusing ? `${free}` : `${++lastId}`;
+        if (isReusing) free = undefined;
+        jobs.set(own, fields);
+        const answer = () => response.writeHead(201, { location: `/jobs/${own}` }).end(jobXml(own, fields));
+        if (isReusing) made.open();
+        if (isReusing) void reached.opened.then(() => setTimeout(answer, 300));
+        else answer();
+        return undefined;
+      }
+      const before = jobs.get(id);
+      if (got.method === 'GET') return before === undefined ? [404] : [200, {}, jobXml(id, before)];
+      const change = () => {
+        const now = jobs.get(id);
+        const [title = ''] = /<title>[^<]*</.exec(got.body) ?? [];
+        if (got.method === 'DELETE') jobs.delete(id);
+        else if (now !== undefined) jobs.set(id, now.replace(/<title>[^<]*</, title));
+        response.writeHead(now === undefined ? 404 : 200).end();
+        reached.open();
+      };
+      if (before === undefined) void made.opened.then(change);
+      else change();
+      return undefined;
+    });
+    site = opened;
+    mirror = await openMirror({
+      site: { base_url: opened.url.href, list_path: undefined },
+      feed: { delete_guard: '{ percent: 100, count: 100 }' },
+    });
+    await mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
+    await mirror.sync();
+    free = [...jobs.keys()].find((id) => jobs.get(id)?.includes('<number>old<')) ?? '';
+    jobs.delete(free);
+    return { jobs, mirror };
+  }
+  const jobsOfNew = (jobs: ReadonlyMap<string, string>) =>
+    [...jobs.values()].filter((job) => job.includes('<number>new<'));
+
+  it('a delete: the new posting gets another job', async () => {
+    const { jobs, mirror: open } = await openRacing();
+    await open.writeFeed(feedXml([posting('stays'), posting('new')]));
+    expect(await open.sync()).toMatchObject({ seen: 2, deleted: 1 });
+    expect(jobsOfNew(jobs)).toHaveLength(1);
+  });
+
+  it('an update: the new posting gets its own content again', async () => {
+    const { jobs, mirror: open } = await openRacing();
+    await open.writeFeed(
+      feedXml([posting('old', { title: 'Changed' }), posting('stays'), posting('new', { title: 'New' })]),
+    );
+    await open.sync();
+    await open.sync();
+    expect(jobsOfNew(jobs)).toEqual([expect.stringContaining('<title>New<')]);
+  });
+});
+
 it('a job that a site uses for two postings does not alternate between them', async () => {
   const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
   await open.writeFeed(feedXml([posting('a')]));

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
+import { openSite } from '../site/scripted-site.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -48,6 +49,32 @@ describe('a site that refuses', () => {
     // Changes that were sent between resume and pull count as unchanged.
     expect(resumed.created + resumed.unchanged).toBe(40 - report.failed);
   });
+});
+
+it('a site that refuses the token for one job only is not paused again and again: that posting fails, and all others are sent', async () => {
+  await using site = await openSite((got) => {
+    const [, number = ''] = /<number>([^<]*)</.exec(got.body) ?? [];
+    if (got.method === 'POST') return [201, { location: `/jobs/${number}` }];
+    if (got.method === 'GET') return [200, { 'content-type': 'application/xml' }, '<jobs></jobs>'];
+    return got.url === '/jobs/p1.xml' ? [401] : [200];
+  });
+  const limits = '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 5 }';
+  mirror = await openMirror({ site: { base_url: site.url.href, limits } });
+  await mirror.writeFeed(feedXml(postings(12)));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml(changedTitles(12)));
+  let report = await mirror.sync();
+  for (let more = 0; more < 4 && report.status === 'pending'; more++) {
+    await (await mirror.app()).db.query(`update request set at = at - interval '1 minute'`);
+    await mirror.stopEngine();
+    report = await mirror.sync();
+  }
+  expect(report).toMatchObject({ status: 'review', failed: 1, pending: 0 });
+  const { db } = await mirror.app();
+  expect(await db.query(`select key, state, reason->>'kind' as kind from change`)).toEqual([
+    { key: 'p1', state: 'failed', kind: 'forbidden' },
+  ]);
+  expect(await readSiteState(db, board)).toMatchObject({ pausedSince: undefined });
 });
 
 describe('a site that refuses everything, with many requests in flight', () => {
@@ -99,6 +126,28 @@ describe('a site that says "no such job"', () => {
     await mirror.sandbox.setFaults([]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 8, created: 0 });
     expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
+  });
+
+  it('for every job is not believed about a job without a posting either: it is deleted once the address is right', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    const { db } = await mirror.app();
+    await db.query(
+      `with lost as (delete from mapping where key = 'p1' returning *)
+       insert into orphan_site_job (site, site_job_id, feed, key) select site, site_job_id, feed, key from lost`,
+    );
+    await mirror.sandbox.setFaults([{ name: '404' }]);
+    const before = mirror.sandbox.requests.total();
+    await mirror.engine();
+    await expect.poll(() => mirror.sandbox.requests.total(), { timeout: 60_000 }).toBeGreaterThan(before);
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    await (await mirror.app()).db.query(`update orphan_site_job set not_before = '-infinity'`);
+    await mirror.engine();
+    await expect.poll(() => mirror.sandbox.inspect.count(), { timeout: 60_000 }).toBe(2);
+    const left = async () => (await mirror.app()).db.query('select from orphan_site_job');
+    await expect.poll(left, { timeout: 60_000 }).toEqual([]);
   });
 
   itInAll('for every job is believed once a person says that the site was emptied', async () => {

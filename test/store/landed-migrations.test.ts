@@ -58,6 +58,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0059_counted_changes.sql': '89e81b6edd9ba099fe70ae7232df2c3d825c4400cf8f2fd0729c1248dccd6997',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
+  'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',
+  'src/store/migrations/0071_former_pause.sql': 'c30c7108ebdaf70d5e228e01cf4c1feea7f29fcf0f4d3483fbcf691eca1e86f5',
 };
 
 const INSTEAD =

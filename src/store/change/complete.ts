@@ -23,6 +23,8 @@ type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
 /** What the change of an open attempt asks for now; locked. */
 export interface LockedChange extends EndedAttempt {
   readonly desired: 'present' | 'absent';
+  /** When the attempt was committed. */
+  readonly startedAt: Date;
 }
 
 const desiredBy = ({ token }: Attempt, open: ReadonlyMap<string, LockedChange>) =>
@@ -43,7 +45,7 @@ export async function completeAccepted(
   open: ReadonlyMap<string, LockedChange>,
 ): Promise<Accepted> {
   if (outcomes.length === 0) return { refused: new Map(), counts: [] };
-  const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes);
+  const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes, open);
   const refused = new Map<string, Refusal>();
   for (const created of conflicts) {
     const end = await resolveConflict(tx, created);
@@ -87,18 +89,23 @@ interface WrittenMappings {
   readonly conflicts: readonly Created[];
   /** Tokens of updates whose posting no longer owns the job. */
   readonly lost: ReadonlySet<string>;
-  /** Tokens of creates whose job was an orphan and may still be deleted by a request in flight. */
+  /** Tokens of creates whose job a request for another posting may have changed or deleted, or may still do so. */
   readonly disturbed: Set<string>;
 }
 
-async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<WrittenMappings> {
+async function writeMappings(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  open: ReadonlyMap<string, LockedChange>,
+): Promise<WrittenMappings> {
   const created = outcomes.flatMap(({ attempt, result }): Created[] =>
     result.kind === 'created' && attempt.accepted !== undefined ? [{ attempt, result, sent: attempt.accepted }] : [],
   );
   const updated = outcomes.filter(({ result }) => result.kind === 'updated');
-  const [written, disturbed, , kept] = await Promise.all([
+  const [written, former, reached, , kept] = await Promise.all([
     insertMappings(tx, created),
     takeFromOrphans(tx, created),
+    findReached(tx, created, open),
     clearUncertain(tx, updated),
     updateMappings(tx, updated),
   ]);
@@ -106,7 +113,7 @@ async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[])
   return {
     conflicts: created.filter(({ attempt }) => !written.has(idOf(attempt))),
     lost: new Set(lost.map(({ attempt }) => attempt.token)),
-    disturbed,
+    disturbed: new Set([...former, ...reached]),
   };
 }
 
@@ -123,6 +130,37 @@ async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Prom
     ],
   );
   return new Set(rows.flatMap(({ token }) => token ?? []));
+}
+
+/**
+ * Returns the tokens of creates whose job ID had a request for another posting since they began: the site may have made the job under the
+ * ID of one that was gone, before that request arrived.
+ */
+async function findReached(
+  tx: Queryable,
+  created: readonly Created[],
+  open: ReadonlyMap<string, LockedChange>,
+): Promise<Set<string>> {
+  const sent = created.flatMap(({ attempt, result }) => {
+    const startedAt = open.get(attempt.token)?.startedAt;
+    return result.adopted !== undefined || startedAt === undefined ? [] : [{ attempt, result, startedAt }];
+  });
+  if (sent.length === 0) return new Set();
+  const rows = await tx.query<{ token: string }>(
+    // The upper bound has a plan that is made while the table is small read the index of times, too.
+    `select c.token from request q join feed_state f on f.feed = q.feed
+       join unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) c(site, id, token, started)
+         on c.id = q.site_job_id and c.site = f.site and c.started <= q.at
+     where q.at between $5 and 'infinity' and q.operation <> 'create'`,
+    [
+      sent.map(({ attempt }) => attempt.site),
+      sent.map(({ result }) => result.siteJobId),
+      sent.map(({ attempt }) => attempt.token),
+      sent.map(({ startedAt }) => startedAt),
+      new Date(Math.min(...sent.map(({ startedAt }) => startedAt.getTime()))),
+    ],
+  );
+  return new Set(rows.map(({ token }) => token));
 }
 
 interface Created {
@@ -331,7 +369,7 @@ async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): P
 /** The result of a create whose site job already belongs to another posting. */
 type Resolution =
   | { readonly kind: 'refused'; readonly as: Refusal }
-  /** The create owns the job. `disturbed`: a request for the older posting is in flight and may still reach the job. */
+  /** The create owns the job. `disturbed`: a request for the older posting may still reach the job. */
   | { readonly kind: 'taken'; readonly disturbed: boolean };
 
 /**
@@ -345,7 +383,7 @@ type Resolution =
  */
 async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created): Promise<Resolution> {
   const { site } = attempt;
-  const older = await lockOwner(tx, site, result.siteJobId);
+  const older = await lockOwner(tx, [site], result.siteJobId);
   if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
   // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };

@@ -12,10 +12,12 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { numberOfTitled } from '../mapping/titled-id.ts';
 import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
@@ -91,12 +93,16 @@ export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey):
   return row === undefined ? undefined : tidy(row);
 }
 
-/** The job IDs out of `ids` that belong to a mapping of the site or are orphans. */
+const NUMBER = numberOfTitled('site_job_id');
+
+/** The job IDs out of `ids` that belong to a mapping of the site or are orphans, perhaps under an ID with their title. */
 export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
   const rows = await db.query<{ site_job_id: string }>(
-    `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
-     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])`,
-    [site, ids],
+    `select site_job_id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
+     union select ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])
+     union select site_job_id from orphan_site_job where site = any($1::text[]) and site_job_id = any($2::text[])
+     union select ${NUMBER} from orphan_site_job where site = any($1::text[]) and ${NUMBER} = any($2::text[])`,
+    [await namesOfSite(db, site), ids],
   );
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
@@ -109,18 +115,19 @@ export interface OwnedJob {
   readonly inFlight: boolean;
 }
 
-/** Those of these jobs that postings own, by job ID. */
+/** Those of these jobs that postings own, by job ID, perhaps under an ID with their title. */
 export async function ownedJobs(
   db: Queryable,
   site: SiteName,
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
   const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
-    `select m.site_job_id, d.fields,
+    `select m.id as site_job_id, d.fields,
        exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
-     from mapping m left join document d on d.feed = m.feed and d.key = m.key
-     where m.site = $1 and m.site_job_id = any($2::text[])`,
-    [site, ids],
+     from (select feed, key, site_job_id as id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
+       union all select feed, key, ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])) m
+     left join document d on d.feed = m.feed and d.key = m.key`,
+    [await namesOfSite(db, site), ids],
   );
   return new Map(
     rows.map((row) => [siteJobId(row.site_job_id), { fields: row.fields ?? undefined, inFlight: row.in_flight }]),
@@ -154,6 +161,20 @@ export async function sharedKeys(
     [site, postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
   );
   return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+}
+
+/** Those of these jobs of which a person said that they are not the posting's, as `feed key job`. */
+export async function refutedJobs(
+  db: Queryable,
+  site: SiteName,
+  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ feed: string; key: string; id: string }>(
+    `select p.feed, p.key, p.id from unnest($2::text[], $3::text[], $4::text[]) p(feed, key, id)
+     join refuted_job x on x.feed = p.feed and x.key = p.key and x.site = $1 and x.site_job_id = p.id`,
+    [site, pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
+  );
+  return new Set(rows.map(({ feed, key, id }) => `${feed} ${key} ${id}`));
 }
 
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
@@ -213,7 +234,7 @@ export async function endOtherOwnership(
     `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
     [attempt.feed, attempt.key, attempt.token],
   );
-  const older = open.length === 0 ? undefined : await lockOwner(tx, attempt.site, id);
+  const older = open.length === 0 ? undefined : await lockOwner(tx, await namesOfSite(tx, attempt.site), id);
   if (older === undefined || !isOthers(older.fields)) return;
   if (await hasLostOwnership(tx, attempt, attempt.site, id)) return;
   const owned = (await ownedJobs(tx, attempt.site, [id])).get(id);

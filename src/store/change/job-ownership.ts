@@ -15,16 +15,20 @@ export interface JobOwner extends PostingRef {
   readonly fields: Fields | undefined;
 }
 
-/** The posting that owns the ID, locked until the transaction ends. */
-export async function lockOwner(tx: Queryable, site: SiteName, id: SiteJobId): Promise<JobOwner | undefined> {
-  const [row] = await tx.query<{ feed: FeedName; key: PostingKey; fields: Fields | null }>(
-    `select m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
-     where m.site = $1 and m.site_job_id = $2 for update of m`,
-    [site, id],
+/** The posting that owns the ID under one of these names of a site, locked until the transaction ends. */
+export async function lockOwner(
+  tx: Queryable,
+  sites: readonly SiteName[],
+  id: SiteJobId,
+): Promise<JobOwner | undefined> {
+  const [row] = await tx.query<{ site: SiteName; feed: FeedName; key: PostingKey; fields: Fields | null }>(
+    `select m.site, m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
+     where m.site = any($1::text[]) and m.site_job_id = $2 for update of m`,
+    [sites, id],
   );
   return row === undefined
     ? undefined
-    : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
+    : { site: row.site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
@@ -40,14 +44,17 @@ export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site:
 /**
  * Ends the ownership. A pending delete has nothing left to delete; a posting still in its feed is created again by its open
  * change or by the next pull. A request in flight for it continues and may still reach the job.
- * @returns whether a request for it is in flight.
+ * @returns whether a request for it is in flight, or may still arrive.
  */
 export async function endOwnership(tx: Queryable, older: JobOwner, taker: PostingRef): Promise<boolean> {
   const { site, siteJobId: id, feed, key } = older;
   await lockOutcomesShared(tx, [feed]);
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
   await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
-  await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
+  const uncertain = await tx.query<{ may_land: boolean }>(
+    'delete from uncertain_write where feed = $1 and key = $2 returning until > now() as may_land',
+    [feed, key],
+  );
   // A worker that has already read the mapping holds the old revision, so it cannot claim anything for the job.
   await tx.query(
     `update change set revision = nextval('revision_number'),
@@ -85,5 +92,5 @@ export async function endOwnership(tx: Queryable, older: JobOwner, taker: Postin
     key: taker.key,
     detail: { ...detail, from: { feed, key } },
   });
-  return sending.length > 0;
+  return sending.length > 0 || uncertain.some(({ may_land }) => may_land);
 }

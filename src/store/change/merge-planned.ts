@@ -51,6 +51,25 @@ export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
   await pullTx.session.query('truncate superseding_change');
 }
 
+/**
+ * Postings whose job has ended since the pull looked them up are created: their creates wait for what creates wait for, such as a search of
+ * the site, which is made for creates only.
+ */
+export async function createLost({ session, subject: { feed }, nothingKnown }: PullTransaction): Promise<void> {
+  if (nothingKnown) return;
+  // As in the indexes of the backlog and of the counts.
+  for (const waiting of [
+    `state = 'ready' and (case operation when 'delete' then 0 when 'create' then 1 else 2 end) = 2`,
+    `state = 'rejected' and operation = 'update'`,
+  ]) {
+    await session.query(
+      `update change c set operation = 'create' where c.feed = $1 and ${waiting}
+         and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)`,
+      [feed],
+    );
+  }
+}
+
 /** Records the newest record hashes of changes that stay as they are. Returns how many of them are still open. */
 export async function mergePendingSame(pullTx: PullTransaction): Promise<number> {
   if (!pullTx.pendingSame.exists) return 0;

@@ -59,7 +59,7 @@ async function lockOpen(
   outcomes: readonly AttemptOutcome[],
 ): Promise<ReadonlyMap<string, LockedChange>> {
   const rows = await tx.query<LockedChange & { readonly token: string }>(
-    `select c.attempt_token as token, c.desired, c.attempts, c.revision <> a.revision as superseded
+    `select c.attempt_token as token, c.attempt_started as "startedAt", c.desired, c.attempts, c.revision <> a.revision as superseded
      from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      order by c.feed, c.key for update of c`,

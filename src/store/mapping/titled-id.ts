@@ -1,10 +1,20 @@
 // Recognises a job that a mapping names by another form of its ID: sites return `/jobs/12-nurse`, and list job 12.
-import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
 /** SQL: the number in an ID with a title; null if it is no such ID. */
 export const numberOfTitled = (id: string): string => `substring(${id} from '^([0-9]+)-[a-z]')`;
+
+/** SQL condition: a mapping of the site has the job of this number under an ID with its title. Read from an index. */
+export const isTitled = (site: string, id: string): string =>
+  `exists (select from mapping m where m.site = ${site} and ${numberOfTitled('m.site_job_id')} = ${id})`;
+
+/** The number in an ID with a title; `undefined`: it is no such ID. */
+export const titledNumber = (id: SiteJobId): SiteJobId | undefined => {
+  const number = /^([0-9]+)-[a-z]/.exec(id)?.[1];
+  return number === undefined ? undefined : siteJobId(number);
+};
 
 /** The posting that has the job under an ID with its title; reads all mappings of the site. */
 export async function ownerByTitledId(db: Queryable, site: SiteName, id: SiteJobId): Promise<string | undefined> {

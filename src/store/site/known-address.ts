@@ -59,11 +59,23 @@ export async function namesOfSite(db: Queryable, site: SiteName): Promise<SiteNa
   return rows.map((row) => siteName(row.site));
 }
 
-/** Pauses a moved site until a person decides; replaces the cause of an earlier pause. */
+/** Pauses a moved site until a person decides; replaces the cause of an earlier pause, which applies again if the address is set back. */
 export async function pauseMovedSite(db: Queryable, site: SiteName, address: string, cause: Message): Promise<void> {
   await db.query(
-    `update site_state set paused_since = coalesce(paused_since, now()), pause_cause = $3, next_probe = null, moved_to = $2
+    `update site_state set paused_since = coalesce(paused_since, now()), pause_cause = $3, next_probe = null, moved_to = $2,
+       former_pause = case when moved_to is not null then former_pause
+         when paused_since is not null and next_probe is null then pause_cause end
      where site = $1`,
     [site, address, toJsonb(cause)],
   );
+}
+
+/** The address was set back: returns whether the site stays paused, as a person has to decide about an earlier pause. */
+export async function returnToFormerPause(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query(
+    `update site_state set pause_cause = former_pause, former_pause = null, moved_to = null
+     where site = $1 and moved_to is not null and former_pause is not null returning 1`,
+    [site],
+  );
+  return rows.length > 0;
 }

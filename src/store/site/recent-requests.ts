@@ -1,5 +1,5 @@
 // Reads the newest requests to a site in brief.
-import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export interface SentRequest {
@@ -24,4 +24,23 @@ export function recentRequestsTo(db: Queryable, site: SiteName, limit: number): 
      where f.site = $1 order by r.id desc limit $2`,
     [site, limit],
   );
+}
+
+/** So many of the newest requests for a posting are read. */
+const OF_POSTING = 20;
+
+/** A change that the site accepted may be recorded so long after the site has begun to refuse the token. */
+const IN_FLIGHT = `interval '30 seconds'`;
+
+/** Whether the site has answered the last requests for this posting with 401, and has accepted other changes since the first of these. */
+export async function wasRefusedAlone(db: Queryable, site: SiteName, { feed, key }: PostingRef): Promise<boolean> {
+  const rows = await db.query(
+    `with own as (select id, at, status from request where feed = $2 and key = $3 order by id desc limit ${OF_POSTING}),
+       refused as (select min(at) as since from own
+         where id > coalesce((select max(id) from own where status is distinct from 401), 0))
+     select from refused where exists (select from request q join feed_state f on f.feed = q.feed
+       where f.site = $1 and q.at > refused.since + ${IN_FLIGHT} and q.outcome in ('created', 'accepted'))`,
+    [site, feed, key],
+  );
+  return rows.length > 0;
 }

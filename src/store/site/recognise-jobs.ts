@@ -5,6 +5,7 @@ import { fieldOf } from '../../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { putInDoubt, type Recognised } from '../change/put-in-doubt.ts';
+import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { formsOf, partsOf, type Rewriting, SECRET_FORM, secretForm, titleForm } from './reference-forms.ts';
 import { learntRewrites } from './value-rewrites.ts';
@@ -85,7 +86,8 @@ async function rewriting(tx: Queryable, site: SiteName, referenceField: string):
   return (reference) => rewritings(learnt, referenceField, reference);
 }
 
-const UNOWNED = `(r.contradicts or not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id))
+const UNOWNED = `(r.contradicts or not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id)
+         and not ${isTitled('r.site', 'r.site_job_id')})
        and not exists (select from mapping m where m.feed = $2 and m.key = a.key)
        and not exists (select from refuted_job x
          where x.feed = $2 and x.key = a.key and x.site = r.site and x.site_job_id = r.site_job_id)

@@ -20,13 +20,15 @@ export interface SiteState {
   readonly address: string | undefined;
   /** The other address with which a process was configured, and because of which the site is paused. */
   readonly movedTo: string | undefined;
+  /** Why it was paused until a person decides before that: this applies again if the address is set back. */
+  readonly formerPause: Message | undefined;
   /** The pause applies to the given token, not to the site. */
   readonly tokenRefused: boolean;
   /** Requests per second learnt from the site's requests to wait; `undefined` if the configured rate applies. */
   readonly learntRate: number | undefined;
 }
 
-const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, learnt_rate,
+const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, former_pause, learnt_rate,
     greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
     (extract(epoch from s.next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms,
     t.refused_since, t.cause as refusal, t.probes as token_probes,
@@ -51,10 +53,12 @@ export async function lockSiteState(tx: Queryable, site: SiteName): Promise<void
   await tx.query('select from site_state where site = $1 for update', [site]);
 }
 
-/** The state for a process with this address of the site: if base_url was reset, the next worker ends the pause. */
+/** The state for a process with this address of the site: if base_url was reset, the next worker ends the pause, or returns to an earlier one. */
 export function stateAt(address: string, state: SiteState): SiteState {
   const isOver = state.movedTo !== undefined && state.address === address && !state.tokenRefused;
   if (!isOver) return state;
+  if (state.formerPause !== undefined)
+    return { ...state, pauseCause: state.formerPause, formerPause: undefined, movedTo: undefined };
   return { ...state, pausedSince: undefined, pauseCause: undefined, probeInMs: undefined, movedTo: undefined };
 }
 
@@ -100,7 +104,7 @@ export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean
 export async function endPause(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
-       unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, resumed_at = now()
+       unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, former_pause = null, resumed_at = now()
      from (select site, paused_since from site_state where site = $1 for update) old
      where s.site = old.site returning old.paused_since is not null as was_paused`,
     [site],
@@ -206,5 +210,6 @@ const tidy = (row: any): SiteState => ({
   lastMessage: row.last_message ?? undefined,
   address: row.address ?? undefined,
   movedTo: row.moved_to ?? undefined,
+  formerPause: row.former_pause ?? undefined,
   learntRate: row.learnt_rate ?? undefined,
 });

@@ -1,5 +1,6 @@
 // Stores the site jobs that no mapping owns, as readings of the site's list found them.
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { secretForm, shortForm, titleForm } from './reference-forms.ts';
 
@@ -44,7 +45,7 @@ export async function keepFound(
        (site, site_job_id, reference, shown, title, contradicts, field, read_at, by_search)
      select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.title, j.contradicts, $7, $8, $9
      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[]) j(id, reference, shown, title, contradicts)
-     where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id))
+     where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id) and not ${isTitled('$1', 'j.id')})
        and not exists (select from orphan_site_job s where s.site = $1 and s.site_job_id = j.id)
        and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
      on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,

@@ -1,0 +1,75 @@
+// A site whose addresses have the titles of jobs (`/jobs/12-nurse`), and whose XML has their numbers.
+import { afterEach, expect, it } from 'vitest';
+import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+let site: ScriptedSite;
+afterEach(async () => {
+  await mirror.close();
+  await site[Symbol.asyncDispose]();
+});
+
+/** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
+async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined, options: MirrorOptions = {}) {
+  const jobs = new Map<string, string>();
+  const jobXml = (id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+  let posts = 0;
+  let lastId = 0;
+  site = await openSite((got) => {
+    if (got.method === 'POST') {
+      const end = answer(++posts);
+      if (end === 'failed') return [500];
+      const id = `${++lastId}`;
+      const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
+      jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
+      return end === 'lost' ? [500] : [201, { location: `/jobs/${id}-nurse` }, jobXml(id)];
+    }
+    if (got.url.startsWith('/jobs.xml')) {
+      const all = [...jobs.keys()].map(jobXml).join('');
+      return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
+    }
+    const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
+    if (!jobs.has(id)) return [404];
+    if (got.method === 'GET') return [200, {}, jobXml(id)];
+    if (got.method === 'DELETE') jobs.delete(id);
+    return [200];
+  });
+  mirror = await openMirror({
+    ...options,
+    site: { base_url: site.url.href, list_path: '/jobs.xml', ...options.site },
+    feed: { delete_guard: '{ percent: 100, count: 100 }', ...options.feed },
+  });
+  return jobs;
+}
+
+it('a create without an answer is found in the list, and the jobs of other postings are not taken for unknown ones', async () => {
+  const jobs = await openTitled((nth) => (nth === 2 ? 'lost' : undefined));
+  await mirror.writeFeed(feedXml([posting('a')]));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  expect(jobs.size).toBe(2);
+  const { db } = await mirror.app();
+  expect(await db.query('select key, site_job_id as id from mapping order by key')).toEqual([
+    { key: 'a', id: '1-nurse' },
+    { key: 'b', id: '2' },
+  ]);
+  await mirror.writeFeed(feedXml([posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ deleted: 1 });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, in_doubt: 0 });
+});
+
+it('the job of an equal posting is not adopted for a create that was not done', async () => {
+  const jobs = await openTitled((nth) => (nth === 2 ? 'failed' : undefined), {
+    site: { reference_field: undefined },
+    feed: { fields: '{ number: null, contact-web-address: null, description: null, title: category }' },
+  });
+  await mirror.writeFeed(feedXml([posting('a')]));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  expect(jobs.size).toBe(2);
+});
