@@ -169,6 +169,11 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: ['<job>2</job>'],
     shortfalls: [/a comment outside the records contains the start of another one/],
   },
+  'a processing instruction without its end, up to the end of another one': {
+    document: inSource('<?part 1>', '<job>1</job>', '<?part 2?>', '<job>2</job>'),
+    records: ['<job>2</job>'],
+    shortfalls: [/a processing instruction outside the records contains the start of another one/],
+  },
   'a wrong end tag': {
     document: '<source><list><job/></source>',
     records: [],

@@ -1,4 +1,4 @@
-// A CDATA section without its end goes on into the next record: both postings keep their jobs, also once that record is discarded.
+// A section of XML without its end goes on into the next record: both postings keep their jobs, also once that record is discarded.
 import { afterEach, expect, it } from 'vitest';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { acme } from '../review/stage.ts';
@@ -18,15 +18,26 @@ const place = '<city>Boston</city><state>MA</state>';
 const link = (id: string) => `<link>https://jobs.example.com/${id}</link>`;
 const KEYS = ['j1', 'j2', 'j3', 'j4', 'j5', 'j6'];
 
-it.each([
-  ['well-formed', (id: string) => `<title>Nurse ${id}</title><text><![CDATA[Care of ${id}]]></text>`],
-  ['not well-formed', (id: string) => `<title><![CDATA[Nurse ${id}]]></title><text><![CDATA[Care of ${id}]]></text>`],
-])('if the two records together are %s', async (_name, texts) => {
+/** @param end of the section. */
+type Texts = (id: string, end?: string) => string;
+
+it.each<[string, Texts]>([
+  ['a CDATA section', (id, end = ']]>') => `<title>Nurse ${id}</title><text><![CDATA[Care of ${id}${end}</text>`],
+  [
+    'a CDATA section, and the two records together are not well-formed',
+    (id, end = ']]>') => `<title><![CDATA[Nurse ${id}]]></title><text><![CDATA[Care of ${id}${end}</text>`,
+  ],
+  // As word processors write it.
+  [
+    'a processing instruction',
+    (id, end = '?>') => `<title>Nurse ${id}</title><text>Care of ${id}<?xml:namespace prefix = o ${end}</text>`,
+  ],
+])('%s', async (_name, texts) => {
   mirror = await openMirror({ feed: { format: FORMAT } });
-  const feed = `<source>${KEYS.map((id) => `<job id="${id}">${place}${link(id)}${texts(id)}</job>`).join('')}</source>`;
-  await mirror.writeFeed(feed);
+  const record = (id: string, end?: string) => `<job id="${id}">${place}${link(id)}${texts(id, end)}</job>`;
+  await mirror.writeFeed(`<source>${KEYS.map((id) => record(id)).join('')}</source>`);
   expect(await mirror.sync()).toMatchObject({ created: 6 });
-  await mirror.writeFeed(feed.replace('Care of j2]]>', 'Care of'));
+  await mirror.writeFeed(`<source>${KEYS.map((id) => record(id, id === 'j2' ? '' : undefined)).join('')}</source>`);
   expect(await mirror.sync()).toMatchObject({ complete: false, seen: 5, unchanged: 4, unreadable: 1, requests: 0 });
 
   const { db } = await mirror.app();

@@ -25,6 +25,7 @@ import {
   EXCLAMATION,
   endOfName,
   holdsAt,
+  INSTRUCTION_START,
   indexOfMarkup,
   isCdataStart,
   QUESTION,
@@ -155,6 +156,8 @@ export class XmlSplitter implements Splitter {
           const found = cursor.leaveSection(bytes);
           if (cursor.mode === CDATA) this.#outline.text(bytes, from, found ? cursor.at - 3 : cursor.at);
           if (cursor.mode === COMMENT) this.#checkComment(bytes, from, found ? cursor.at : bytes.length);
+          if (cursor.mode === INSTRUCTION)
+            this.#checkInstruction(bytes, from, found ? cursor.at - 2 : bytes.length - 1);
           this.#check(bytes, from, cursor.at, found);
           if (!found) return false;
           cursor.mode = TEXT;
@@ -179,6 +182,15 @@ export class XmlSplitter implements Splitter {
     const start = bytes.indexOf(COMMENT_START, from);
     if (start < 0 || start >= to) return;
     this.#outline.note('a comment outside the records contains the start of another one, so records may be in it');
+  }
+
+  /** The same. What looks like a start, and belongs to the end, is after `to`. */
+  #checkInstruction(bytes: Buffer, from: number, to: number): void {
+    const start = bytes.indexOf(INSTRUCTION_START, from);
+    if (start < 0 || start + INSTRUCTION_START.length > to) return;
+    this.#outline.note(
+      'a processing instruction outside the records contains the start of another one, so records may be in it',
+    );
   }
 
   /** Enters the markup at `at`, outside records, or begins a record at its start tag. False: more bytes are needed. */
