@@ -197,6 +197,12 @@ describe('the files of a folder', () => {
     expect((await readFrom(nowhere)).problems[0]).toMatch(/the folder .*nowhere can't be read: ENOENT/);
   });
 
+  it('are refused if there are too many, whatever else is among them', async () => {
+    mkdirSync(join(folder, 'archive.xml'));
+    for (let at = 0; at <= 10_000; at++) writeFileSync(join(folder, `jobs-${at}.xml`), '');
+    expect((await readFrom(files('newest'))).problems[0]).toMatch(/more than 10000 files in .* match/);
+  });
+
   it.each<[string, 'newest' | 'all', () => void, RegExp | undefined]>([
     ['appears', 'all', () => void write('0.xml', feed(9, 1)), /changed while it was being read: 0.xml appeared/],
     ['disappears', 'all', () => rmSync(join(folder, 'a.xml')), /a.xml disappeared/],

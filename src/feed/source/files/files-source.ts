@@ -30,8 +30,13 @@ const localFolder = (place: string, context: SourceContext): Folder => ({
     } catch (error) {
       throw new BrokenOff(`the folder ${place} can't be read: ${reasonOf(error)}`);
     }
-    const listed = names.slice(0, MAX_FOLDER_FILES + 1).map((name) => statFile(place, name));
-    return (await Promise.all(listed)).filter((file) => file !== undefined);
+    const files: FolderFile[] = [];
+    // Not all names are those of files.
+    while (names.length > 0 && files.length <= MAX_FOLDER_FILES) {
+      const listed = await Promise.all(names.splice(0, MAX_FOLDER_FILES).map((name) => statFile(place, name)));
+      files.push(...listed.filter((file) => file !== undefined));
+    }
+    return files;
   },
   async read(name) {
     const opened = await fileSource.open({ kind: 'file', path: join(place, name) }, context);
