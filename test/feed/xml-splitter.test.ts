@@ -275,6 +275,23 @@ describe('records above the size limit', () => {
     });
   }
 
+  const long = 'x'.repeat(100);
+  it.each([
+    ['a CDATA section', `<job><![CDATA[${long}</job>`, `<job><![CDATA[${long}]]></job>`],
+    ['a comment', `<job>${long}<!-- a</job>`, `<job>${long}<!-- b --></job>`],
+    ['a processing instruction', `<job>${long}<?a></job>`, `<job>${long}<?b ?></job>`],
+  ])('hide no others that %s without its end goes on into', (_name, open, other) => {
+    for (const size of [1e9, ...Array.from({ length: 60 }, (_, at) => at + 1)]) {
+      const whole = split(inSource(other, '<job>2</job>'), { maxRecordBytes: 50 }, [size]);
+      expect(whole).toMatchObject({ records: ['<job>2</job>'], oversized: [{ length: other.length }], shortfalls: [] });
+      const joined = split(inSource(open, other, '<job>2</job>'), { maxRecordBytes: 150 }, [size]);
+      expect(joined).toMatchObject({ records: ['<job>2</job>'], oversized: [{}] });
+      expect(joined.shortfalls).toEqual([
+        expect.stringMatching(/^record 1 is above the size limit and seems to contain/),
+      ]);
+    }
+  });
+
   it('do not hide the records after one without its end tag', () => {
     const records = Array.from({ length: 50 }, (_, index) => `<job>${String(index).repeat(100)}</job>`);
     const result = split(inSource('<job>open', ...records), { maxRecordBytes: 1_000 }, [64]);

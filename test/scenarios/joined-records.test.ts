@@ -34,14 +34,26 @@ it.each<[string, Texts]>([
   ],
 ])('%s', async (_name, texts) => {
   mirror = await openMirror({ feed: { format: FORMAT } });
+  await joinRecords(texts);
+  expect(await mirror.sync()).toMatchObject({ unreadable: 1, updated: 0, deleted: 0, held: 2 });
+  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(KEYS);
+});
+
+it('and both records together are above the size limit', async () => {
+  mirror = await openMirror({ feed: { format: FORMAT, limits: '{ max_record_bytes: 3000 }' } });
+  const long = 'Care '.repeat(500);
+  await joinRecords((id, end = ']]>') => `<title>Nurse ${id}</title><text><![CDATA[${long}${id}${end}</text>`);
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, updated: 0, deleted: 0 });
+  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(KEYS);
+});
+
+/** Mirrors the records, then with a section of the second one that lacks its end; a person discards what cannot be read. */
+async function joinRecords(texts: Texts): Promise<void> {
   const record = (id: string, end?: string) => `<job id="${id}">${place}${link(id)}${texts(id, end)}</job>`;
   await mirror.writeFeed(`<source>${KEYS.map((id) => record(id)).join('')}</source>`);
   expect(await mirror.sync()).toMatchObject({ created: 6 });
   await mirror.writeFeed(`<source>${KEYS.map((id) => record(id, id === 'j2' ? '' : undefined)).join('')}</source>`);
   expect(await mirror.sync()).toMatchObject({ complete: false, seen: 5, unchanged: 4, unreadable: 1, requests: 0 });
-
   const { db } = await mirror.app();
   await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a reviewer'));
-  expect(await mirror.sync()).toMatchObject({ unreadable: 1, updated: 0, deleted: 0, held: 2 });
-  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(KEYS);
-});
+}
