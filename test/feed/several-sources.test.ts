@@ -197,6 +197,18 @@ describe('the files of a folder', () => {
     expect((await readFrom(nowhere)).problems[0]).toMatch(/the folder .*nowhere can't be read: ENOENT/);
   });
 
+  it('are not complete if one is a link to a file that is not there', async () => {
+    write('a.xml', feed(1, 2), 9);
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'b.xml'));
+    expect(await readFrom(files('all'))).toMatchObject({
+      ids: [1, 2],
+      problems: [expect.stringMatching(/there is no file .*b\.xml/)],
+    });
+    expect((await readFrom(files('newest'))).problems[0]).toMatch(/there is no file .*b\.xml/);
+    utimesSync(join(folder, 'a.xml'), Date.now() / 1000 + 60, Date.now() / 1000 + 60);
+    expect(await readFrom(files('newest'))).toMatchObject({ ids: [1, 2], problems: [] });
+  });
+
   it('are refused if there are too many, whatever else is among them', async () => {
     mkdirSync(join(folder, 'archive.xml'));
     for (let at = 0; at <= 10_000; at++) writeFileSync(join(folder, `jobs-${at}.xml`), '');
