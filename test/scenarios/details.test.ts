@@ -505,6 +505,21 @@ describe('with refresh_days', () => {
     },
   );
 
+  it('a detail is due again once its record can be read again, as it was before', async () => {
+    await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }') });
+    await sync();
+    const before = list;
+    list = list.map((one) => (one.id === 'j5' ? { ...one, text: '\ud800' } : one));
+    expect(await sync()).toMatchObject({ unreadable: 1, complete: false });
+    const { db } = await mirror.app();
+    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    expect(await sync()).toMatchObject({ unreadable: 1, complete: true });
+    list = before;
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: [] });
+    await age(30);
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: all(6) });
+  });
+
   itInAll('a detail that a new rule no longer needs is not due', async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ state: TX }]' });
     await sync();
