@@ -16,6 +16,7 @@ import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { serveWeb, type WebServer } from './web-server.ts';
+import { zipOf } from './zip-writer.ts';
 
 let folder: string;
 let server: WebServer;
@@ -99,6 +100,19 @@ describe('several sources', () => {
     const { ids, problems } = await readFrom(several(`${server.origin}/1`, server.origin + path, `${server.origin}/3`));
     expect(problems[0]).toMatch(message);
     expect(ids).toEqual(path === '/cut' ? [1, 2, 90, 91, 3, 4] : [1, 2, 3, 4]);
+  });
+
+  it('are read also after an archive with a file that is no feed', async () => {
+    const files = [
+      { name: 'about.html', content: '<html></html>' },
+      { name: 'jobs.xml', content: feed(3, 2) },
+    ];
+    writeFileSync(join(folder, 'jobs.zip'), zipOf(files));
+    const { ids, problems } = await readFrom(
+      several(`${server.origin}/1`, join(folder, 'jobs.zip'), `${server.origin}/5`),
+    );
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(problems).toEqual([expect.stringMatching(/^source 2 \(\S+\), about\.html: HTML/)]);
   });
 
   it.each([1, Number.POSITIVE_INFINITY])(
