@@ -4,7 +4,14 @@ import type { RecordTree } from '../posting/posting.ts';
 import { parseValuePath, textsAt, type ValuePath } from '../posting/value-path.ts';
 import { formatOf } from './format/formats.ts';
 import { refusalOf } from './format/not-this-format.ts';
-import type { DetailDocument, DetailsConfig, Redirected } from './source/sources.ts';
+import {
+  type DetailDocument,
+  type DetailsConfig,
+  detailRequestIdentity,
+  httpOf,
+  type Redirected,
+  type SourceConfig,
+} from './source/sources.ts';
 
 export type ReadDetail =
   /** The record of the list with its detail. */
@@ -83,10 +90,15 @@ function statesAddress(detail: RecordTree, address: string): boolean {
 
 const PAGE_ADDRESS = parseValuePath('page/address');
 
-/** Identifies everything that decides what a detail's bytes are read into. */
-export const detailReading = ({ request, document, name, match }: DetailsConfig): object => {
-  const { url, body } = request;
-  return { url, body, document, name, match };
+/** Identifies everything that decides which details are requested, and what their bytes are read into. @param from the list. */
+export const detailReading = ({ request, document, name, match }: DetailsConfig, from: SourceConfig): object => {
+  const list = httpOf(from);
+  return {
+    request: list === undefined ? null : detailRequestIdentity(request, new URL(list.url)),
+    document,
+    name,
+    match,
+  };
 };
 
 type ParsedDetail =

@@ -81,7 +81,7 @@ const expiredOf = ({ added, expired = 0 }: DeleteLoad): string => {
 /**
  * Explains why a pull with unreadable records of unknown key deletes nothing: any of them may be a posting that seems
  * to be gone (law 3).
- * @param rekeyed the key rule has changed since the live jobs were created, so a record's key does not identify its
+ * @param rekeyed the keys have changed since the live jobs were created, so a record's key does not identify its
  * job.
  */
 export function unreadableHold(records: number, rekeyed = false): Message {
@@ -89,7 +89,7 @@ export function unreadableHold(records: number, rekeyed = false): Message {
     records === 1
       ? ['1 record', 'its key is not known', 'it may be one of the postings']
       : [`${records} records`, 'their keys are not known', 'each may be one of the postings'];
-  const why = rekeyed ? ' since the key rule of this feed changed' : `, and ${unknown}`;
+  const why = rekeyed ? ' since the keys of this feed changed' : `, and ${unknown}`;
   return messageOf(`${one} could not be read${why}: ${may} that seem to be gone`, [
     {
       words: 'fix the feed and the deletes are checked again, or check them and approve them',

@@ -111,13 +111,15 @@ export async function mergeWithoutCommit(
   };
 }
 
-/** Equal for two pulls that read the same key from the same record. */
+/** Equal for two pulls that read the same records, and the same key from each. */
 const keyRuleOf = ({ mapping, source }: FeedSetup): string => {
   const { key, places, fields } = mapping;
+  const { format, recordPath, table: { columns, delimiter, skipRows } = {}, script } = source;
   const ofPlaces =
     places !== undefined && hasPlaces(mapping) ? [places, places.fields?.map((name) => fields[name])] : [];
   const shape = key.as === undefined ? [] : [{ as: key.as }];
-  return JSON.stringify([key.paths, ...shape, source.encoding ?? null, ...ofPlaces]);
+  const records = { format, recordPath, columns, delimiter, skipRows, script };
+  return JSON.stringify([key.paths, ...shape, source.encoding ?? null, ...ofPlaces, records]);
 };
 
 /** The result of a pull that is merged but not yet committed. */

@@ -17,11 +17,11 @@ export interface UnreadableInPull {
   readonly leftOut: number;
   /** Records that could be any posting, even after a reviewer discarded their entries. */
   readonly withoutKey: number;
-  /** The key rule has changed since the live jobs were created, so every unreadable record could be any posting. */
+  /** The keys have changed since the live jobs were created, so every unreadable record could be any posting. */
   readonly rekeyed: boolean;
 }
 
-/** @param rekeyed the key rule has changed since the live jobs were created. */
+/** @param rekeyed the keys have changed since the live jobs were created. */
 export async function recogniseUnreadable(
   { session, subject }: PullTransaction,
   unusable: UnusableRecords,

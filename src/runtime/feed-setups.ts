@@ -71,7 +71,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       interpretation: interpretationOf({
         ...feed.source,
         fingerprint: reader.fingerprint,
-        details: feed.source.details && detailReading(feed.source.details),
+        details: feed.source.details && detailReading(feed.source.details, feed.source.from),
         ...(updatesJobs(feed.policy) ? {} : { createsOnly: true }),
       }),
       guard: feed.guard,

@@ -99,11 +99,15 @@ describe('an unreadable record', () => {
     'an unclosed CDATA section': ['<job><![CDATA[a</job>', /is not closed/],
     'a CDATA section that goes on into another record': [
       '<job><a><![CDATA[b</a></job><job><a><![CDATA[c]]></a></job>',
-      /a CDATA section or a comment seems to lack its end, and contains another record/,
+      /a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record/,
     ],
     'a comment that goes on into another record': [
       '<job><!-- a <b/></job><job><!-- c --></job>',
-      /a CDATA section or a comment seems to lack its end, and contains another record/,
+      /a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record/,
+    ],
+    'a processing instruction that goes on into another record': [
+      '<job><a>b <?c /></a></job><job><a>d <?e ?></a></job>',
+      /a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record/,
     ],
     'an unclosed comment': ['<job><!-- a</job>', /is not closed/],
     'a document type': ['<!DOCTYPE job [<!ENTITY a "b">]><job>&a;</job>', /"<!DOCTYPE job .* is not allowed here/],

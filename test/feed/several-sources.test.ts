@@ -16,6 +16,7 @@ import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { serveWeb, type WebServer } from './web-server.ts';
+import { zipOf } from './zip-writer.ts';
 
 let folder: string;
 let server: WebServer;
@@ -99,6 +100,19 @@ describe('several sources', () => {
     const { ids, problems } = await readFrom(several(`${server.origin}/1`, server.origin + path, `${server.origin}/3`));
     expect(problems[0]).toMatch(message);
     expect(ids).toEqual(path === '/cut' ? [1, 2, 90, 91, 3, 4] : [1, 2, 3, 4]);
+  });
+
+  it('are read also after an archive with a file that is no feed', async () => {
+    const files = [
+      { name: 'about.html', content: '<html></html>' },
+      { name: 'jobs.xml', content: feed(3, 2) },
+    ];
+    writeFileSync(join(folder, 'jobs.zip'), zipOf(files));
+    const { ids, problems } = await readFrom(
+      several(`${server.origin}/1`, join(folder, 'jobs.zip'), `${server.origin}/5`),
+    );
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(problems).toEqual([expect.stringMatching(/^source 2 \(\S+\), about\.html: HTML/)]);
   });
 
   it.each([1, Number.POSITIVE_INFINITY])(
@@ -195,6 +209,24 @@ describe('the files of a folder', () => {
     });
     const nowhere = { kind: 'files', folder: join(folder, 'nowhere'), pattern: '*', pick: 'all' } as const;
     expect((await readFrom(nowhere)).problems[0]).toMatch(/the folder .*nowhere can't be read: ENOENT/);
+  });
+
+  it('are not complete if one is a link to a file that is not there', async () => {
+    write('a.xml', feed(1, 2), 9);
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'b.xml'));
+    expect(await readFrom(files('all'))).toMatchObject({
+      ids: [1, 2],
+      problems: [expect.stringMatching(/there is no file .*b\.xml/)],
+    });
+    expect((await readFrom(files('newest'))).problems[0]).toMatch(/there is no file .*b\.xml/);
+    utimesSync(join(folder, 'a.xml'), Date.now() / 1000 + 60, Date.now() / 1000 + 60);
+    expect(await readFrom(files('newest'))).toMatchObject({ ids: [1, 2], problems: [] });
+  });
+
+  it('are refused if there are too many, whatever else is among them', async () => {
+    mkdirSync(join(folder, 'archive.xml'));
+    for (let at = 0; at <= 10_000; at++) writeFileSync(join(folder, `jobs-${at}.xml`), '');
+    expect((await readFrom(files('newest'))).problems[0]).toMatch(/more than 10000 files in .* match/);
   });
 
   it.each<[string, 'newest' | 'all', () => void, RegExp | undefined]>([

@@ -142,7 +142,6 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     write('inbox/a.xml', feed(1, 1), 9);
     write('inbox/c.txt', feed(7, 1));
     symlinkSync(join(inbox, 'a.xml'), join(inbox, 'd.xml'));
-    symlinkSync(join(inbox, 'nowhere'), join(inbox, 'f.xml'));
     const all = await readFrom(configOf('inbox', { pick: { pattern: '*.xml', pick: 'all' } }));
     expect([all.problems, all.records]).toEqual(['', ['<job>1</job>', '<job>2</job>', '<job>1</job>']]);
     const newest = await readFrom(configOf('inbox', { pick: { pattern: '*.xml', pick: 'newest' } }));
@@ -151,6 +150,9 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
       write('inbox/e.xml', feed(8, 1)),
     );
     expect(appears.problems).toMatch(/the folder sftp:.*inbox changed while it was being read: e.xml appeared/);
+    symlinkSync(join(inbox, 'nowhere'), join(inbox, 'f.xml'));
+    const leadsNowhere = await readFrom(configOf('inbox', { pick: { pattern: '*.xml', pick: 'all' } }));
+    expect(leadsNowhere.problems).toMatch(/there is no .*f.xml on the SFTP server/);
   });
 
   itInAll.each<[string, (path: string) => void, RegExp]>([

@@ -169,6 +169,11 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: ['<job>2</job>'],
     shortfalls: [/a comment outside the records contains the start of another one/],
   },
+  'a processing instruction without its end, up to the end of another one': {
+    document: inSource('<?part 1>', '<job>1</job>', '<?part 2?>', '<job>2</job>'),
+    records: ['<job>2</job>'],
+    shortfalls: [/a processing instruction outside the records contains the start of another one/],
+  },
   'a wrong end tag': {
     document: '<source><list><job/></source>',
     records: [],
@@ -269,6 +274,23 @@ describe('records above the size limit', () => {
       expect(result.shortfalls).toEqual([]);
     });
   }
+
+  const long = 'x'.repeat(100);
+  it.each([
+    ['a CDATA section', `<job><![CDATA[${long}</job>`, `<job><![CDATA[${long}]]></job>`],
+    ['a comment', `<job>${long}<!-- a</job>`, `<job>${long}<!-- b --></job>`],
+    ['a processing instruction', `<job>${long}<?a></job>`, `<job>${long}<?b ?></job>`],
+  ])('hide no others that %s without its end goes on into', (_name, open, other) => {
+    for (const size of [1e9, ...Array.from({ length: 60 }, (_, at) => at + 1)]) {
+      const whole = split(inSource(other, '<job>2</job>'), { maxRecordBytes: 50 }, [size]);
+      expect(whole).toMatchObject({ records: ['<job>2</job>'], oversized: [{ length: other.length }], shortfalls: [] });
+      const joined = split(inSource(open, other, '<job>2</job>'), { maxRecordBytes: 150 }, [size]);
+      expect(joined).toMatchObject({ records: ['<job>2</job>'], oversized: [{}] });
+      expect(joined.shortfalls).toEqual([
+        expect.stringMatching(/^record 1 is above the size limit and seems to contain/),
+      ]);
+    }
+  });
 
   it('do not hide the records after one without its end tag', () => {
     const records = Array.from({ length: 50 }, (_, index) => `<job>${String(index).repeat(100)}</job>`);

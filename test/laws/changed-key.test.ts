@@ -52,6 +52,25 @@ describe('a changed key', { concurrent: true }, () => {
     expect(await ownJobs(installation)).toBe(11);
   });
 
+  it('of another element, at the same path in the records, is found to be another one', async ({ open }) => {
+    const formatOf = (records: string, title: string) =>
+      `{ records: ${records}, key: id, fields: { number: id, title: ${title}, description: { value: Care }, location-city: { value: Boston }, ` +
+      'location-state: { value: Massachusetts }, contact-email-address: { value: jobs@example.com } } }';
+    const [before, after] = [formatOf('source/job', 'ad/title'), formatOf('source/job/ad', 'title')];
+    const ad = (n: number) => `<ad><id>ad-${n}</id><title>Nurse ${n}</title></ad>`;
+    const xml = `<source>${[1, 2, 3, 4].map((n) => `<job><id>${n}</id>${ad(n)}</job>`).join('')}</source>`;
+    const broken = xml.replace('Nurse 4', 'Nurse & 4');
+    const installation = await open({ feed: { format: before } });
+    expect(await syncFeed(installation, xml)).toMatchObject({ created: 4 });
+    await reconfigure(installation, { format: before }, { format: after });
+    expect(await syncFeed(installation, broken)).toMatchObject({ created: 3, unreadable: 1, complete: false });
+    const { db } = await installation.app();
+    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    expect(await syncFeed(installation, broken)).toMatchObject({ complete: true, unchanged: 3, deleted: 0, held: 4 });
+    expect(await ownJobs(installation)).toBe(7);
+    expect(await syncFeed(installation, xml)).toMatchObject({ status: 'mirrored', created: 1, deleted: 4 });
+  });
+
   it('reverted after an incomplete pull leaves the old jobs as they were', async ({ open }) => {
     const installation = await open(KEYS_TRUSTED);
     const list = postings(10);

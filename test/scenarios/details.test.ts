@@ -143,6 +143,19 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ updated: 3, asked: all(3) });
   });
 
+  it.each([
+    ['a parameter of the list that their address has', '/jobs?lang=de', /^\/jobs\/j\d\?lang=de$/],
+    ['the address of the list', '/list?lang=en', /^\/jobs\/j\d\?lang=en$/],
+  ])('are requested again when %s changes', async (_name, address, path) => {
+    await sync();
+    await configure('/jobs?lang=en', address);
+    text = (id) => `More about ${id}`;
+    const before = source.requests.length;
+    expect(await sync()).toMatchObject({ updated: 6 });
+    expect(source.requests.slice(before).filter((each) => path.test(each.path))).toHaveLength(6);
+    expect(await sync()).toMatchObject({ unchanged: 6 });
+  });
+
   itInAll('are not requested again for a posting that the site would reject, or for one with an edit', async () => {
     change('j4', { state: 'Jalisco' });
     expect(await sync()).toMatchObject({ created: 5, rejected: 1 });
@@ -491,6 +504,21 @@ describe('with refresh_days', () => {
       expect(await isAnyDue()).toBe(false);
     },
   );
+
+  it('a detail is due again once its record can be read again, as it was before', async () => {
+    await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }') });
+    await sync();
+    const before = list;
+    list = list.map((one) => (one.id === 'j5' ? { ...one, text: '\ud800' } : one));
+    expect(await sync()).toMatchObject({ unreadable: 1, complete: false });
+    const { db } = await mirror.app();
+    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    expect(await sync()).toMatchObject({ unreadable: 1, complete: true });
+    list = before;
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: [] });
+    await age(30);
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: all(6) });
+  });
 
   itInAll('a detail that a new rule no longer needs is not due', async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ state: TX }]' });

@@ -127,6 +127,20 @@ describe('all keys change', () => {
     expect(sums).toMatchObject({ seen: { seen: 15, unchanged: 8, pending: 7 }, fault: undefined });
   });
 
+  it('and the job of a posting stays whose record cannot be read, also once that record is discarded', async () => {
+    await open(wards('a', 8), { feed: { delete_guard: '{ percent: 100, count: 100 }' } });
+    const before = await ids();
+    const broken = feedXml(wards('b', 8)).replace('<![CDATA[<p>Ward 8</p>]]>', 'Ward & 8');
+    expect(await syncOf(broken)).toMatchObject({ status: 'incomplete', unreadable: 1, pending: 7, requests: 0 });
+    await (await db()).transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    expect(await syncOf(broken)).toMatchObject({ complete: true, unreadable: 1, held: 8, requests: 0 });
+    expect((await rekey('--sure')).out).toContain('7 jobs kept for their new keys');
+    expect(await syncOf(broken)).toMatchObject({ updated: 7, deleted: 0, held: 1 });
+    expect(await syncOf(broken)).toMatchObject({ requests: 0, held: 1 });
+    expect(await ids()).toEqual(before);
+    expect(await syncOf(wards('b', 8))).toMatchObject({ created: 1, deleted: 1, held: 0 });
+  });
+
   itInAll(
     'but they are other postings, as a person says: they are created, and the guard decides about the others',
     async () => {

@@ -1,5 +1,5 @@
 // The kinds of sources, by name.
-import { isRelativeTemplate, pathsInTemplate, templateFault } from './details/detail-request.ts';
+import { detailRequestIdentity, isRelativeTemplate, pathsInTemplate, templateFault } from './details/detail-request.ts';
 import type { DetailDocument, DetailsConfig } from './details/details-config.ts';
 import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './details/fetch-detail.ts';
 import { type FileConfig, fileSource } from './file/file-source.ts';
@@ -25,6 +25,7 @@ export {
   type DetailDocument,
   type DetailFetcher,
   type DetailsConfig,
+  detailRequestIdentity,
   type FetchedDetail,
   type HttpCredentials,
   isRelativeTemplate,

@@ -146,14 +146,15 @@ export class DetailReader {
   }
 
   /**
-   * Notes that the list has a record. Returns whether its detail is to be requested again, or planned.
+   * Notes that the list has a record. Returns whether its detail is to be requested again, or planned, or had left the list: then it
+   * is to be kept again.
    * @param hashes contains the hash of its bytes.
    */
   seeRecord(hashes: Buffer, at: number): boolean {
     const slot = this.#storedIndex.find(this.#fetcher.identityOf(hashes.subarray(at)));
     if (slot < 0) return false;
     this.#storedIndex.see(slot, 0);
-    return this.#storedIndex.mark(slot) === RecordMark.superseding;
+    return this.#storedIndex.mark(slot) !== RecordMark.mapped;
   }
 
   /** Notes that a record of the list needs no detail: a stored one is not kept for it. */

@@ -9,13 +9,19 @@ export interface FeedState {
   readonly currentPull: number | undefined;
   /** The version of its source in the last complete pull, bound to what was asked for; only `src/feed` can read it. */
   readonly version: string | undefined;
-  /** How the keys of all its mappings were derived; `undefined` if unknown. */
+  /** How the keys of all its mappings were derived; `undefined` if unknown. See {@link KEYS_CHANGED}. */
   readonly keyRule: string | undefined;
   /** The undo since which the feed is not pulled, until a person resumes it. */
   readonly stopped: { readonly by: number; readonly undone: number | undefined } | undefined;
   /** Whether its current pull had no records. */
   readonly sawNothing: boolean;
 }
+
+/**
+ * Instead of a rule, once a person has given jobs to new keys: then the source has other keys, and a record whose posting was not found
+ * may be that of a job that still has its former key.
+ */
+export const KEYS_CHANGED = 'changed';
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query(

@@ -43,7 +43,8 @@ export async function* readZip(
       const name = nameOf(entry);
       const { uncompressedSize: totalBytes } = entry;
       const chunks = readFile(archive, entry, signal);
-      yield { name: `${document.name}, ${name}`, chunks, isEndProven: true, totalBytes, pageOf: document.pageOf };
+      const { pageOf, stop } = document;
+      yield { name: `${document.name}, ${name}`, chunks, isEndProven: true, totalBytes, pageOf, stop };
     }
   } finally {
     await file?.close();

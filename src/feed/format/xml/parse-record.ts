@@ -74,7 +74,8 @@ class MalformedXml extends Error {
   }
 }
 
-const RUNS_ON = 'a CDATA section or a comment seems to lack its end, and contains another record';
+const RUNS_ON =
+  'a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record';
 
 const unreadable = (why: string): ParsedRecord => ({
   kind: 'unreadable',
@@ -137,6 +138,8 @@ function buildTree(xml: string): RecordTree {
         break;
       case '?':
         at = endOf('?>', xml, markup, 2);
+        // Without its end, which may follow a "<".
+        if (runsOn(xml.slice(markup, at - 2), '<?', open[0]?.name)) throw new MalformedXml(markup, RUNS_ON);
         break;
       default: {
         if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');

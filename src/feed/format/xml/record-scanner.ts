@@ -39,6 +39,8 @@ export interface RecordNames {
 export class RecordScanner {
   /** Whether another record seems to be nested in this one. */
   nested = false;
+  /** How many end tags with the record's name it has, apart from those in sections. */
+  endTags = 0;
   readonly #cursor: MarkupCursor;
   #names: RecordNames = { own: new Uint8Array(), parent: new Uint8Array() };
   #flat = false;
@@ -54,6 +56,7 @@ export class RecordScanner {
    */
   begin(start: number, nameEnd: number, names: RecordNames, flat: boolean): void {
     this.nested = false;
+    this.endTags = 0;
     this.#names = names;
     this.#flat = flat;
     this.#ownDepth = 0;
@@ -157,6 +160,7 @@ export class RecordScanner {
     const opens = mode !== OWN_END && bytes[tag.at - 1] !== SLASH ? 1 : 0;
     if (mode === OWN_END) {
       this.#ownDepth--;
+      this.endTags++;
     } else if (mode === PARENT_START) {
       this.#parentDepth += opens;
     } else {

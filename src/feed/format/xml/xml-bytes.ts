@@ -12,6 +12,7 @@ const SINGLE_QUOTE = 0x27;
 
 export const CDATA_START = Buffer.from('<![CDATA[');
 export const COMMENT_START = Buffer.from('<!--');
+export const INSTRUCTION_START = Buffer.from('<?');
 export const DOCTYPE_START = Buffer.from('<!DOCTYPE');
 const CDATA_END = Buffer.from(']]>');
 const COMMENT_END = Buffer.from('-->');

@@ -5,6 +5,7 @@ import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
+import { EndTagCount } from './end-tag-count.ts';
 import {
   CDATA,
   COMMENT,
@@ -25,6 +26,7 @@ import {
   EXCLAMATION,
   endOfName,
   holdsAt,
+  INSTRUCTION_START,
   indexOfMarkup,
   isCdataStart,
   QUESTION,
@@ -48,9 +50,12 @@ const UNDECODABLE_OUTSIDE =
 export class XmlSplitter implements Splitter {
   readonly #outline: XmlOutline;
   readonly #records: RecordHandOver;
+  readonly #maxRecordBytes: number;
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
+  /** Those of an oversized record, which is not parsed. */
+  readonly #endTags = new EndTagCount();
   /** Checks only the bytes outside the records; records are checked when they are parsed. */
   readonly #outside = new Utf8Check();
   #inRecord = false;
@@ -62,6 +67,7 @@ export class XmlSplitter implements Splitter {
   constructor(options: SplitOptions, sink: SplitSink) {
     this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
     this.#records = new RecordHandOver(sink, options.maxRecordBytes);
+    this.#maxRecordBytes = options.maxRecordBytes;
   }
 
   get records(): number {
@@ -101,6 +107,7 @@ export class XmlSplitter implements Splitter {
   shift(by: number): void {
     this.#cursor.shift(by);
     this.#recordStart -= by;
+    this.#endTags.shift(by);
   }
 
   scan(bytes: Buffer): number {
@@ -113,9 +120,11 @@ export class XmlSplitter implements Splitter {
         this.#splitFlat();
         continue;
       }
+      this.#countEndTags(bytes, bytes.length);
       this.#records.keepHead(bytes, this.#recordStart);
       // Keep one byte before the position: it may be the slash of `/>`, which is checked at the `>`.
-      return cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
+      const next = cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
+      return Math.min(next, this.#endTags.at);
     }
     return bytes.length;
   }
@@ -155,6 +164,8 @@ export class XmlSplitter implements Splitter {
           const found = cursor.leaveSection(bytes);
           if (cursor.mode === CDATA) this.#outline.text(bytes, from, found ? cursor.at - 3 : cursor.at);
           if (cursor.mode === COMMENT) this.#checkComment(bytes, from, found ? cursor.at : bytes.length);
+          if (cursor.mode === INSTRUCTION)
+            this.#checkInstruction(bytes, from, found ? cursor.at - 2 : bytes.length - 1);
           this.#check(bytes, from, cursor.at, found);
           if (!found) return false;
           cursor.mode = TEXT;
@@ -179,6 +190,15 @@ export class XmlSplitter implements Splitter {
     const start = bytes.indexOf(COMMENT_START, from);
     if (start < 0 || start >= to) return;
     this.#outline.note('a comment outside the records contains the start of another one, so records may be in it');
+  }
+
+  /** The same. What looks like a start, and belongs to the end, is after `to`. */
+  #checkInstruction(bytes: Buffer, from: number, to: number): void {
+    const start = bytes.indexOf(INSTRUCTION_START, from);
+    if (start < 0 || start + INSTRUCTION_START.length > to) return;
+    this.#outline.note(
+      'a processing instruction outside the records contains the start of another one, so records may be in it',
+    );
   }
 
   /** Enters the markup at `at`, outside records, or begins a record at its start tag. False: more bytes are needed. */
@@ -237,8 +257,25 @@ export class XmlSplitter implements Splitter {
     }
     if (end === 'cut') this.#outline.note(`record ${this.records + 1} has no end tag`);
     this.#inRecord = false;
+    this.#checkOversized(bytes);
     this.#records.end(bytes, this.#recordStart, this.#cursor.at);
     return true;
+  }
+
+  #countEndTags(bytes: Buffer, to: number): void {
+    if (!this.#records.isOversized) this.#endTags.begin(this.#names.own, this.#recordStart);
+    this.#endTags.take(bytes, to);
+  }
+
+  /** A record that is read is found to go on into another one when it is parsed. */
+  #checkOversized(bytes: Buffer): void {
+    const { at } = this.#cursor;
+    if (!this.#records.isOversized && at - this.#recordStart <= this.#maxRecordBytes) return;
+    this.#countEndTags(bytes, at);
+    if (this.#endTags.count <= this.#scanner.endTags) return;
+    this.#outline.note(
+      `record ${this.records + 1} is above the size limit and seems to contain other records: a CDATA section, a comment or a processing instruction lacks its end`,
+    );
   }
 
   #maySplitFlat(): boolean {

@@ -35,6 +35,19 @@ export const pathsInTemplate = ({ url, body }: Pick<DetailRequestTemplate, 'url'
     [...text.matchAll(PLACEHOLDER)].flatMap(([, sign, name = '']) => (sign === 'source:' ? [] : [name])),
   );
 
+/** What the details are requested with besides their records: if it changes, so may all details. @param source the address of the list. */
+export const detailRequestIdentity = ({ url, body }: Pick<DetailRequestTemplate, 'url' | 'body'>, source: URL) => [
+  url,
+  body ?? null,
+  source.origin,
+  source.pathname,
+  ...[url, ...textsIn(body)].flatMap((text) =>
+    [...text.matchAll(PLACEHOLDER)].flatMap(([, sign, name = '']) =>
+      sign === 'source:' ? [sourceParameter(source, name) ?? ''] : [],
+    ),
+  ),
+];
+
 /** Finds the faults of a template without a record. */
 export function templateFault(
   { url, body }: Pick<DetailRequestTemplate, 'url' | 'body'>,

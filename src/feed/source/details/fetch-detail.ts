@@ -12,7 +12,7 @@ import { systemNetwork } from '../http/redirect-guard.ts';
 import { fetchPage } from '../pages/fetch-page.ts';
 import { decodedPage } from '../pages/page-content.ts';
 import { BrokenOff, type Network } from '../source.ts';
-import { compileDetailRequest } from './detail-request.ts';
+import { compileDetailRequest, detailRequestIdentity } from './detail-request.ts';
 import type { DetailsConfig } from './details-config.ts';
 
 export type FetchedDetail =
@@ -65,9 +65,7 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
   const { network = systemNetwork, limiter } = context;
   const ifMissing = 'the posting may have been withdrawn since the list was read';
   const own = { http: { ...http, accept: request.accept }, limits, ifMissing };
-  const identity = recordHash(
-    Buffer.from(JSON.stringify([request.url, request.body ?? null, source.origin, source.pathname])),
-  );
+  const identity = recordHash(Buffer.from(JSON.stringify(detailRequestIdentity(request, source))));
   const ignored = config.ignore.map(parseValuePath);
   const countingHash = (key: PostingKey, record: RecordTree): Buffer => {
     const counts = ignored.reduce((tree, path) => withoutPath(tree, path), record);

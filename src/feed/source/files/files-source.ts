@@ -1,5 +1,5 @@
 // Files of a local folder as a source.
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileSource } from '../file/file-source.ts';
 import { BrokenOff, reasonOf, type SourceContext, type SourceKind } from '../source.ts';
@@ -30,8 +30,13 @@ const localFolder = (place: string, context: SourceContext): Folder => ({
     } catch (error) {
       throw new BrokenOff(`the folder ${place} can't be read: ${reasonOf(error)}`);
     }
-    const listed = names.slice(0, MAX_FOLDER_FILES + 1).map((name) => statFile(place, name));
-    return (await Promise.all(listed)).filter((file) => file !== undefined);
+    const files: FolderFile[] = [];
+    // Not all names are those of files.
+    while (names.length > 0 && files.length <= MAX_FOLDER_FILES) {
+      const listed = await Promise.all(names.splice(0, MAX_FOLDER_FILES).map((name) => statFile(place, name)));
+      files.push(...listed.filter((file) => file !== undefined));
+    }
+    return files;
   },
   async read(name) {
     const opened = await fileSource.open({ kind: 'file', path: join(place, name) }, context);
@@ -42,15 +47,29 @@ const localFolder = (place: string, context: SourceContext): Folder => ({
   },
 });
 
-/** `undefined` for what is no file, and for one that was removed meanwhile. */
+/**
+ * `undefined` for what is no file, and for one that was removed meanwhile. A link that leads nowhere counts as a file, which cannot be
+ * read: what it is meant to lead to may be missing only for a while.
+ */
 async function statFile(folder: string, name: string): Promise<FolderFile | undefined> {
+  const path = join(folder, name);
   try {
-    const found = await stat(join(folder, name), { bigint: true });
-    if (!found.isFile()) return undefined;
+    const found = (await ifThere(stat(path, BIGINT))) ?? (await ifThere(lstat(path, BIGINT)));
+    if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined;
     const { ino, size, mtimeNs, ctimeNs } = found;
     return { name, modifiedNs: mtimeNs, identity: [ino, size, mtimeNs, ctimeNs].join(' ') };
   } catch (error) {
+    throw new BrokenOff(`${path} can't be read: ${reasonOf(error)}`);
+  }
+}
+
+const BIGINT = { bigint: true } as const;
+
+async function ifThere<Stats>(asked: Promise<Stats>): Promise<Stats | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new BrokenOff(`${join(folder, name)} can't be read: ${reasonOf(error)}`);
+    throw error;
   }
 }

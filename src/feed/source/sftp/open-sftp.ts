@@ -58,9 +58,12 @@ function remoteFolder(config: SftpConfig, { sftp }: SftpSession, signal: AbortSi
       for (const { filename: name, attrs } of entries) {
         if (!matches(name)) continue;
         // Asking for each file would take as many times to the server and back.
-        const isClear = hasMode(attrs) && !attrs.isSymbolicLink();
-        const stats = isClear ? attrs : await statIfThere(sftp, posix.join(path, name));
-        if (stats !== undefined && (!hasMode(stats) || stats.isFile()))
+        const isLink = hasMode(attrs) && attrs.isSymbolicLink();
+        const isClear = hasMode(attrs) && !isLink;
+        const found = isClear ? attrs : await statIfThere(sftp, posix.join(path, name));
+        // A link that leads nowhere counts as a file, which cannot be read: what it is meant to lead to may be missing only for a while.
+        const stats = found ?? (isLink ? attrs : undefined);
+        if (stats !== undefined && (!hasMode(stats) || stats.isFile() || stats.isSymbolicLink()))
           files.push({ name, modifiedNs: BigInt(stats.mtime), identity: identityOf(stats) });
       }
       return files;

@@ -4,6 +4,7 @@ import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
+import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
 import { unreadHashSql } from '../../mapping/unread-hash.ts';
 import type { Queryable, Statements, Transaction } from '../../postgres/database.ts';
@@ -176,8 +177,10 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
       [feed],
     ),
   );
-  // The next pull must read the feed, changed or not.
-  tx.leave(tx.query('update feed_state set source_version = null where feed = $1', [feed]));
+  // The next pull must read the feed, changed or not; others of its jobs may have keys that their postings had before.
+  tx.leave(
+    tx.query('update feed_state set source_version = null, key_rule = $2 where feed = $1', [feed, KEYS_CHANGED]),
+  );
   await endIfNothingLeft(tx, feed);
 }
 
