@@ -8,6 +8,8 @@ export interface ProcessWatch {
 }
 
 const CHECK_EVERY_MS = 150;
+/** On a busy machine a check takes long: the test gets at least this many times as long until the next one. */
+const SHARE_OF_TEST = 3;
 
 /**
  * Searches the command lines of all processes that start from now on, and the environments of all of them except those of
@@ -46,10 +48,15 @@ export function watchProcesses(
     }
     searched = searchedNow;
   };
-  const timer = setInterval(check, CHECK_EVERY_MS);
+  const checkAgain = () => {
+    const from = performance.now();
+    check();
+    timer = setTimeout(checkAgain, Math.max(CHECK_EVERY_MS, SHARE_OF_TEST * (performance.now() - from)));
+  };
+  let timer = setTimeout(checkAgain, CHECK_EVERY_MS);
   return {
     stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       return [...finds.values()];
     },
   };

@@ -15,6 +15,7 @@ import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { withEnv } from '../support/with-env.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const FAST = { evaluateEveryMs: 20, sendEveryMs: 20, subscribeEveryMs: 1_000 };
@@ -43,16 +44,10 @@ async function open(settings = '', feed: Record<string, string> = {}): Promise<A
 }
 
 async function anotherApp(): Promise<App> {
-  const former = { ...process.env };
-  Object.assign(process.env, mirror.env);
-  try {
-    const app = await openApp({ config: mirror.configPath, quiet: true });
-    app.log.level = 'silent';
-    ends.push(() => app.close());
-    return app;
-  } finally {
-    process.env = former;
-  }
+  const app = await withEnv(mirror.env, () => openApp({ config: mirror.configPath, quiet: true }));
+  app.log.level = 'silent';
+  ends.push(() => app.close());
+  return app;
 }
 
 const ops = (app: App) => {

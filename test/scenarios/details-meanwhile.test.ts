@@ -282,7 +282,7 @@ describe('while a pull requests details', () => {
       const { db } = await context();
       await db.transaction(async (tx) => {
         const [row] = await tx.query<{ id: SiteJobId }>(`select site_job_id as id from mapping where key = 'j1'`);
-        const owner = await lockOwner(tx, siteName('board'), row?.id ?? expect.fail());
+        const owner = await lockOwner(tx, [siteName('board')], row?.id ?? expect.fail());
         await endOwnership(tx, owner ?? expect.fail(), { feed: acme, key: postingKey('other') });
       });
     });

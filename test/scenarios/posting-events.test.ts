@@ -11,6 +11,7 @@ import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { withEnv } from '../support/with-env.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ALL = 'on: [posting.mirrored, posting.rejected, posting.removed]';
@@ -38,20 +39,14 @@ async function start(settings: string, url = 'http://127.0.0.1:1/', timing = IDL
   const config = join(mirror.folder, 'start.yaml');
   const alerts = settings === '' ? '' : `alerts: { hr: { url: "${url}", secret: "\${HR_SECRET}", ${settings} } }\n`;
   await writeFile(config, text + alerts);
-  const former = { ...process.env };
-  Object.assign(process.env, mirror.env, { HR_SECRET: SECRET });
-  try {
-    const app = await openApp({ config, quiet: true });
-    app.log.level = 'silent';
-    const running = await startAlerts(app, timing);
-    ends.push(async () => {
-      await running.stop();
-      await app.close();
-    });
-    return app;
-  } finally {
-    process.env = former;
-  }
+  const app = await withEnv({ ...mirror.env, HR_SECRET: SECRET }, () => openApp({ config, quiet: true }));
+  app.log.level = 'silent';
+  const running = await startAlerts(app, timing);
+  ends.push(async () => {
+    await running.stop();
+    await app.close();
+  });
+  return app;
 }
 
 interface Told {

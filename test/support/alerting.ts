@@ -11,6 +11,7 @@ import { type App, openApp } from '../../src/runtime/app.ts';
 import type { AlertPayload } from '../../src/telemetry/alerts/alert-message.ts';
 import { type HttpReceiver, startReceiver } from './http-receiver.ts';
 import { type Mirror, openMirror } from './mirror.ts';
+import { withEnv } from './with-env.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const FAST_ALERTS: AlertTiming = { evaluateEveryMs: 50, sendEveryMs: 50, subscribeEveryMs: 1_000 };
@@ -69,7 +70,7 @@ export async function openAlerting(settings = '', feed: Record<string, string> =
 }
 
 async function openProcess(path: string, env: Readonly<Record<string, string>>): Promise<AlertingProcess> {
-  const app = await appWith(path, env);
+  const app = await withEnv(env, () => openApp({ config: path, quiet: true }));
   app.log.level = 'silent';
   let stopped: Promise<void> | undefined;
   let stopAlerts = async (): Promise<void> => undefined;
@@ -95,16 +96,6 @@ function opsOf({ config }: App): AlertDestination {
   const found = config.alerts.get('ops');
   if (found === undefined) throw new Error('no destination ops');
   return found;
-}
-
-async function appWith(config: string, env: Readonly<Record<string, string>>): Promise<App> {
-  const former = { ...process.env };
-  Object.assign(process.env, env);
-  try {
-    return await openApp({ config, quiet: true });
-  } finally {
-    process.env = former;
-  }
 }
 
 /** Such as `alert.opened held acme` or `posting.mirrored a`. */
