@@ -147,11 +147,12 @@ async function findReached(
   });
   if (sent.length === 0) return new Set();
   const rows = await tx.query<{ token: string }>(
-    // The upper bound has a plan that is made while the table is small read the index of times, too.
-    `select c.token from request q join feed_state f on f.feed = q.feed
+    // Every plan must read the index of times, also one that was made while the table was small: hence the upper bound, and no join here.
+    `with recent as materialized (select feed, site_job_id, at from request
+         where at between $5 and 'infinity' and operation <> 'create')
+     select c.token from recent q join feed_state f on f.feed = q.feed
        join unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) c(site, id, token, started)
-         on c.id = q.site_job_id and c.site = f.site and c.started <= q.at
-     where q.at between $5 and 'infinity' and q.operation <> 'create'`,
+         on c.id = q.site_job_id and c.site = f.site and c.started <= q.at`,
     [
       sent.map(({ attempt }) => attempt.site),
       sent.map(({ result }) => result.siteJobId),
