@@ -1,7 +1,7 @@
 // Pages stay small with more entries than any of them counts, and 100,000 entries in 200 groups can be reviewed in a browser. To measure
 // times as well, with the number of entries and mappings:
 // `PAGE_ENTRIES=100000 PAGE_MAPPINGS=1000000 npx vitest run test/web/page-sizes.test.ts`
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listGroups } from '../../src/review/list-groups.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
@@ -68,6 +68,7 @@ let served: Served;
 let anna: FormVisitor;
 beforeAll(async () => {
   stage = await openStage();
+  await appendFile(stage.mirror.configPath, '  moved: { site: board, source: moved.xml, format: indeed }\n');
   const { db } = stage.app;
   await stage.pull(postings(1));
   // The rare ones are the newest ones.
