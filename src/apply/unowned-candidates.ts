@@ -10,7 +10,7 @@ import {
   ownedJobs,
   refutedJobs,
   sharedKeys,
-} from '../store/change/doubt.ts';
+} from '../store/change/candidate-owners.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -10,7 +10,7 @@ import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
-import { ownerOfReference } from '../store/change/doubt.ts';
+import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import { adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
 import { ownerByTitledId } from '../store/mapping/titled-id.ts';

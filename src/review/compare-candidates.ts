@@ -5,7 +5,8 @@ import { compareValues, fieldOf } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, toCompare } from '../site/exchange.ts';
-import { type Doubt, ownedJobIds } from '../store/change/doubt.ts';
+import { ownedJobIds } from '../store/change/candidate-owners.ts';
+import type { Doubt } from '../store/change/doubt.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 

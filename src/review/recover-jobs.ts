@@ -4,7 +4,7 @@ import type { Message } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { toCompare } from '../site/exchange.ts';
-import { ownerOfReference } from '../store/change/doubt.ts';
+import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import { markDrifted } from '../store/change/mark-drifted.ts';
 import { replaceJob } from '../store/change/replace-job.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';

@@ -1,6 +1,6 @@
 // Shows what the last matching of a feed found, page by page, and what has become of it since.
 import type { FeedName, SiteJobId } from '../../posting/identifiers.ts';
-import { ownedJobIds } from '../../store/change/doubt.ts';
+import { ownedJobIds } from '../../store/change/candidate-owners.ts';
 import {
   type ListedProposal,
   type ProposalKind,

@@ -12,7 +12,6 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { numberOfTitled } from '../mapping/titled-id.ts';
 import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -21,6 +20,7 @@ import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
+import { ownedJobs } from './candidate-owners.ts';
 import { changeReason } from './change-reason.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { recordAll } from './record-outcomes.ts';
@@ -91,109 +91,6 @@ export async function candidatesOf(db: Queryable, entry: number): Promise<SiteJo
 export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
   const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
-}
-
-const NUMBER = numberOfTitled('site_job_id');
-
-/** The job IDs out of `ids` that belong to a mapping of the site or are orphans, perhaps under an ID with their title. */
-export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
-  const rows = await db.query<{ site_job_id: string }>(
-    `select site_job_id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
-     union select ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])
-     union select site_job_id from orphan_site_job where site = any($1::text[]) and site_job_id = any($2::text[])
-     union select ${NUMBER} from orphan_site_job where site = any($1::text[]) and ${NUMBER} = any($2::text[])`,
-    [await namesOfSite(db, site), ids],
-  );
-  return new Set(rows.map((row) => siteJobId(row.site_job_id)));
-}
-
-/** A job that a posting owns. */
-export interface OwnedJob {
-  /** What the site last accepted; `undefined` if unknown. */
-  readonly fields: Fields | undefined;
-  /** A request for the posting may be changing the job. */
-  readonly inFlight: boolean;
-}
-
-/** Those of these jobs that postings own, by job ID, perhaps under an ID with their title. */
-export async function ownedJobs(
-  db: Queryable,
-  site: SiteName,
-  ids: readonly SiteJobId[],
-): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
-  const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
-    `select m.id as site_job_id, d.fields,
-       exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
-     from (select feed, key, site_job_id as id from mapping where site = any($1::text[]) and site_job_id = any($2::text[])
-       union all select feed, key, ${NUMBER} from mapping where site = any($1::text[]) and ${NUMBER} = any($2::text[])) m
-     left join document d on d.feed = m.feed and d.key = m.key`,
-    [await namesOfSite(db, site), ids],
-  );
-  return new Map(
-    rows.map((row) => [siteJobId(row.site_job_id), { fields: row.fields ?? undefined, inFlight: row.in_flight }]),
-  );
-}
-
-/** Open attempts of the site, with the reference that they sent. */
-export async function openReferences(
-  db: Queryable,
-  site: SiteName,
-  referenceField: string,
-): Promise<readonly { readonly feed: FeedName; readonly key: PostingKey; readonly reference: string }[]> {
-  return db.query(
-    `select feed, key, coalesce(sent_fields, fields)->>$2 as reference from change
-     where site = $1 and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
-    [site, referenceField],
-  );
-}
-
-/** The keys out of `postings` that another feed of the site has too, as `feed key`. */
-export async function sharedKeys(
-  db: Queryable,
-  site: SiteName,
-  postings: readonly { readonly feed: FeedName; readonly key: PostingKey }[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ feed: string; key: string }>(
-    `select p.feed, p.key from unnest($2::text[], $3::text[]) p(feed, key)
-     where exists (select from feed_state f where f.site = $1 and f.feed <> p.feed
-       and (exists (select from mapping m where m.feed = f.feed and m.key = p.key)
-         or exists (select from change c where c.feed = f.feed and c.key = p.key)))`,
-    [site, postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
-  );
-  return new Set(rows.map((row) => `${row.feed} ${row.key}`));
-}
-
-/** Those of these jobs of which a person said that they are not the posting's, as `feed key job`. */
-export async function refutedJobs(
-  db: Queryable,
-  site: SiteName,
-  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ feed: string; key: string; id: string }>(
-    `select p.feed, p.key, p.id from unnest($2::text[], $3::text[], $4::text[]) p(feed, key, id)
-     join refuted_job x on x.feed = p.feed and x.key = p.key and x.site = $1 and x.site_job_id = p.id`,
-    [site, pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
-  );
-  return new Set(rows.map(({ feed, key, id }) => `${feed} ${key} ${id}`));
-}
-
-/** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
-export async function ownerOfReference(
-  db: Queryable,
-  { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
-  referenceField: string,
-  reference: string,
-): Promise<string | undefined> {
-  const [row] = await db.query<{ owner: string }>(
-    `select 'posting ' || key || ' of feed ' || feed as owner from (
-       select m.feed, m.key from mapping m join document d on d.feed = m.feed and d.key = m.key
-       where m.site = $1 and d.fields->>$4 = $5
-       union all
-       select feed, key from change where site = $1 and ($5 in (fields->>$4, sent_fields->>$4))) p
-     where (feed, key) <> ($2, $3) limit 1`,
-    [site, feed, key, referenceField, reference],
-  );
-  return row?.owner;
 }
 
 /** What the site shows of a job that was found for a doubt. */

@@ -1,6 +1,6 @@
 // Reads the lines of an import before it is written, so that their jobs can be checked with the site.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { ownerOfReference } from '../change/doubt.ts';
+import { ownerOfReference } from '../change/candidate-owners.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Session } from '../postgres/database.ts';
 
