@@ -44,7 +44,7 @@ describe('a pull that was overtaken', () => {
     const first = pullFeed(setup, { db, log, signal: new AbortController().signal });
     await asked;
     await db.query(
-      `select pg_terminate_backend(l.pid) from pg_locks l where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+      `select pg_terminate_backend(l.pid, 10000) from pg_locks l where l.locktype = 'advisory' and l.granted and l.objsubid = 1
          and l.database = (select oid from pg_database where datname = current_database())`,
     );
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 4 });

@@ -345,7 +345,7 @@ describe('while a pull requests details', () => {
       async () => {
         const { db } = await context();
         await db.query(
-          `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+          `select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory'
              and database = (select oid from pg_database where datname = current_database())
              and ((classid::bigint << 32) | objid::bigint) = $1::bigint`,
           [lockKey('details', 'acme')],

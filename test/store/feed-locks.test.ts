@@ -59,8 +59,9 @@ it('of hundreds of feeds share one connection, and none remains after release', 
 it('report their loss, and can be taken again', async () => {
   const lock = await lockFeed(one, acme);
   const lost = new Promise((resolve) => lock?.lost.addEventListener('abort', resolve));
+  // Waits for the end: the server reports it before it frees the locks.
   await other.query(
-    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+    `select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory'
        and database = (select oid from pg_database where datname = current_database())`,
   );
   await lost;
@@ -127,7 +128,7 @@ describe('of a pull that requests details', () => {
     await lock?.openToEdits();
     const planning = await lockPlanning(other, acme, signal);
     await other.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+      `select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory'
          and database = (select oid from pg_database where datname = current_database())
          and ((classid::bigint << 32) | objid::bigint) = $1::bigint`,
       [lockKey('details', acme)],

@@ -23,7 +23,7 @@ const ABOUT: ProcessAbout = { command: 'sync', host: 'one', pid: 1, parts: {}, f
 /** Ends all other connections to the database, as an administrator would. */
 const endSessions = () =>
   observer.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
   );
 
