@@ -115,7 +115,7 @@ async function readAndMerge(
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
-  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping) };
+  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy };
   if (opened.kind === 'not_modified') {
     await briefly(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };

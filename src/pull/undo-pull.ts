@@ -84,7 +84,8 @@ export async function undoPull(
     crossStep('undo-started');
     try {
       await closeAbandonedPulls(db, setup.feed, pull);
-      const subject = { pull, feed: setup.feed, site: setup.site, createOnly: createOnlyOf(setup.mapping) };
+      const { feed, site, policy } = setup;
+      const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy };
       const findings = await inPullTransaction(db, subject, (pullTx) => mergeAndCommit(setup, pullTx, options));
       crossStep('undo-committed');
       return { kind: 'undone', pull, undone: options.pull, findings };

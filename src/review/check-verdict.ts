@@ -1,10 +1,10 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
 import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
 import { textOf } from '../plan/message.ts';
-import { type FeedPolicy, updatesJobs } from '../plan/policy.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
-import type { FeedName, SiteJobId } from '../posting/identifiers.ts';
+import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
@@ -12,8 +12,10 @@ import { findEntries } from '../store/change/act-in-review.ts';
 import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
+import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
+import type { PolicyOf } from './configured-policy.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 import { isStale, STALE } from './entry-version.ts';
 
@@ -39,8 +41,8 @@ export interface CheckedSite {
 export interface CheckOptions {
   /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
   readonly site: CheckedSite | undefined;
-  /** What the entry's feed may do to the job, if one is named. Default: `mirror`. */
-  readonly policyOf?: (feed: FeedName) => FeedPolicy | undefined;
+  /** What the entry's feed may do to the job, if one is named. Default: the policy of the feed's last pull. */
+  readonly policyOf?: PolicyOf;
   /** Resolve only this version of the entry. */
   readonly version?: string;
 }
@@ -89,7 +91,9 @@ export async function checkVerdict(
   if (doubt === undefined) return refuseOther(db, entry);
   const tooEarly = verdict.kind === 'missing' ? whyTooEarly(doubt, options.site) : undefined;
   if (tooEarly !== undefined) return refused(tooEarly);
-  const staysAsItIs = !updatesJobs(options.policyOf?.(doubt.attempt.feed));
+  const { feed } = doubt.attempt;
+  const policy = options.policyOf?.(feed) ?? (await readFeedState(db, feed))?.policy;
+  const staysAsItIs = !updatesJobs(policy);
   const matching = {
     referenceField: options.site?.referenceField,
     learnt: await learntRewrites(db, doubt.attempt.site),

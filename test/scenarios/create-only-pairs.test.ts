@@ -133,6 +133,22 @@ describe('the jobs that a person made for a feed that only creates jobs stay as 
     expect((await mirror.siteJobs()).get('p1')).toMatchObject({ description: 'By hand' });
   });
 
+  it('when they are named for an entry by a process that is not configured with the feed', async () => {
+    mirror = await openMirror({ feed: { policy: 'create_only' }, site: { list_path: undefined } });
+    const elsewhere = join(mirror.folder, 'elsewhere.yaml');
+    const config = await readFile(mirror.configPath, 'utf8');
+    await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);
+    expect(await syncOf([posting('p1')])).toMatchObject({ in_doubt: 1 });
+    const id = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'By hand' });
+    const [entry] = (await run('review', 'list', '--json')).json();
+    await writeFile(elsewhere, config.replace(/^ {2}acme:$/m, '  other:'));
+    const { folder, env } = mirror;
+    const words = ['review', 'settle', String(entry?.id), '--exists', id];
+    expect((await runProgram({ folder, env, configPath: elsewhere }, ...words)).status).toBe(0);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 1, updated: 0, requests: 0 });
+    expect(await jobs()).toEqual({ p1: expect.objectContaining({ description: 'By hand' }) });
+  });
+
   it('when they are named for a create that was sent, although the feed has a newer version', async () => {
     mirror = await openMirror({ feed: { policy: 'create_only' }, site: { list_path: undefined } });
     await mirror.sandbox.setFaults([{ name: '500', made: false, on: ['create'], count: 1 }]);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { PersonsVerdict } from '../../review/check-verdict.ts';
+import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
@@ -123,7 +124,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     const report = await resolveEntry(app.db, id, verdict, {
       actor: actorName(as),
       site,
-      policyOf: (feed) => app.config.feeds.get(feed)?.policy,
+      policyOf: configuredPolicy(app.config),
       ...seen,
     });
     if (report.kind === 'refused') {

@@ -218,7 +218,7 @@ const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceF
     db,
     entry,
     { kind: 'exists', siteJobId, anyway: false, exactly: true },
-    { site: { client: { show: ask }, referenceField }, policyOf: () => policy },
+    { site: { client: { show: ask }, referenceField }, policyOf: () => policy ?? 'mirror' },
   );
 
 /** Adopts the job, or records why it is left alone, unless another process has done so or a person stopped the action. */

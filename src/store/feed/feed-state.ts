@@ -1,5 +1,6 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
 import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
+import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -13,6 +14,8 @@ export interface FeedState {
   readonly keyRule: string | undefined;
   /** The undo since which the feed is not pulled, until a person resumes it. */
   readonly stopped: { readonly by: number; readonly undone: number | undefined } | undefined;
+  /** As configured at its last pull; absent: `mirror`, or no pull has recorded it. */
+  readonly policy?: FeedPolicy;
   /** Whether its current pull had no records. */
   readonly sawNothing: boolean;
 }
@@ -25,7 +28,7 @@ export const KEYS_CHANGED = 'changed';
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query(
-    `select f.site, f.current_pull, f.source_version, f.key_rule, f.stopped_by, u.undoes, coalesce(p.seen = 0, false) as saw_nothing
+    `select f.site, f.current_pull, f.source_version, f.key_rule, f.stopped_by, f.policy, u.undoes, coalesce(p.seen = 0, false) as saw_nothing
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
     [feed],
@@ -37,6 +40,7 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
     version: row.source_version ?? undefined,
     keyRule: row.key_rule ?? undefined,
     stopped: row.stopped_by === null ? undefined : { by: row.stopped_by, undone: row.undoes ?? undefined },
+    ...(row.policy === null ? {} : { policy: row.policy }),
     sawNothing: row.saw_nothing,
   };
 }
@@ -62,6 +66,8 @@ export interface FeedStateUpdate {
   readonly pull: number;
   /** As configured. */
   readonly createOnly: CreateOnlyFields;
+  /** As configured. */
+  readonly policy: FeedPolicy | undefined;
   /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
@@ -83,10 +89,10 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7)
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
-       create_only_fields = excluded.create_only_fields,
+       create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
        warnings = coalesce($6::jsonb, feed_state.warnings)`,
     [
@@ -97,6 +103,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.keyRule,
       update.warnings === undefined ? null : toJsonb(update.warnings),
       createOnlyNames(update.createOnly),
+      update.policy,
     ],
   );
 }

@@ -65,7 +65,7 @@ export async function commitPull(
       findings.expired,
     ],
   );
-  await writeFeedState(pullTx.session, { createOnly: undefined, ...pullTx.subject, ...state });
+  await writeFeedState(pullTx.session, { createOnly: undefined, policy: undefined, ...pullTx.subject, ...state });
   // Workers cached their plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
@@ -75,7 +75,7 @@ export async function commitPull(
 
 /** Commits a pull whose feed is unchanged since the last complete pull, with that pull's counts. */
 export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
-  const { pull, feed, createOnly } = subject;
+  const { pull, feed, createOnly, policy } = subject;
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
     await refuseOvertaken(tx, feed, pull);
@@ -91,8 +91,8 @@ export function commitUnmodified(db: Database, subject: PullSubject): Promise<vo
       [pull, waiting, gone, feed],
     );
     await tx.query(
-      'update feed_state set current_pull = $1, retired_at = null, create_only_fields = $3 where feed = $2',
-      [pull, feed, createOnlyNames(createOnly)],
+      'update feed_state set current_pull = $1, retired_at = null, create_only_fields = $3, policy = $4 where feed = $2',
+      [pull, feed, createOnlyNames(createOnly), policy],
     );
   });
 }

@@ -5,6 +5,7 @@ import { RecordIndex } from '../../compact/record-index.ts';
 import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
+import type { FeedPolicy } from '../../plan/policy.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
@@ -26,6 +27,8 @@ export interface PullSubject {
   readonly site: SiteName;
   /** As configured. */
   readonly createOnly?: CreateOnlyFields;
+  /** As configured. Absent: `mirror`. */
+  readonly policy?: FeedPolicy | undefined;
 }
 
 /** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */

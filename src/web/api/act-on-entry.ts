@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
+import { configuredPolicy } from '../../review/configured-policy.ts';
 import { editEntry, editedMessage } from '../../review/edit-posting.ts';
 import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
@@ -96,7 +97,7 @@ const resolveDoubt = operation({
       const report = await resolveEntry(app.db, id, verdictOf(body), {
         actor,
         site,
-        policyOf: (feed) => app.config.feeds.get(feed)?.policy,
+        policyOf: configuredPolicy(app.config),
         version: body.version,
       });
       if (report.kind === 'refused' && report.stale === true)
