@@ -58,7 +58,7 @@ const FEED = `'feed' || trunc(random() * 2)`;
 
 const STATEMENTS = [
   `insert into change (feed, key, site, desired, operation, state, reason)
-   select ${FEED}, 'k' || trunc(random() * 1000000), 'board', 'absent', 'delete', ${STATE}, ${SAID} from generate_series(1, 5)
+   select ${FEED}, gen_random_uuid(), 'board', 'absent', 'delete', ${STATE}, ${SAID} from generate_series(1, 5)
    on conflict do nothing`,
   `insert into record_problem (feed, kind, record_hash, problems, excerpt, first_pull)
    select ${FEED}, 'unreadable', sha256(random()::text::bytea), ${SAID}->'problems', '', 1 from generate_series(1, 3)`,

@@ -41,10 +41,10 @@ it('is renewed after its connection is lost', async () => {
   const lease = await enterAsWorker(db, ABOUT, lost);
   expect(await countWorkers(observer)).toBe(1);
   await endSessions();
-  await vi.waitFor(() => expect(lost).toHaveBeenCalled());
-  await vi.waitFor(async () => expect(await countWorkers(observer)).toBe(1), 10_000);
+  await expect.poll(() => lost).toHaveBeenCalled();
+  await expect.poll(() => countWorkers(observer)).toBe(1);
   await lease.leave();
-  await vi.waitFor(async () => expect(await leases()).toBe(0));
+  await expect.poll(leases).toBe(0);
 });
 
 it('leaves no connection behind if the worker leaves while it is being renewed', async () => {
@@ -68,12 +68,17 @@ it('leaves no connection behind if the worker leaves while it is being renewed',
   };
   const lease = await enterAsWorker(slow, ABOUT, () => undefined);
   await endSessions();
-  await vi.waitFor(() => expect(renewing).toHaveBeenCalled(), 10_000);
+  await expect.poll(() => renewing).toHaveBeenCalled();
   await lease.leave();
   go();
-  await vi.waitFor(() => expect(opened).toHaveLength(2));
+  await expect.poll(() => opened).toHaveLength(2);
   const second = opened[1] as Session;
-  await vi.waitFor(() => expect(second.query('select 1')).rejects.toThrow());
+  const isOpen = () =>
+    second.query('select 1').then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isOpen).toBe(false);
   expect(await leases()).toBe(0);
 });
 
@@ -94,8 +99,8 @@ it('ends a connection on which it could not be recorded, so that the next one ge
   };
   const lease = await enterAsWorker(failing, ABOUT, () => undefined);
   await endSessions();
-  await vi.waitFor(() => expect(opened).toBe(3), 10_000);
-  await vi.waitFor(async () => expect(await leases()).toBe(1));
+  await expect.poll(() => opened).toBe(3);
+  await expect.poll(leases).toBe(1);
   await lease.leave();
-  await vi.waitFor(async () => expect(await leases()).toBe(0));
+  await expect.poll(leases).toBe(0);
 });
