@@ -1,6 +1,6 @@
 // Adopting found jobs as an action on many entries: each exactly once, whatever stops it, and none is left alone because of trouble
 // of the site.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readFoundJobs, startAdoptingFound } from '../../src/review/adopt-found.ts';
 import { continueBulk, stopBulk } from '../../src/review/bulk/stop-bulk.ts';
@@ -17,8 +17,6 @@ import { changeJob, removeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { acme } from './stage.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let jobs: ReadonlyMap<string, string>;
@@ -46,7 +44,7 @@ async function run(id: number, signal = new AbortController().signal, onProgress
 }
 /** The site answers about the second one only after the stop. */
 async function stopAfterFirst(id: number): Promise<void> {
-  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1_000, on: ['show'], after: 1, count: 1 }]);
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 3_000, on: ['show'], after: 1, count: 1 }]);
   const { bulk } = await run(id, undefined, () => void stopBulk(app.db, id, 'ann'));
   expect(bulk).toMatchObject({ state: 'stopped', done: 1, skipped: 0 });
 }
