@@ -270,13 +270,13 @@ describe('probe', () => {
   });
 
   it.each([
-    ['a refused connection', 'ECONNREFUSED', async () => closedUrl()],
-    ['an unknown host', 'host name', async () => new URL('http://no-such-host.invalid')],
-    ['a self-signed certificate', 'self-signed', async () => tls.url],
-    ['a handshake that never ends', '300 ms', async () => new URL(mute.url.href.replace('http:', 'https:'))],
-    ['no answer', '300 ms', async () => mute.url],
-  ])('describes the cause as for a request: %s', async (_name, words, place) => {
-    await using client = openClient(await place(), { timeoutMs: 300 });
+    ['a refused connection', 'ECONNREFUSED', async () => closedUrl(), 60_000],
+    ['an unknown host', 'host name', async () => new URL('http://no-such-host.invalid'), 60_000],
+    ['a self-signed certificate', 'self-signed', async () => tls.url, 60_000],
+    ['a handshake that never ends', '300 ms', async () => new URL(mute.url.href.replace('http:', 'https:')), 300],
+    ['no answer', '300 ms', async () => mute.url, 300],
+  ])('describes the cause as for a request: %s', async (_name, words, place, timeoutMs) => {
+    await using client = openClient(await place(), { timeoutMs });
     const [{ outcome }, probed] = await Promise.all([client.send(create, anyTime), client.probe()]);
     const message = 'message' in outcome ? outcome.message : '';
     expect(message).toContain(words);
