@@ -42,15 +42,15 @@ it('is done for those, and says why the others wait', async () => {
   expect(await bulk(id)).toMatchObject({ state: 'open', total: 4, done: 1 });
   await db.query(`update bulk_action set touched_at = now() - interval '1 minute'`);
   const runner = runnerOf(config);
-  await expect.poll(async () => (await bulk(id))?.done, { timeout: 20_000 }).toBe(3);
+  await expect.poll(async () => (await bulk(id))?.done).toBe(3);
   await db.query(`update bulk_action set touched_at = now() - interval '1 minute'`);
   await expect
-    .poll(async () => (await bulk(id))?.waitsFor, { timeout: 20_000 })
+    .poll(async () => (await bulk(id))?.waitsFor)
     .toBe('feed a-former is no longer configured, so nothing is sent for it');
   expect(await bulk(id)).toMatchObject({ state: 'open', done: 3, skipped: 0 });
   // A person ends the wait.
   runner.begin(id);
-  await expect.poll(async () => (await bulk(id))?.state, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await bulk(id))?.state).toBe('done');
   await runner.stop(5_000);
   expect(await skippedOfBulk(db, id)).toEqual([
     { message: 'feed a-former is no longer configured, so nothing is sent for it', count: 1 },

@@ -29,7 +29,7 @@ const page = () => anna.get('/posting?feed=acme&key=a%2F1');
 const run = (...args: readonly string[]) => runProgram(stage.mirror, ...args);
 const edit = (...args: readonly string[]) => run('review', 'edit', 'acme', KEY, '--as', 'tom', ...args);
 const onSite = async () => (await stage.mirror.siteJobs()).get(KEY) ?? {};
-const arrives = (fields: object) => expect.poll(onSite, { timeout: 20_000 }).toMatchObject(fields);
+const arrives = (fields: object) => expect.poll(onSite).toMatchObject(fields);
 
 /** What the site or the feed does not allow, through each medium. */
 async function refusals(version: string, shown: Answer): Promise<void> {

@@ -184,7 +184,7 @@ describe('the processes', () => {
     expect(await counted(id)).toEqual({ done: 1, leftAlone: 0 });
     await db.query(`update bulk_action set touched_at = now() - interval '1 minute'`);
     const runner = startBulkRunner(stage.app, () => undefined);
-    await expect.poll(() => counted(id), { timeout: 20_000 }).toEqual({ done: 3, leftAlone: 0 });
+    await expect.poll(() => counted(id)).toEqual({ done: 3, leftAlone: 0 });
     await runner.stop(5_000);
     for (const key of ['b', 'c', 'd']) expect(await audited(key)).toHaveLength(1);
   });

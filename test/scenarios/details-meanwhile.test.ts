@@ -190,7 +190,7 @@ describe('while a pull requests details', () => {
         expect(edited).toMatchObject({ kind: 'edited', remaining: undefined });
       }
       // The worker sends them before the pull goes on.
-      await expect.poll(async () => (await mirror.siteJobs()).size, { timeout: 20_000 }).toBe(5);
+      await expect.poll(async () => (await mirror.siteJobs()).size).toBe(5);
     });
     expect(report).toMatchObject({ rejected: 0, complete: true });
     const onSite = await mirror.siteJobs();
@@ -264,7 +264,7 @@ describe('while a pull requests details', () => {
     change('j2', { text: 'Cook' });
     const report = await whileWaiting('new', sync, async () => {
       await mirror.engine();
-      await expect.poll(async () => (await mirror.siteJobs()).size, { timeout: 20_000 }).toBe(5);
+      await expect.poll(async () => (await mirror.siteJobs()).size).toBe(5);
     });
     expect(report).toMatchObject({ complete: true, created: 1, updated: 1, deleted: 1, unchanged: 3 });
     const onSite = await mirror.siteJobs();
@@ -325,7 +325,7 @@ describe('while a pull requests details', () => {
       for (const { at } of rows) tries.add(at.toISOString());
       return tries.size;
     };
-    await expect.poll(tried, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(tried).toBeGreaterThan(3);
     expect(requested().sort()).toEqual(['j1', 'j2', 'j3', 'j4', 'j5']);
     expect(await db.query('select from change')).toEqual([]);
     expect(await db.query('select from pull where committed_at is not null')).toEqual([]);
@@ -351,7 +351,7 @@ describe('while a pull requests details', () => {
           [lockKey('details', 'acme')],
         );
         const status = async () => (await findPull(db, lost ?? 0))?.status;
-        await expect.poll(status, { timeout: 20_000 }).toBe('failed');
+        await expect.poll(status).toBe('failed');
       },
     );
     // It starts again by itself.

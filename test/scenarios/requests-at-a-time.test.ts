@@ -43,7 +43,7 @@ it('are as many as configured, although the next changes are ready while outcome
   const report = mirror.sync();
   const seen: number[] = [];
   while (site.got.length < 30 || open.length > 0) {
-    await expect.poll(() => open.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => open.length).toBeGreaterThan(0);
     seen.push(open.length);
     answer();
   }
@@ -63,8 +63,8 @@ it('get no new one once the process stops: changes without a slot are left to th
   const queue = await openSiteQueue(engine.backend, siteName('board'));
   engine.wake();
   // A batch of eight: two are in flight, the others wait for a slot.
-  await expect.poll(async () => (await queue.counts()).active, { timeout: 10_000 }).toBe(1);
-  await expect.poll(() => open.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(async () => (await queue.counts()).active).toBe(1);
+  await expect.poll(() => open.length).toBe(2);
   await queue.close();
   const stopped = mirror.stopEngine();
   await new Promise(setImmediate);

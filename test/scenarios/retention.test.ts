@@ -1,12 +1,10 @@
 // Old rows are removed however jobmirror is run: by `sync` from cron as well as by `start` and `work`.
 import { appendFile } from 'node:fs/promises';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { startProgram } from '../cli/program.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror.close());
@@ -40,7 +38,7 @@ it.each(['start', 'work'])('with %s, soon after its start', async (command) => {
   await open();
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
   const running = startProgram([command, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
-  await expect.poll(oldRows, { timeout: 40_000 }).toBe(0);
+  await expect.poll(oldRows).toBe(0);
   running.process.kill('SIGTERM');
   await running.ended;
 });

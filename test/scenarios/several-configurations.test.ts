@@ -1,7 +1,7 @@
 // Processes with different configurations on one database: none removes another's schedules or holds back its changes.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import type { Installation } from '../laws/installation.ts';
 import { lawTest as it, QUEUES } from '../laws/law-test.ts';
@@ -36,8 +36,7 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
       const { db } = await installation.app();
       const pullsOf = async (feed: string) =>
         (await db.query('select from pull where feed = $1 and committed_at is not null', [feed])).length;
-      const pulled = (feed: string, times: number) =>
-        vi.waitUntil(async () => (await pullsOf(feed)) >= times, { timeout: 20_000, interval: 100 });
+      const pulled = (feed: string, times: number) => expect.poll(() => pullsOf(feed)).toBeGreaterThanOrEqual(times);
 
       const leading = start(installation, one);
       await leading.started;
@@ -63,9 +62,7 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
   );
 });
 
-it('a stored schedule that cannot be read stops no other feed, and is reported', {
-  timeout: 60_000,
-}, async ({ open }) => {
+it('a stored schedule that cannot be read stops no other feed, and is reported', async ({ open }) => {
   const installation = await open();
   const path = await configure(installation, 'one', ['schedule: "* * * * * *"']);
   const one = (await readFile(path, 'utf8')).match(/^ {2}one:\n(?: {4}.*\n)+/m)?.[0] ?? '';
@@ -80,8 +77,7 @@ it('a stored schedule that cannot be read stops no other feed, and is reported',
     const rows = await db.query('select from pull where feed = $1 and committed_at is not null', [feed]);
     return rows.length;
   };
-  const pulled = (feed: string, times: number) =>
-    vi.waitUntil(async () => (await pulls(feed)) >= times, { timeout: 20_000, interval: 100 });
+  const pulled = (feed: string, times: number) => expect.poll(() => pulls(feed)).toBeGreaterThanOrEqual(times);
   await pulled('two', 1);
   await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'two'`);
   const [before, other] = [await pulls('one'), await pulls('two')];

@@ -42,7 +42,7 @@ it('an update is sent, and the site does not count as unreachable', async () => 
 
 it('an update that was taken from its worker meanwhile is not sent by it', async () => {
   const syncing = beginUpdate();
-  await expect.poll(async () => (await sending())?.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await sending())?.length).toBe(1);
   const { db } = await mirror.app();
   const limits = { deadlineMs: 0, mayLandMs: 0, mostTries: 10 };
   expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(1);

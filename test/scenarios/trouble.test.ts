@@ -140,14 +140,14 @@ describe('a site that says "no such job"', () => {
     await mirror.sandbox.setFaults([{ name: '404' }]);
     const before = mirror.sandbox.requests.total();
     await mirror.engine();
-    await expect.poll(() => mirror.sandbox.requests.total(), { timeout: 60_000 }).toBeGreaterThan(before);
+    await expect.poll(() => mirror.sandbox.requests.total()).toBeGreaterThan(before);
     await mirror.stopEngine();
     await mirror.sandbox.setFaults([]);
     await (await mirror.app()).db.query(`update orphan_site_job set not_before = '-infinity'`);
     await mirror.engine();
-    await expect.poll(() => mirror.sandbox.inspect.count(), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => mirror.sandbox.inspect.count()).toBe(2);
     const left = async () => (await mirror.app()).db.query('select from orphan_site_job');
-    await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+    await expect.poll(left).toEqual([]);
   });
 
   itInAll('for every job is believed once a person says that the site was emptied', async () => {
