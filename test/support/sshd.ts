@@ -42,8 +42,19 @@ export function sshdForTests(): SshdForTests {
   return { available, note: available ? '' : ` (skipped: no ${SSHD})`, start: startSshd };
 }
 
-/** Serves SFTP to the user who runs the tests, by key. */
+/** Another process may take the port between its choice and its use. */
 async function startSshd(): Promise<PrivateSshd> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOn(await freePort());
+    } catch (error) {
+      if (tries === 3 || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+/** Serves SFTP to the user who runs the tests, by key. */
+async function startOn(port: number): Promise<PrivateSshd> {
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-sshd-'));
   // Where OpenSSH confines the part of it that talks to strangers. Debian makes it when the service starts.
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
@@ -55,7 +66,6 @@ async function startSshd(): Promise<PrivateSshd> {
   makeKey('encrypted', 'hush');
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   await writeFile(join(folder, 'authorized'), (await read('client.pub')) + (await read('encrypted.pub')));
-  const port = await freePort();
   const settings = [
     `Port ${port}`,
     'ListenAddress 127.0.0.1',
