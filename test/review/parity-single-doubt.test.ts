@@ -12,7 +12,8 @@ import { openStage, type Stage } from './stage.ts';
 let stage: Stage;
 let served: Served;
 beforeEach(async () => {
-  stage = await openStage();
+  // Longer than the commands of a test take on a busy machine.
+  stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
   served = await serve(stage.mirror);
 });
 afterEach(async () => {
@@ -21,7 +22,7 @@ afterEach(async () => {
 });
 
 const STALE = 'it has changed since you saw it';
-const YOUNG = /its request may still arrive: decide it later, in \d s \(doubts.resolve_after_seconds\)/;
+const YOUNG = /its request may still arrive: decide it later, in \d+ s \(doubts.resolve_after_seconds\)/;
 
 /** Says that there is no job of the create that was shown with this version. Returns what it was told, and whether it was refused. */
 type Decide = (entry: number, version: string) => Promise<{ readonly refused: boolean; readonly said: string }>;
