@@ -6,7 +6,7 @@ import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
-import { endPause, noteFailedProbe, readSiteState } from '../store/site/site-state.ts';
+import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { isOrphanGone } from './confirm-gone.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
@@ -38,9 +38,7 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   if (recovered > 0)
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
   const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
-  // The recorded address is another process's configuration, so the recorded state is about another place.
-  if (state.address !== undefined && state.address !== siteContext.address)
-    return { recovered, doubts: 0, resumed: false };
+  if (isElsewhere(siteContext, state)) return { recovered, doubts: 0, resumed: false };
   if (state.tokenRefused) return { recovered, doubts: 0, resumed: await tryToken(siteContext, signal) };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;
@@ -73,10 +71,15 @@ export async function probeIfPaused(siteContext: SiteContext, signal: AbortSigna
   else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(siteContext, signal);
 }
 
-/** Whether the site refuses this process's token: then a process with another token has to lead. */
-export async function isTokenRefused({ db, site, tokenDigest }: SiteContext): Promise<boolean> {
-  return (await readSiteState(db.prepared, site, tokenDigest)).tokenRefused;
+/** Whether this process may send to the site: if not, one with another token, or with the address of the site's jobs, has to lead. */
+export async function maySend(siteContext: SiteContext): Promise<boolean> {
+  const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
+  return !state.tokenRefused && !isElsewhere(siteContext, state);
 }
+
+/** The recorded address is another process's configuration, so the recorded state is about another place. */
+const isElsewhere = ({ address }: SiteContext, state: SiteState): boolean =>
+  state.address !== undefined && state.address !== address;
 
 /** Tries a refused token with one harmless GET when due. Returns whether the site accepts it again. */
 async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface OpenDoubt extends DoubtfulCreate, Candidates {
   readonly doubt: Doubt;
   /** Another posting may have the same reference. */
   shared: boolean;
-  /** Candidates whose reference may also be another open create's: a person decides whose they are. */
+  /** Candidates that may be another open create's, or a job that a person refused: a person decides whose they are. */
   readonly contended: Set<string>;
 }
 

@@ -16,7 +16,7 @@ import type { SiteContext } from './site-context.ts';
 
 /**
  * Drops candidates that a mapping already owns, that show the reference of another posting of ours, or of which a person said that they are
- * not the posting's.
+ * not the posting's. If the site has made one of the latter since, it may be another job under the same ID: a person decides.
  */
 export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
   const { referenceField, learnt } = matching;
@@ -51,7 +51,10 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     const free = open.candidates.filter((candidate) => {
-      if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) return false;
+      if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) {
+        if (candidate.createdAt === undefined || candidate.createdAt < open.notBefore) return false;
+        open.contended.add(candidate.siteJobId);
+      }
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
       if (owned.has(candidate.siteJobId)) {

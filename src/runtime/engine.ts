@@ -6,7 +6,7 @@ import { applyChange } from '../../jobs/apply-change.ts';
 import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
-import { isTokenRefused, maintainBacklog, probeIfPaused } from '../apply/maintain-backlog.ts';
+import { maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -206,8 +206,8 @@ async function openSiteWorker(
     readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
-    // Queue jobs are only for processes whose token the site accepts.
-    tryLead: async () => !(await isTokenRefused(siteContext)) && (await lead.holds()),
+    // Queue jobs are only for processes that may send.
+    tryLead: async () => (await maySend(siteContext)) && (await lead.holds()),
     mayDispatch: async () => {
       const state = await readSiteState(db.prepared, site.name, siteContext.tokenDigest);
       return state.pausedSince === undefined && state.waitsMs <= 0;
@@ -275,8 +275,8 @@ function startWorking(
 }
 
 /**
- * Maintains the backlog of a site regularly while this process leads for it. If the site refuses its token, it neither
- * leads nor takes queue jobs from processes that can send; it does what maintenance it can, and probes the token.
+ * Maintains the backlog of a site regularly while this process leads for it. If the site refuses its token, or its jobs are at another
+ * address, it neither leads nor takes queue jobs from processes that can send; it does what maintenance it can, and probes the token.
  */
 function maintainRegularly(
   siteContext: SiteContext,
@@ -286,18 +286,17 @@ function maintainRegularly(
   { maintainEveryMs }: Timing,
 ): Rounds {
   let idle = false;
-  /** Returns whether the token is refused. */
-  async function updateTokenHealth(): Promise<boolean> {
-    const refused = await isTokenRefused(siteContext);
-    if (refused) await lead.resign();
-    if (refused !== idle) await (refused ? worker.pause() : worker.resume());
-    idle = refused;
-    return refused;
+  /** Returns whether this process may send. */
+  async function updateIdle(): Promise<boolean> {
+    const may = await maySend(siteContext);
+    if (!may) await lead.resign();
+    if (idle === may) await (may ? worker.resume() : worker.pause());
+    idle = !may;
+    return may;
   }
   async function maintain(signal: AbortSignal): Promise<void> {
     try {
-      const refused = await updateTokenHealth();
-      if (!refused && !(await lead.holds())) return;
+      if ((await updateIdle()) && !(await lead.holds())) return;
       const { recovered, doubts, resumed, searched = false } = await maintainBacklog(siteContext, signal);
       if (recovered > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {

@@ -173,6 +173,23 @@ describe('doubts', () => {
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'ready', operation: 'create' }]);
   });
 
+  it('leave it to a person whether the site has used the ID of such a job again', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
+    await db.query(
+      `insert into refuted_job (site, site_job_id, feed, key) values ('board', '1', 'acme', 'a'), ('board', '2', 'acme', 'b')`,
+    );
+    const list = [
+      job('1', { number: 'a', title: 'Nurse a' }, new Date()),
+      job('2', { number: 'b', title: 'Nurse b' }, new Date(Date.now() - 3_600_000)),
+    ];
+    expect(await recordOutcome({ list })).toBe(1);
+    expect(await db.query('select from mapping')).toEqual([]);
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'in_doubt', note: 'jobs on the site that it may have made: 1; say which one it is' },
+      { key: 'b', state: 'ready', operation: 'create' },
+    ]);
+  });
+
   it('do not adopt a job that a posting has under another name of the site', async () => {
     const { recordOutcome, doubts, db } = await inDoubt(['a']);
     await db.query(
