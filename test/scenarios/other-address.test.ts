@@ -30,7 +30,7 @@ async function startAtOtherAddress({ folder, configPath, env, sandbox }: Mirror)
   };
 }
 
-it('leaves the creates in doubt to be resolved by the other one', { timeout: 60_000 }, async () => {
+it('leaves the creates in doubt to be resolved by the other one', async () => {
   mirror = await openMirror({
     site: {
       limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 3 }',
