@@ -32,7 +32,7 @@ const ask = (body: unknown) => served.api('POST', 'feeds/acme/adopt', body);
 async function run(body: unknown) {
   const { status, body: answer } = await ask(body);
   expect([status, answer]).toEqual([202, { feed: 'acme', run: expect.any(Number) }]);
-  await expect.poll(async () => (await show()).state, { timeout: 20_000, interval: 20 }).not.toBe('running');
+  await expect.poll(async () => (await show()).state, { interval: 20 }).not.toBe('running');
   return show();
 }
 const match = () => run({ decision: 'match' });
@@ -201,7 +201,7 @@ it('stays out of the way of a pull, and shows jobs that postings have got meanwh
     const held = await lockFeed(served.app.db, acme);
     expect(held).toBeDefined();
     return held;
-  });
+  }, 60_000);
   const refused = await ask({ decision: 'sure', mark: found.mark });
   expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('is being pulled')]);
   await lock?.release();
@@ -238,9 +238,7 @@ it('ends when the process stops, and says that it was interrupted', async () => 
   await fourPostings();
   expect((await ask({ decision: 'match' })).status).toBe(202);
   expect((await ask({ decision: 'match' })).status).toBe(409);
-  await expect
-    .poll(async () => (await show()).progress, { timeout: 20_000 })
-    .toContain('reading the list of site board');
+  await expect.poll(async () => (await show()).progress).toContain('reading the list of site board');
   await served.close();
   expect(await served.app.db.query('select state, adopted from adopt_run')).toEqual([
     { state: 'interrupted', adopted: 0 },

@@ -101,7 +101,7 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   await mirror.sandbox.setFaults([{ name: '500', on: ['show'] }]);
   const { bulk } = fits('adoptFound', await adopt((await show()).mark));
   const progress = async () => fits('showReviewAction', await served.api('GET', `review/actions/${bulk}`));
-  await expect.poll(async () => (await progress()).waits_for, { timeout: 10_000 }).toContain('it answered 500');
+  await expect.poll(async () => (await progress()).waits_for).toContain('it answered 500');
   expect(await progress()).toMatchObject({ state: 'open', done: 0, left_alone: 0 });
   const anna = await visitorOf(served, 'anna');
   const page = await anna.get(`/review/actions/${bulk}`);

@@ -29,13 +29,13 @@ const audited = () => stage.app.db.query('select actor, action, feed, key from a
 it('sends what the source has changed, and names who asked', async () => {
   await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'Old' })]));
   await served.api('POST', 'feeds/acme/pulls');
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['Old']);
+  await expect.poll(titles).toEqual(['Old']);
   await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'New' })]));
   const anna = await visitorOf(served, 'anna');
   const page = await anna.get(pageAddress.posting(acme, KEY));
   const after = await anna.press(page, BUTTON);
   expect([after.status, after.text]).toEqual([200, expect.stringMatching(/Pull \d+<\/a> reads feed acme/)]);
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['New']);
+  await expect.poll(titles).toEqual(['New']);
   expect((await audited()).at(-1)).toEqual({ actor: 'anna', action: 'sync', feed: 'acme', key: KEY });
 });
 
@@ -46,7 +46,7 @@ itInAll('leads to the pull for a posting that is new, and follows a pull that ru
   const after = await anna.press(search, BUTTON);
   expect(after.status).toBe(200);
   expect(after.text).toMatch(/<h1>Pull \d+/);
-  await expect.poll(titles, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(titles).toHaveLength(1);
   const found = await anna.get(pageAddress.jobs({ q: 'other' }));
   const lock = await lockFeed(stage.app.db, acme);
   const queued = await anna.press(found, BUTTON);
@@ -63,7 +63,7 @@ it('is done by the next process if this one ends before that', async () => {
   await lock?.release();
   expect(await stage.app.db.query('select from pull')).toEqual([]);
   served = await serve(stage.mirror, { sends: true });
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['New']);
+  await expect.poll(titles).toEqual(['New']);
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   await stage.app.db.query('select pg_sleep(1)');
