@@ -2,10 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { serveWeb } from '../feed/web-server.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
@@ -196,15 +196,10 @@ it.for([
 it('stays out of the way of a pull, and shows jobs that postings have got meanwhile', async () => {
   const { jobs } = await fourPostings();
   const found = await match();
-  // The run has ended, and may still hold the lock.
-  const lock = await vi.waitFor(async () => {
-    const held = await lockFeed(served.app.db, acme);
-    expect(held).toBeDefined();
-    return held;
-  }, 60_000);
+  const lock = await lockWhenFree(served.app.db, acme);
   const refused = await ask({ decision: 'sure', mark: found.mark });
   expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('is being pulled')]);
-  await lock?.release();
+  await lock.release();
   // The search before the first create finds the jobs with the references of p1 and p2, and holds these creates.
   expect(await mirror.sync()).toMatchObject({ created: 2, in_doubt: 2 });
   expect((await show('?show=unsure')).items).toMatchObject([{ key: 'p3', own_job_id: expect.any(String) }]);

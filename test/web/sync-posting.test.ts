@@ -6,6 +6,7 @@ import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
+import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Fields, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
 
@@ -48,10 +49,10 @@ itInAll('leads to the pull for a posting that is new, and follows a pull that ru
   expect(after.text).toMatch(/<h1>Pull \d+/);
   await expect.poll(titles).toHaveLength(1);
   const found = await anna.get(pageAddress.jobs({ q: 'other' }));
-  const lock = await lockFeed(stage.app.db, acme);
+  const lock = await lockWhenFree(stage.app.db, acme);
   const queued = await anna.press(found, BUTTON);
   expect(queued.text).toContain('another pull follows');
-  await lock?.release();
+  await lock.release();
 });
 
 it('is done by the next process if this one ends before that', async () => {
