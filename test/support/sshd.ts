@@ -80,7 +80,7 @@ async function startSshd(): Promise<PrivateSshd> {
       said += piece.toString();
       if (said.includes('Server listening')) resolve();
     });
-    child.once('exit', () => reject(new Error(`sshd ended: ${said}`)));
+    child.once('close', () => reject(new Error(`sshd ended: ${said}`)));
   });
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(folder, 'host.pub')]).toString();
   return {
