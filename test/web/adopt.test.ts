@@ -1,6 +1,6 @@
 // Existing jobs through the API: matched in the background, and adopted only as they were shown and still are.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { serveWeb } from '../feed/web-server.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
@@ -9,8 +9,6 @@ import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let served: Served;
