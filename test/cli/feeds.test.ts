@@ -230,7 +230,7 @@ it('what the queue still has of a retired feed is not sent', async () => {
   const { backend } = await mirror.engine();
   const queue = await openSiteQueue(backend, siteName('board'));
   await queue.addMany(postings(3).map(({ key }) => ({ feed: feedName('acme'), key: postingKey(key) })));
-  await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, active: 0 }), { timeout: 60_000 });
   await queue.close();
   await mirror.stopEngine();
   expect(await mirror.sandbox.inspect.count()).toBe(0);

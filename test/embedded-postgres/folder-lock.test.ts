@@ -1,5 +1,5 @@
 // The lock has one holder at a time, even if processes are killed while holding or taking it.
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -93,10 +93,12 @@ function readNotes(folder: string): string {
 
 describe('a process identity', () => {
   it('is alive for this process, and not for one that has ended', async () => {
-    const child = fork(PROGRAM, [temporaryFolder(), '0'], { cwd: packageRoot });
+    const child = spawn('sleep', ['600']);
+    const gone = once(child, 'exit');
     const identity = identityOf(child.pid ?? 0) ?? '';
     expect(isAlive(identity)).toBe(true);
-    await once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
     expect(isAlive(identity)).toBe(false);
     expect(isAlive(identityOf(process.pid) ?? '')).toBe(true);
   });

@@ -1,7 +1,7 @@
 // One posting for each place of a record, whose texts are in one detail: whatever happens to places and details, no job is made twice,
 // lost or wrongly deleted, all places of a record have the same detail, and it is requested once.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { tryFeed } from '../../src/pull/try-feed.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -14,8 +14,6 @@ import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { checkCounts } from './laws.ts';
 import { randomOf } from './random.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const FORMAT = [
   '{ type: json, records: jobs, total: total, key: id, fields: { number: id, title: title, description: detail/text,',

@@ -39,7 +39,10 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
       return withDatabase(url, name);
     },
     async crash() {
-      process.kill(await postmasterOf(url), 'SIGQUIT');
+      const pid = await postmasterOf(url);
+      process.kill(pid, 'SIGQUIT');
+      // Until it has ended, it may still accept connections.
+      await untilGone(pid);
       await untilBack(url);
     },
     async restart() {

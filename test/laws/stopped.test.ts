@@ -64,7 +64,9 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
       await checkLaws(installation, newer);
       // Otherwise its transaction would block vacuum for as long as the process hangs.
-      expect(await db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands])).toEqual([]);
+      await expect
+        .poll(() => db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands]))
+        .toEqual([]);
 
       stopped.child.kill('SIGCONT');
       const { status, output } = await stopped.ended;

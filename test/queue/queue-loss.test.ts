@@ -83,7 +83,6 @@ describe.each(backends)('on $title', ({ start, missing, title }) => {
       const gone = troubles.filter(({ message }) => message.includes('Missing key'));
       expect(gone.every((error) => error instanceof LostJobError)).toBe(true);
     },
-    60_000,
   );
 });
 
@@ -103,7 +102,7 @@ test('a queue disconnected from the database during a run reconnects, and all po
   expect(cut.length).toBeGreaterThan(1);
   await site.all;
   expect(site.finished).toHaveLength(TOTAL);
-}, 60_000);
+});
 
 test.skipIf(!redis.available)(
   `all postings are processed although Redis is killed during a run and restarts empty${redis.note}`,
@@ -118,5 +117,4 @@ test.skipIf(!redis.available)(
     await site.all;
     expect(site.finished).toHaveLength(TOTAL);
   },
-  60_000,
 );

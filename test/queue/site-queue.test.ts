@@ -56,7 +56,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
   };
   /** Waits until nothing is queued or in flight. */
   const idle = () =>
-    vi.waitUntil(async () => (await queue.counts()).waiting + (await queue.counts()).active === 0, 5000);
+    vi.waitUntil(async () => (await queue.counts()).waiting + (await queue.counts()).active === 0, 60_000);
 
   test.skipIf(missing)('a posting added several times while queued is processed once', async () => {
     await openQueue();
@@ -286,7 +286,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
       },
     });
     await seen.reached(6);
-    await vi.waitUntil(async () => (await queue.counts()).waiting === 0, 5000);
+    await vi.waitUntil(async () => (await queue.counts()).waiting === 0, 60_000);
     expect(await queue.counts()).toEqual({ waiting: 0, active: 1 });
     expect(finished).toEqual([]);
     finish.open();

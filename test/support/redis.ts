@@ -39,21 +39,21 @@ export function redisForTests(): RedisForTests {
   return { available, note: available ? '' : ' (skipped: no redis-server on PATH)', start: startRedis };
 }
 
+/** Tries another free port if somebody takes the chosen one before the server does. */
 async function startRedis(port?: number): Promise<PrivateRedis> {
+  if (port !== undefined) return startAt(port);
+  for (;;) {
+    try {
+      return await startAt(await freePort());
+    } catch (error) {
+      if (!`${error}`.includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function startAt(port: number): Promise<PrivateRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-redis-'));
-  const chosen = port ?? (await freePort());
-  const settings = [
-    '--port',
-    String(chosen),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-  ];
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
   const child = spawn('redis-server', [...settings, '--maxmemory-policy', 'noeviction'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -72,15 +72,15 @@ async function startRedis(port?: number): Promise<PrivateRedis> {
     await rm(folder, { recursive: true, force: true });
   };
   return {
-    url: `redis://127.0.0.1:${chosen}`,
-    port: chosen,
+    url: `redis://127.0.0.1:${port}`,
+    port,
     pid: child.pid ?? 0,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
 }
 
-/** Resolves once the server accepts connections. Keeps reading its output, so the pipe never fills. */
+/** Resolves once the server accepts connections. Keeps reading its output, so the pipe never fills, and to its end if it fails. */
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -89,7 +89,7 @@ function ready(child: ChildProcess): Promise<void> {
       if (said.includes('Ready to accept connections')) resolve();
     });
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`redis-server ended with status ${code}: ${said}`)));
+    child.once('close', (code) => reject(new Error(`redis-server ended with status ${code}: ${said}`)));
   });
 }
 

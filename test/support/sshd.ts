@@ -90,7 +90,7 @@ async function startOn(port: number): Promise<PrivateSshd> {
       said += piece.toString();
       if (said.includes('Server listening')) resolve();
     });
-    child.once('exit', () => reject(new Error(`sshd ended: ${said}`)));
+    child.once('close', () => reject(new Error(`sshd ended: ${said}`)));
   });
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', join(folder, 'host.pub')]).toString();
   return {

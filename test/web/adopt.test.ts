@@ -1,16 +1,14 @@
 // Existing jobs through the API: matched in the background, and adopted only as they were shown and still are.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { serveWeb } from '../feed/web-server.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let served: Served;
@@ -32,7 +30,7 @@ const ask = (body: unknown) => served.api('POST', 'feeds/acme/adopt', body);
 async function run(body: unknown) {
   const { status, body: answer } = await ask(body);
   expect([status, answer]).toEqual([202, { feed: 'acme', run: expect.any(Number) }]);
-  await expect.poll(async () => (await show()).state, { timeout: 20_000, interval: 20 }).not.toBe('running');
+  await expect.poll(async () => (await show()).state, { interval: 20 }).not.toBe('running');
   return show();
 }
 const match = () => run({ decision: 'match' });
@@ -196,15 +194,10 @@ it.for([
 it('stays out of the way of a pull, and shows jobs that postings have got meanwhile', async () => {
   const { jobs } = await fourPostings();
   const found = await match();
-  // The run has ended, and may still hold the lock.
-  const lock = await vi.waitFor(async () => {
-    const held = await lockFeed(served.app.db, acme);
-    expect(held).toBeDefined();
-    return held;
-  });
+  const lock = await lockWhenFree(served.app.db, acme);
   const refused = await ask({ decision: 'sure', mark: found.mark });
   expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('is being pulled')]);
-  await lock?.release();
+  await lock.release();
   // The search before the first create finds the jobs with the references of p1 and p2, and holds these creates.
   expect(await mirror.sync()).toMatchObject({ created: 2, in_doubt: 2 });
   expect((await show('?show=unsure')).items).toMatchObject([{ key: 'p3', own_job_id: expect.any(String) }]);
@@ -238,9 +231,7 @@ it('ends when the process stops, and says that it was interrupted', async () => 
   await fourPostings();
   expect((await ask({ decision: 'match' })).status).toBe(202);
   expect((await ask({ decision: 'match' })).status).toBe(409);
-  await expect
-    .poll(async () => (await show()).progress, { timeout: 20_000 })
-    .toContain('reading the list of site board');
+  await expect.poll(async () => (await show()).progress).toContain('reading the list of site board');
   await served.close();
   expect(await served.app.db.query('select state, adopted from adopt_run')).toEqual([
     { state: 'interrupted', adopted: 0 },

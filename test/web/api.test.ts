@@ -361,9 +361,7 @@ it('starts a pull, whose changes are sent', async () => {
   const started = await served.api('POST', 'feeds/acme/pulls', undefined, { as: 'puller' });
   const { pull } = fits('startPull', started);
   expect(started.headers.get('location')).toBe(`/api/v1/pulls/${pull}`);
-  await expect
-    .poll(async () => fits('showPull', await get(`pulls/${pull}`)).status, { timeout: 20_000 })
-    .toBe('mirrored');
+  await expect.poll(async () => fits('showPull', await get(`pulls/${pull}`)).status).toBe('mirrored');
   expect((await stage.mirror.siteJobs()).size).toBe(3);
   expect(await stage.app.db.query('select actor, action, feed from audit')).toEqual([
     { actor: 'token puller', action: 'pull', feed: 'acme' },
@@ -379,7 +377,7 @@ itInAll('brings one posting up to date, after a pull that runs', async () => {
   expect(fits('syncPosting', queued)).toEqual({ feed: 'acme', key: 'A/1', pull: null });
   expect(queued.headers.get('location')).toBe('/api/v1/feeds/acme/postings/A%2F1');
   await lock?.release();
-  await expect.poll(async () => (await get('feeds/acme/postings/A%2F1')).body?.state, { timeout: 20_000 }).toBe('live');
+  await expect.poll(async () => (await get('feeds/acme/postings/A%2F1')).body?.state).toBe('live');
   expect((await served.api('POST', 'feeds/nothing/postings/x/sync')).status).toBe(404);
 });
 

@@ -1,5 +1,5 @@
 // Jobs that a search of the site found: the page and the API adopt those that are certain, as `review settle FEED --found` does.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
@@ -8,8 +8,6 @@ import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let served: Served;
@@ -101,7 +99,7 @@ it('what it waits for is shown, and it can be stopped and continued', async () =
   await mirror.sandbox.setFaults([{ name: '500', on: ['show'] }]);
   const { bulk } = fits('adoptFound', await adopt((await show()).mark));
   const progress = async () => fits('showReviewAction', await served.api('GET', `review/actions/${bulk}`));
-  await expect.poll(async () => (await progress()).waits_for, { timeout: 10_000 }).toContain('it answered 500');
+  await expect.poll(async () => (await progress()).waits_for).toContain('it answered 500');
   expect(await progress()).toMatchObject({ state: 'open', done: 0, left_alone: 0 });
   const anna = await visitorOf(served, 'anna');
   const page = await anna.get(`/review/actions/${bulk}`);

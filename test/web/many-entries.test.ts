@@ -56,9 +56,9 @@ it('lists a group, edits all of it by a table, and sends the result', async () =
   });
   const { bulk } = fits('actOnReview', started);
   expect(started.headers.get('location')).toBe(`/api/v1/review/actions/${bulk}`);
-  await expect.poll(async () => (await show(bulk)).state, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await show(bulk)).state).toBe('done');
   expect(await show(bulk)).toMatchObject({ action: 'edit', actor: 'token reviewer', total: 3, done: 3, left_alone: 0 });
-  await expect.poll(async () => (await stage.mirror.siteJobs()).size, { timeout: 20_000 }).toBe(5);
+  await expect.poll(async () => (await stage.mirror.siteJobs()).size).toBe(5);
   expect(fits('listReviewActions', await served.api('GET', 'review/actions')).items).toHaveLength(1);
   expect((await served.api('POST', `review/actions/${bulk}/stop`)).status).toBe(409);
 });
@@ -100,7 +100,7 @@ it('another process carries out what was started and left, and each entry once',
   expect(await show(bulk)).toMatchObject({ state: 'open', to_do: 3, reason: 'old' });
   await stage.app.db.query(`update bulk_action set touched_at = now() - interval '1 minute'`);
   const runners = [startBulkRunner(served.app, () => undefined), startBulkRunner(served.app, () => undefined)];
-  await expect.poll(async () => (await show(bulk)).state, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await show(bulk)).state).toBe('done');
   await Promise.all(runners.map((runner) => runner.stop(5_000)));
   expect(await stage.app.db.query('select key from audit order by key')).toEqual([
     { key: 'a' },
@@ -121,7 +121,7 @@ it('a process without the feed leaves an edit to one that has it', async () => {
   await other.stop(5_000);
   expect(await show(bulk)).toMatchObject({ state: 'open', to_do: 3, left_alone: 0 });
   const runner = startBulkRunner(served.app, () => undefined);
-  await expect.poll(async () => (await show(bulk)).state, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await show(bulk)).state).toBe('done');
   await runner.stop(5_000);
   expect(await show(bulk)).toMatchObject({ done: 3, left_alone: 0 });
 });

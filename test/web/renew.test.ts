@@ -1,6 +1,6 @@
 // The days of a posting begin anew, as somebody says on its page or through the API: with the roles, the audit and the refusals of
 // `feeds renew`.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -8,8 +8,6 @@ import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 let served: Served;
@@ -58,7 +56,7 @@ it('lets an expired posting have a job again, and a job live for longer', async 
     { actor: 'token reviewer', key: 'p1' },
     { actor: 'anna', key: 'p2' },
   ]);
-  await expect.poll(async () => (await mirror.siteJobs()).has('p1'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => (await mirror.siteJobs()).has('p1')).toBe(true);
   await expect.poll(() => mirror.sync().then(({ gone, unchanged }) => [gone, unchanged])).toEqual([0, 10]);
   expect((await mirror.siteJobs()).size).toBe(10);
 });

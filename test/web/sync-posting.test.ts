@@ -6,6 +6,7 @@ import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
+import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Fields, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
 
@@ -29,13 +30,13 @@ const audited = () => stage.app.db.query('select actor, action, feed, key from a
 it('sends what the source has changed, and names who asked', async () => {
   await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'Old' })]));
   await served.api('POST', 'feeds/acme/pulls');
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['Old']);
+  await expect.poll(titles).toEqual(['Old']);
   await stage.mirror.writeFeed(feedXml([posting(KEY, { title: 'New' })]));
   const anna = await visitorOf(served, 'anna');
   const page = await anna.get(pageAddress.posting(acme, KEY));
   const after = await anna.press(page, BUTTON);
   expect([after.status, after.text]).toEqual([200, expect.stringMatching(/Pull \d+<\/a> reads feed acme/)]);
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['New']);
+  await expect.poll(titles).toEqual(['New']);
   expect((await audited()).at(-1)).toEqual({ actor: 'anna', action: 'sync', feed: 'acme', key: KEY });
 });
 
@@ -46,12 +47,12 @@ itInAll('leads to the pull for a posting that is new, and follows a pull that ru
   const after = await anna.press(search, BUTTON);
   expect(after.status).toBe(200);
   expect(after.text).toMatch(/<h1>Pull \d+/);
-  await expect.poll(titles, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(titles).toHaveLength(1);
   const found = await anna.get(pageAddress.jobs({ q: 'other' }));
-  const lock = await lockFeed(stage.app.db, acme);
+  const lock = await lockWhenFree(stage.app.db, acme);
   const queued = await anna.press(found, BUTTON);
   expect(queued.text).toContain('another pull follows');
-  await lock?.release();
+  await lock.release();
 });
 
 it('is done by the next process if this one ends before that', async () => {
@@ -63,7 +64,7 @@ it('is done by the next process if this one ends before that', async () => {
   await lock?.release();
   expect(await stage.app.db.query('select from pull')).toEqual([]);
   served = await serve(stage.mirror, { sends: true });
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(['New']);
+  await expect.poll(titles).toEqual(['New']);
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   await stage.app.db.query('select pg_sleep(1)');

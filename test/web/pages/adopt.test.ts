@@ -32,7 +32,7 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   };
   const ended = async () => {
     const state = async () => (await served.api('GET', 'feeds/acme/adopt')).body.state;
-    await expect.poll(state, { timeout: 20_000, interval: 20 }).not.toBe('running');
+    await expect.poll(state, { interval: 20 }).not.toBe('running');
   };
   const feed = [posting('new', { city: 'Salem' })];
   /** Adds postings to the feed: those of the keys have certain jobs, the odd one two that may be its own. `new` has none. */

@@ -43,7 +43,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
       return (await page.locator('main').textContent()) ?? '';
     };
     const status = async () => (await served.api('GET', `/api/v1${address}`)).body.status;
-    await expect.poll(status, { timeout: 30_000 }).toBe('review');
+    await expect.poll(status).toBe('review');
     expect(await text(address)).toContain('mirrored, with review');
     const cells = await page.locator('table.sum').first().locator('td.number').allInnerTexts();
     const numbers = cells.map(Number);
@@ -62,7 +62,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     await stage.mirror.writeFeed(feedXml(next));
     const { pull } = (await served.api('POST', 'feeds/acme/pulls')).body;
     const statusOf = async () => (await served.api('GET', `pulls/${pull}`)).body.status;
-    await expect.poll(statusOf, { timeout: 30_000 }).toBe('mirrored');
+    await expect.poll(statusOf).toBe('mirrored');
     const viewport = { width: 320, height: 800 };
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { viewport });
     for (const [path, faults] of [

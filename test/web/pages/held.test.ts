@@ -96,7 +96,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     for (const key of [one, two]) await page.getByRole('checkbox', { name: `Choose ${key}`, exact: true }).check();
     await page.getByLabel('Reason for keeping').fill('seasonal');
     await page.getByRole('button', { name: 'Keep the chosen' }).click();
-    await expect.poll(async () => (await states())[two], { timeout: 20_000 }).toBe('discarded');
+    await expect.poll(async () => (await states())[two]).toBe('discarded');
     expect(await states()).toMatchObject({ [one]: 'discarded', [three]: 'held' });
     await context.close();
 
@@ -107,7 +107,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await tabTo(other.page, 'Delete the chosen', 'Shift+Tab');
     await other.page.keyboard.press('Enter');
     await other.page.getByRole('heading', { name: /^Action/ }).waitFor();
-    await expect.poll(async () => (await states())[three] ?? 'none', { timeout: 20_000 }).toMatch(/ready|sending|none/);
+    await expect.poll(async () => (await states())[three] ?? 'none').toMatch(/ready|sending|none/);
     expect(await stage.app.db.query(`select detail->>'reason' as reason from audit where action = 'discard'`)).toEqual([
       { reason: 'seasonal' },
       { reason: 'seasonal' },
@@ -135,7 +135,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await second.goto(`${served.url}/held?feed=acme`);
     await second.getByLabel('Yes, delete 57 jobs').check();
     await second.getByRole('button', { name: 'Delete all 57' }).click();
-    await expect.poll(async () => Object.values(await states()).includes('held'), { timeout: 20_000 }).toBe(false);
+    await expect.poll(async () => Object.values(await states()).includes('held')).toBe(false);
     expect(Object.values(await states()).filter((state) => state === 'discarded')).toHaveLength(2);
     await context.close();
   });
