@@ -1,14 +1,12 @@
 // A single document over HTTP is requested again after failures that pass, until some of it has arrived.
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import type { SourceConfig } from '../../src/feed/source/sources.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { serveWeb, type WebServer } from './web-server.ts';
 
 let server: WebServer;
-beforeEach(stepTimers);
 afterEach(() => server.close());
 
 const FEED = '<source><job><id>1</id></job></source>';

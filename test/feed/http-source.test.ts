@@ -1,10 +1,9 @@
 // Reading over HTTP: requests, accepted responses, redirects, and time limits.
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { versionOf } from '../../src/feed/source/http/http-version.ts';
 import { boundVersion } from '../../src/feed/source/request-digest.ts';
 import type { Network } from '../../src/feed/source/source.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import { read, sourceOf } from './collect.ts';
 import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
 
@@ -301,8 +300,6 @@ describe('redirects', () => {
 });
 
 describe('reading time', () => {
-  beforeEach(stepTimers);
-
   const head = headOf('HTTP/1.1 200 OK', 'Connection: close');
 
   it('is limited until the first byte', async () => {

@@ -1,13 +1,12 @@
 // Lists of several pages over HTTP: how one page leads to the next, and when the end is proven.
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedReading } from '../../src/feed/feed-reading.ts';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { nextLink, nextUrl } from '../../src/feed/source/pages/next-address.ts';
 import { BrokenOff } from '../../src/feed/source/source.ts';
 import type { HttpCredentials, Paging, SourceConfig } from '../../src/feed/source/sources.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { sendJson, serveWeb, type WebRequest, type WebServer } from './web-server.ts';
 import { zipOf } from './zip-writer.ts';
@@ -588,7 +587,6 @@ describe('a page', () => {
   });
 
   it('that hangs is asked for again, within its own time limit', async () => {
-    onTestFinished(stepTimers());
     const server = await serve(failing(1, () => undefined));
     const { reading } = await readPages(server.origin, {
       paging: { by: 'cursor' },

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFeed } from '../../src/feed/read-feed.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import { read, sourceOf } from './collect.ts';
 
 let folder: string;
@@ -244,7 +243,6 @@ describe('standard input', () => {
   });
 
   it('that never ends is stopped by the deadline', async () => {
-    onTestFinished(stepTimers());
     const stdin = new Readable({ read: () => undefined });
     stdin.push(utf8);
     const { reading } = await read({ location: '-', limits: { totalTimeoutMs: 50 } }, { stdin });

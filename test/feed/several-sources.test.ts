@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { serveWeb, type WebServer } from './web-server.ts';
 import { zipOf } from './zip-writer.ts';
@@ -68,8 +67,6 @@ async function readFrom(from: SourceConfig, during: (records: number) => void = 
 }
 
 describe('several sources', () => {
-  beforeEach(stepTimers);
-
   const several = (...locations: string[]): SourceConfig => ({
     kind: 'several',
     members: locations.map((location) => {

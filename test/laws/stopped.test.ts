@@ -1,7 +1,7 @@
 // A process that hangs for longer than its lock and deadlines, is replaced, and then continues: nothing is done twice.
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Queryable } from '../../src/store/postgres/database.ts';
@@ -64,9 +64,8 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
       await checkLaws(installation, newer);
       // Otherwise its transaction would block vacuum for as long as the process hangs.
-      await expect
-        .poll(() => db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands]))
-        .toEqual([]);
+      const connected = () => db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands]);
+      await vi.waitFor(async () => expect(await connected()).toEqual([]), { timeout: 60_000 });
 
       stopped.child.kill('SIGCONT');
       const { status, output } = await stopped.ended;

@@ -5,10 +5,9 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Exchange, SiteClient, SiteRequest } from '../../src/site/exchange.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
-import { stepTimers } from '../support/stepped-timers.ts';
 import {
   anyTime,
   closedUrl,
@@ -178,7 +177,6 @@ describe('started, but no status came back: unknown, sent once', () => {
     ['silence', (socket) => socket.resume()],
   ];
   it.each(moments)('%s', async (_name, treat) => {
-    onTestFinished(stepTimers());
     const fails = async (request: SiteRequest) => {
       await using site = await openRawSite(treat);
       await using client = openClient(site.url, { timeoutMs: 500 });
@@ -242,7 +240,6 @@ describe('an answer that is cut off after its headers', () => {
     ['silent from then on', (socket: Socket) => void socket.write(`${head}Content-Length: 500\r\n\r\n<job>`)],
     ['one byte at a time, forever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
   ])('%s: the Location proves the job; an update is unknown', async (_name, answer) => {
-    onTestFinished(stepTimers());
     await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
     await using client = openClient(site.url, { timeoutMs: 500 });
     const [created, updated] = await Promise.all([client.send(create, anyTime), client.send(update, anyTime)]);
