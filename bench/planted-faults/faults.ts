@@ -550,8 +550,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   { file: 'src/store/change/claim.ts', find: 'coalesce(s.address = here.address, true)', put: 'true', tests: [moved] },
   {
     file: 'src/apply/maintain-backlog.ts',
-    find: 'state.address !== siteContext.address',
-    put: 'false',
+    find: 'if (isElsewhere(siteContext, state)) return',
+    put: 'if (false) return',
     tests: [moved],
   },
   { file: 'src/runtime/engine.ts', find: 'await confirmAddress(siteContext);', put: '', tests: [moved] },
