@@ -16,7 +16,8 @@ import type { SiteContext } from './site-context.ts';
 
 /**
  * Drops candidates that a mapping already owns, that show the reference of another posting of ours, or of which a person said that they are
- * not the posting's. If the site has made one of the latter since, it may be another job under the same ID: a person decides.
+ * not the posting's. If the list shows that one of the latter was made after the create began, it may be another job under the same ID:
+ * a person decides.
  */
 export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
   const { referenceField, learnt } = matching;
