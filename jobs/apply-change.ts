@@ -142,7 +142,7 @@ async function send(
     if (sendBy === undefined) return givenUp();
     return await siteContext.client.send(kept.request, { notAfter: sendBy, signal, expected, learnt });
   } catch (error) {
-    const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
+    const outcome = { kind: 'unknown', message: `the request could not be sent: ${(error as Error).message}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
     return { outcome, request: { method, url: '' }, durationMs: 0 };
   }

@@ -1,17 +1,18 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job.
 import { type Message, messageOf } from '../plan/message.ts';
+import { plural } from '../plan/plural.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { tellForeign } from './confirm-own.ts';
-import { type AddressProof, isProven, prove, shareCheck } from './prove-address.ts';
+import { type AddressProof, isProven, noteProven, shareCheck } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
  * Returns the outcome unchanged; or `unknown` if the site still shows the job; or `misconfigured` if none of our jobs
- * can be found. If we believed that, the site would lose all its mappings and get every job twice once its address is
- * right again. A site that expires jobs still has younger ones.
+ * can be found. Believing it would remove all mappings of the site, and create every job a second time once the address
+ * is right again. A site that expires jobs still has younger ones.
  */
 export async function confirmGone(
   outcome: Outcome,
@@ -19,7 +20,7 @@ export async function confirmGone(
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (outcome.kind === 'accepted' && attempt.request.kind === 'update') prove(siteContext);
+  if (outcome.kind === 'accepted' && attempt.request.kind === 'update') noteProven(siteContext);
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
   const { siteJobId: claimed } = attempt.request;
   try {
@@ -31,7 +32,10 @@ export async function confirmGone(
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
     }
   } catch (error) {
-    return { kind: 'unknown', message: `the job seems to be gone, but checking it failed: ${error}` };
+    return {
+      kind: 'unknown',
+      message: `the job seems to be gone, but checking it failed: ${(error as Error).message}`,
+    };
   }
   if (isProven(siteContext)) return outcome;
   const verdict = await shareCheck(siteContext, claimed, signal);
@@ -62,7 +66,7 @@ function describeUnproven(
   { asked, seen }: Extract<AddressProof, { kind: 'unproven' }>,
   { site }: SiteContext,
 ): Message {
-  const others = asked === 0 ? '' : ` nor any of ${asked} other jobs of ours`;
+  const others = asked === 0 ? '' : ` nor any of ${plural(asked, 'other job')} of ours`;
   const what = `${asked === 0 ? 'job' : 'neither job'} ${claimed}${others} is ${asked === 0 ? 'not ' : ''}on the site`;
   const proof = seen === undefined ? '' : `, and nothing else proves that the XML interface is there (${seen})`;
   return messageOf(`${what}${proof}: check base_url and the token`, [

@@ -37,7 +37,7 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
  * How old a cached copy of the list may be to prove anything about a doubt: it must date from after the create could no
  * longer arrive, and after this check was due.
  */
-export const mayBeOldBy = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
+export const maxListAgeMs = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
   Math.max(0, sinceMs - checkDueMs(checkDelays(resolveAfterMs), listChecks) - CLOCK_SKEW_MS);
 
 /** What a log line says about a doubt. */

@@ -4,6 +4,7 @@
 import { backoffMs } from '../flow/retry-policy.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';
+import { plural } from '../plan/plural.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -115,7 +116,7 @@ function again(
   if (attempt.number >= policy.retry.attempts) {
     const last = plain(
       kind,
-      reword(message, (text) => `${text} (gave up after ${attempt.number} attempts)`),
+      reword(message, (text) => `${text} (gave up after ${plural(attempt.number, 'attempt')})`),
     );
     return returned({ to: 'failed', reason: last, ...landing });
   }

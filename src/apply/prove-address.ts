@@ -30,7 +30,7 @@ interface Evidence {
 const evidenceOf = new WeakMap<SiteContext, Evidence>();
 
 /** Notes that the site has just accepted an update, or shown a job of ours. */
-export function prove(siteContext: SiteContext): void {
+export function noteProven(siteContext: SiteContext): void {
   const evidence = openEvidence(siteContext);
   evidence.provenUntil = performance.now() + PROVEN_MS;
   evidence.believed = 0;
@@ -68,7 +68,7 @@ export function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal:
     .catch(
       (error: unknown): AddressProof => ({
         kind: 'unknown',
-        message: `the job seems to be gone, but checking other jobs failed: ${error}`,
+        message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
       }),
     )
     .finally(() => {
@@ -96,9 +96,12 @@ async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal:
       try {
         if ((await showJob(siteContext, siteJobId, signal)) === undefined) continue;
       } catch (error) {
-        return { kind: 'unknown', message: `the job seems to be gone, but checking other jobs failed: ${error}` };
+        return {
+          kind: 'unknown',
+          message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
+        };
       }
-      prove(siteContext);
+      noteProven(siteContext);
       openEvidence(siteContext).showsUntil = performance.now() + PROVEN_MS;
       return { kind: 'proven' };
     }

@@ -11,7 +11,7 @@ import { decideDoubts } from './decide-doubts.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import { foundJobs } from './found-jobs.ts';
 import { collect, indexDoubts } from './index-doubts.ts';
-import { mayBeOldBy, type OpenDoubt, openDoubt } from './open-doubt.ts';
+import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
 
@@ -32,7 +32,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const index = indexDoubts(doubts, matching);
   const store = new CandidateStore();
   // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
-  const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.resolveAfterMs)));
+  const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
     policy.referenceField === undefined
@@ -45,11 +45,11 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     found?.take(siteJob);
     collect(index, store, siteJob, matching);
   };
-  const keep = async (stop?: AbortSignal): Promise<void> => {
+  const beforePage = async (stop?: AbortSignal): Promise<void> => {
     await found?.keep();
     await siteContext.rateLimiter.take(stop);
   };
-  const listing = await client.list(take, signal, keep, maxAgeMs);
+  const listing = await client.list(take, signal, beforePage, maxAgeMs);
   await found?.keep();
   // A cancelled listing proves nothing.
   if (signal.aborted) return 0;
@@ -73,11 +73,11 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
 async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
   if (ageMs === 0) return doubts;
   const { resolveAfterMs } = policy.doubts;
-  const isTooYoung = ({ doubt }: OpenDoubt): boolean => mayBeOldBy(doubt, resolveAfterMs) < ageMs;
+  const isTooYoung = ({ doubt }: OpenDoubt): boolean => maxListAgeMs(doubt, resolveAfterMs) < ageMs;
   const left = doubts.filter(isTooYoung).map(({ doubt }) => doubt);
   if (left.length > 0) {
     const age = `${Math.ceil(ageMs / 1000)} s`;
-    const message = `the list comes from a cache and is up to ${age} old, too old to show its job; exclude the list from caching`;
+    const message = `the list comes from a cache and is up to ${age} old, too old to show the job of this create; exclude the list from caching`;
     await explainDoubts(db, left, message, resolveAfterMs);
   }
   return doubts.filter((open) => !isTooYoung(open));

@@ -20,7 +20,7 @@ export type OmittedFields = 'keep' | 'clear';
 export interface SitePolicy {
   /** Limit for one request, from opening the connection to the last byte. */
   readonly timeoutMs: number;
-  /** As configured, across all processes; the site may teach a lower rate. `Infinity`: no limit. */
+  /** As configured, across all processes; a lower rate may be learnt from the site. `Infinity`: no limit. */
   readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: { readonly resolveAfterMs: number; readonly listChecks: number; readonly escalateAfterMs: number };
@@ -44,7 +44,7 @@ export interface SitePolicy {
 }
 
 /**
- * Everything that sends to one site, in one process. `inFlight` and `requestSlots` close when the process stops: a
+ * Everything needed to send to one site, in one process. `inFlight` and `requestSlots` close when the process stops: a
  * change without a slot by then is not started.
  */
 export interface SiteContext {
@@ -59,13 +59,14 @@ export interface SiteContext {
   readonly inFlight: Semaphore;
   /** A change holds a request slot until its answer arrives; this bounds concurrent requests to the site. */
   readonly requestSlots: Semaphore;
-  /** Every request takes a slot here, including those outside the queue. */
+  /** Every request waits for this, including those outside the queue. */
   readonly rateLimiter: RateLimiter;
   /** Learns how the site rewrites values. */
   readonly rewrites: RewriteLearner;
   readonly db: Database;
+  /** See `claimer`. */
   readonly claim: (posting: PostingRef) => Promise<Claim>;
-  /** Writes an outcome to the database once; `recordOutcome` tries again when that fails. */
+  /** Writes an outcome to the database once (see `outcomeRecorder`); `recordOutcome` tries again when that fails. */
   readonly writeOutcome: (outcome: AttemptOutcome) => Promise<Recorded>;
   readonly log: Logger;
   /** How the log shows what a person can do. */

@@ -97,7 +97,7 @@ async function printAdopted(
 }
 
 const nextOf = ({ policy }: AdoptingCommand['subject']): string =>
-  updatesJobs(policy) ? ' The next sync sends what differs.' : ` policy ${policy} leaves what differs as it is.`;
+  updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
 
 /** @param refused why matches that were certain were not adopted, by key; only if they were to be. */
 async function printMatches(
@@ -137,7 +137,7 @@ async function adoptOneNamed(adopting: AdoptingCommand, options: AdoptOptions): 
     progress.clear();
   }
   if (end.kind === 'refused') {
-    const insist = end.mayInsist ? '; if it is this posting’s job, add --anyway' : '';
+    const insist = end.mayInsist ? "; if it is this posting's job, add --anyway" : '';
     throw new UserError(`${end.message}${insist}. Nothing was adopted.`);
   }
   if (options.json === true)

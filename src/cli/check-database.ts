@@ -9,7 +9,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
 import { openServer } from '../runtime/app.ts';
 import { addressOf } from '../site/base-address.ts';
-import { leftFeeds, possibleFormerNames } from '../store/feed/left-feeds.ts';
+import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { findMove } from '../store/site/known-address.ts';
@@ -62,6 +62,6 @@ async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
     if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
     for (const { feed } of former) reported.add(feed);
   }
-  const left = (await leftFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
+  const left = (await unconfiguredFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
   return { problems, warnings: left.filter(({ feed }) => !reported.has(feed)).map(describeLeft) };
 }

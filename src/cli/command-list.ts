@@ -74,7 +74,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'undo',
     term: 'undo [options] <pull>',
-    description: 'show the reverse of a pull, and once confirmed set the site back',
+    description: 'show what undoing a pull would do, and undo it once confirmed',
     load: async () => (await import('./commands/undo.ts')).undoCommand(),
   },
   {
@@ -93,13 +93,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'why',
     term: 'why [options] <feed> <key>',
-    description: 'explain why a posting is, or is not, on the site as it is',
+    description: 'explain the state of a posting on the site',
     load: async () => (await import('./commands/why.ts')).whyCommand(),
   },
   {
     name: 'report',
     term: 'report [options] <feed>',
-    description: 'show whoever produces a feed what became of each posting: on the terminal, as a page, CSV or JSON',
+    description:
+      'report what became of each posting, for the producer of the feed: on the terminal, as a page, CSV or JSON',
     load: async () => (await import('./commands/report.ts')).reportCommand(),
   },
   {
@@ -111,19 +112,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'mappings',
     term: 'mappings',
-    description: 'list, find, export and import which posting is which site job, and adopt jobs that exist',
+    description: 'list, find, export and import which posting is which site job, and adopt existing jobs',
     load: async () => (await import('./commands/mappings.ts')).mappingsCommand(),
   },
   {
     name: 'verify',
     term: 'verify [options] [feed...]',
-    description: 'compare the jobs of feeds with what their sites show, and have differences set again',
+    description: 'compare the jobs of feeds with what their sites show, and have differences repaired',
     load: async () => (await import('./commands/verify.ts')).verifyCommand(),
   },
   {
     name: 'feeds',
     term: 'feeds',
-    description: 'rename feeds, stop mirroring them, declare them new, or keep their jobs when keys change',
+    description:
+      'rename, resume or stop mirroring feeds, declare them new, renew their jobs, or keep them when keys change',
     load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
   },
   {

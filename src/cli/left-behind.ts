@@ -3,15 +3,15 @@ import { namedFeeds } from '../config/config.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { App } from '../runtime/app.ts';
-import { type LeftFeed, leftFeeds } from '../store/feed/left-feeds.ts';
+import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 
 /** One message per such feed with unsent changes. */
 export async function leftBehind({ db, config }: App): Promise<Message[]> {
-  const left = await leftFeeds(db, namedFeeds(config));
+  const left = await unconfiguredFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
 }
 
-export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): Message =>
+export const describeLeft = ({ feed, live, unsent }: Pick<UnconfiguredFeed, 'feed' | 'live' | 'unsent'>): Message =>
   messageOf(`feed ${feed} is no longer in the configuration: ${jobsStay(live)}${notSent(unsent)}`, [
     { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
     { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },

@@ -78,16 +78,18 @@ function describeUndo({ pull, findings }: Planned, write: WriteCommand): string 
   const { id, feed } = pull;
   if (changesNothing(findings)) {
     const why = leftOut === 0 ? 'the site is as it was before' : `${plural(leftOut, 'posting')} left out`;
-    return `Nothing of pull ${id} of feed ${feed} is to be undone: ${why}.`;
+    return `There is nothing to undo in pull ${id} of feed ${feed}: ${why}.`;
   }
   const left = leftOut === 0 ? '' : `; ${leftOut} left out`;
   return [
     `Undoing pull ${id} of feed ${feed}, of ${formatTime(pull.startedAt)}: ${createdAgain} to create again, ` +
-      `${restored - createdAgain} to set back, ${deletes} to delete, ${plural(withdrawn, 'unsent change')} to withdraw${left}.`,
+      `${restored - createdAgain} to revert, ${deletes} to delete, ${plural(withdrawn, 'unsent change')} to withdraw${left}.`,
     ...(createdAgain === 0 ? [] : ['  Jobs that are created again get new job IDs.']),
     ...(createdAgain === 0 || !createsWait
       ? []
-      : [`  They wait until the changed keys of the feed are decided about: ${write(['feeds', 'rekey', feed])}`]),
+      : [
+          `  They wait until somebody has decided about the changed keys of the feed: ${write(['feeds', 'rekey', feed])}`,
+        ]),
     ...(holdReason === undefined ? [] : [`  The deletes are held: ${say(holdReason, write)}`]),
     `  Feed ${feed} is not pulled afterwards, because its source would bring this back, until: ${write(['feeds', 'resume', feed])}`,
   ].join('\n');

@@ -2,7 +2,8 @@
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 
 /** What a person can decide about one entry or about many, without saying anything more. */
-export type BulkAction = 'approve' | 'discard' | 'retry' | 'reopen';
+export const BULK_ACTIONS = ['retry', 'approve', 'discard', 'reopen'] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 /** An action on one review entry. A parameter that is `null` is for the person to fill in. */
 export type EntryAction =

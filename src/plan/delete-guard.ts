@@ -1,4 +1,4 @@
-// Decides from the deletes of a pull and of the last 24 hours whether the pull may delete or its deletes are held.
+// Decides from the deletes of a pull and of the last 24 hours whether the pull may delete, or must hold its deletes.
 import type { Reason } from './desired-change.ts';
 import { adviceOf, type Message, merge, messageOf, textOf } from './message.ts';
 
@@ -37,7 +37,7 @@ export interface DeleteLoad {
  * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
  * `unreadable`: an unreadable record may be any posting; they are released, and checked again, once there is no such record.
  * `rekey`: the feed's keys seem to have changed; they are released once a person decides, or a complete pull refutes it.
- * `restored`: the database was restored from a backup, and the posting may be back, or `recover` gave the posting another job; they are
+ * `restored`: the database was restored from a backup, and the posting may be back in the feed, or `recover` gave the posting another job; they are
  * released, and checked again, by the next complete pull.
  */
 export type HoldKind = 'guard' | 'unreadable' | 'rekey' | 'restored';
@@ -89,10 +89,10 @@ export function unreadableHold(records: number, rekeyed = false): Message {
     records === 1
       ? ['1 record', 'its key is not known', 'it may be one of the postings']
       : [`${records} records`, 'their keys are not known', 'each may be one of the postings'];
-  const why = rekeyed ? ' since the keys of this feed changed' : `, and ${unknown}`;
+  const why = rekeyed ? ', and the keys of this feed have changed' : `, and ${unknown}`;
   return messageOf(`${one} could not be read${why}: ${may} that seem to be gone`, [
     {
-      words: 'fix the feed and the deletes are checked again, or check them and approve them',
+      words: 'fix the feed, and the next pull checks the deletes again; or review and approve them',
       action: { kind: 'list_entries', entryKind: 'held' },
     },
   ]);

@@ -3,7 +3,7 @@ import { type Advice, type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { FeedState } from '../store/feed/feed-state.ts';
-import { type LeftFeed, possibleFormerNames, presentName } from '../store/feed/left-feeds.ts';
+import { currentName, possibleFormerNames, type UnconfiguredFeed } from '../store/feed/unconfigured-feeds.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
@@ -24,7 +24,7 @@ export async function refuseFeed(
   }
   const former = await possibleFormerNames(db, { feed, site, address, source: sourceDigest }, configured);
   if (former.length > 0) return refuseNewName(feed, site, former);
-  const present = await presentName(db, { feed, site, address }, configured);
+  const present = await currentName(db, { feed, site, address }, configured);
   if (present === undefined) return undefined;
   return (
     `feed ${feed} was renamed to ${present}, which this configuration does not name: it is an older one. Nothing is sent for ${feed}, ` +
@@ -43,7 +43,7 @@ export function whyStopped(feed: FeedName, state: FeedState | undefined): Messag
 }
 
 /** Explains why a new feed is not pulled while it could be the new name of feeds that are no longer configured. */
-export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): Message {
+export function refuseNewName(feed: FeedName, site: SiteName, former: readonly UnconfiguredFeed[]): Message {
   const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);
   const next = former.flatMap(({ feed: left, site: its }): Advice[] => [
     ...(its === site
@@ -59,5 +59,5 @@ export function refuseNewName(feed: FeedName, site: SiteName, former: readonly L
   return messageOf(`${text}. Nothing is sent for ${feed}, to avoid duplicate jobs`, next);
 }
 
-const jobsOf = ({ live, uncertain }: LeftFeed): string =>
+const jobsOf = ({ live, uncertain }: UnconfiguredFeed): string =>
   [plural(live, 'live job'), ...(uncertain === 0 ? [] : [`${uncertain} more that may have been created`])].join(', ');

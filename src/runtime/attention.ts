@@ -3,7 +3,7 @@ import { textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { HealthCondition } from '../review/assess-health.ts';
-import type { MarkedFeed } from '../review/read-model/feed.ts';
+import type { FeedStatus } from '../review/read-model/feed.ts';
 import { type StoppedFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
 import type { App } from './app.ts';
 import { readStatus, type Status } from './read-status.ts';
@@ -48,7 +48,7 @@ export async function readAttention(app: App, only?: FeedName): Promise<Attentiv
 }
 
 /** Others decide about retired feeds and those of another process's configuration. */
-const isOurs = ({ configured, retired, served }: MarkedFeed): boolean => configured || !(retired || served);
+const isOurs = ({ configured, retired, served }: FeedStatus): boolean => configured || !(retired || served);
 
 function failureOf({ kind, site, feed, message, detail }: HealthCondition, { sites }: Status): Attention {
   const common = {
@@ -79,7 +79,7 @@ const stopOf = ({ feed, since, undone }: StoppedFeed): Attention => ({
   place: { kind: 'feed', feed },
 });
 
-function waitingOf(overview: MarkedFeed): Attention[] {
+function waitingOf(overview: FeedStatus): Attention[] {
   const { feed, held, heldForMs, holdReason, in_doubt: inDoubt, inDoubtForMs, rekey } = overview;
   const since = (ms: number | undefined) => (ms === undefined ? undefined : new Date(Date.now() - ms));
   const waiting: Attention[] = [];

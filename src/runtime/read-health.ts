@@ -6,7 +6,7 @@ import { type FeedName, type SiteName, siteName } from '../posting/identifiers.t
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
 import { addressOf } from '../site/base-address.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
-import { leftFeeds } from '../store/feed/left-feeds.ts';
+import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove, type Move } from '../store/site/known-address.ts';
@@ -22,7 +22,7 @@ const MISSED_RUNS = 3;
 const SHORTEST_STALE_MS = 60_000;
 
 /** The status of a feed, apart from its configuration. */
-export interface FeedStatus {
+export interface FeedHealth {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly role: FeedFacts['role'];
@@ -34,7 +34,7 @@ export interface FeedStatus {
   readonly rekeyed: boolean;
 }
 
-export function feedFacts(config: Config, progress: FeedStatus, runningSince?: Date): FeedFacts {
+export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
   const { feed, site, role, history, schedule, ready, unsent, review, rekeyed } = progress;
   const settings = config.feeds.get(feed);
   return {
@@ -108,7 +108,7 @@ export async function assessRunning(
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
   const nothing = { ready: 0, unsent: 0, review: 0, rekeyed: false };
-  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStatus => {
+  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedHealth => {
     return {
       ...nothing,
       feed: name,
@@ -118,10 +118,10 @@ export async function assessRunning(
       schedule: byFeed.get(name),
     };
   });
-  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedStatus => {
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedHealth => {
     return { ...nothing, feed, site, role: 'configured', history: undefined, schedule: undefined };
   });
-  const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStatus => {
+  const left = (await unconfiguredFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedHealth => {
     return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
   });
   const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));

@@ -4,7 +4,7 @@ import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
 import { groupAll } from '../review/list-groups.ts';
-import type { MarkedFeed } from '../review/read-model/feed.ts';
+import type { FeedStatus } from '../review/read-model/feed.ts';
 import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type FeedOverview, readOverview } from '../store/feed/feed-overview.ts';
@@ -30,7 +30,7 @@ export interface Status {
   readonly differences: string | undefined;
   readonly sites: readonly SiteOverview[];
   /** Escalated feeds come first. */
-  readonly feeds: readonly MarkedFeed[];
+  readonly feeds: readonly FeedStatus[];
   readonly assessment: Assessment;
 }
 
@@ -56,7 +56,7 @@ export async function readSiteStatus(app: App): Promise<{ readonly sites: readon
 function assess(
   config: Config,
   sites: readonly SiteOverview[],
-  feeds: readonly MarkedFeed[],
+  feeds: readonly FeedStatus[],
   workers: number,
 ): Assessment {
   const facts = feeds.map((feed) => {
@@ -99,7 +99,7 @@ async function readFeeds(
   { db, config }: App,
   processes: readonly LiveProcess[],
   only: FeedName | undefined,
-): Promise<MarkedFeed[]> {
+): Promise<FeedStatus[]> {
   const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
   const configured = new Map([

@@ -8,7 +8,7 @@ import {
   giveBackForgotten,
   giveBackRuns,
   nextDueInMs,
-  type OnUnreadable,
+  type OnInvalidSchedule,
   takeDueRuns,
 } from '../store/feed/feed-schedule.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -30,7 +30,7 @@ export interface RunOptions {
   /** Receives the error of a failed check; the next check follows. */
   readonly onError: (error: unknown) => void;
   /** Receives feeds whose stored or configured schedule cannot be read. */
-  readonly onUnreadable: OnUnreadable;
+  readonly onInvalidSchedule: OnInvalidSchedule;
 }
 
 export interface ScheduledRuns {
@@ -69,7 +69,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     const able = schedules.filter(({ feed }) => !running.has(feed) && (notBefore.get(feed) ?? 0) <= performance.now());
     const taken = await takeDueRuns(db, worker, able, Math.min(room, TAKEN_AT_ONCE), nextRun, (feed, error) => {
       notBefore.set(feed, performance.now() + UNREADABLE_FOR_MS);
-      options.onUnreadable(feed, error);
+      options.onInvalidSchedule(feed, error);
     });
     for (const run of taken) begin(run);
     if (taken.length > 0) return 0;

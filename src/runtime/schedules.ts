@@ -45,10 +45,10 @@ export async function runSchedules(
   );
   const unscheduled = feeds.filter(({ schedule }) => schedule === undefined).map(({ name }) => name);
   const reports = new Set<Promise<void>>();
-  const onUnreadable = (feed: FeedName, err: unknown) =>
+  const onInvalidSchedule = (feed: FeedName, err: unknown) =>
     log.error({ feed, err }, `the schedule of feed ${feed} in the database can't be read; using the configured one`);
   const set = async () => {
-    for (const feed of await setSchedules(db, engine.self, schedules, unscheduled, nextRun, onUnreadable)) {
+    for (const feed of await setSchedules(db, engine.self, schedules, unscheduled, nextRun, onInvalidSchedule)) {
       log.warn({ feed }, `the schedule of feed ${feed} in the database differed from the configured one and was reset`);
     }
   };
@@ -95,7 +95,7 @@ export async function runSchedules(
     mostAtOnce: MOST_PULLS,
     run,
     onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
-    onUnreadable,
+    onInvalidSchedule,
   });
   return {
     async stop(graceMs) {

@@ -80,7 +80,7 @@ describe('undo', () => {
       expect.objectContaining({ key: 'p2', operation: 'update', fields: { title: { from: 'Wrong', to: 'Nurse p2' } } }),
     ]);
     expect({ status, out }).toMatchObject({ status: 1 });
-    expect(errors).toContain('2 to create again, 2 to set back, 2 to delete, 0 unsent changes to withdraw.');
+    expect(errors).toContain('2 to create again, 2 to revert, 2 to delete, 0 unsent changes to withdraw.');
     expect(errors).toContain('new job IDs');
     expect(errors).toContain('Nothing was changed.');
     expect(await titles()).toEqual(before);

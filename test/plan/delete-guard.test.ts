@@ -76,7 +76,7 @@ it.each([
     false,
     '3 records could not be read, and their keys are not known: each may be one of the postings that seem to be gone; ',
   ],
-  [2, true, '2 records could not be read since the keys of this feed changed: each may be one of the postings '],
+  [2, true, '2 records could not be read, and the keys of this feed have changed: each may be one of the postings '],
 ])('explains why %i unreadable records hold deletes (rekeyed: %s)', (records, rekeyed, opening) => {
   expect(tell(unreadableHold(records, rekeyed), String).startsWith(opening)).toBe(true);
 });

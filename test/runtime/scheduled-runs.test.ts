@@ -26,7 +26,15 @@ it('a stop leaves no timer once all runs have ended', async () => {
     });
   };
   const onError = (error: unknown) => expect(error).toBeUndefined();
-  const runs = startScheduledRuns({ db, worker: 1, schedules, mostAtOnce: 1, run, onError, onUnreadable: onError });
+  const runs = startScheduledRuns({
+    db,
+    worker: 1,
+    schedules,
+    mostAtOnce: 1,
+    run,
+    onError,
+    onInvalidSchedule: onError,
+  });
   await begun;
   const graceMs = 87_654_321;
   const set = vi.spyOn(globalThis, 'setTimeout');

@@ -1,4 +1,4 @@
-// `jobmirror check`: shows how the configuration is understood, and on request probes the sites.
+// `jobmirror check`: shows how the configuration is understood, and on request probes the sites and reads the beginning of each feed.
 
 import { resolve } from 'node:path';
 import { Command } from 'commander';
@@ -31,7 +31,7 @@ export function checkCommand(): Command {
   return new Command('check')
     .option(
       '--online',
-      'probe each site with one harmless GET: is the interface there, and does it accept the token? And read the beginning of each feed',
+      'also send each site one harmless GET (is the interface there, does it accept the token?), and read the beginning of each feed',
     )
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
@@ -40,13 +40,13 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
-      const databaseCheck = completed(config, await checkDatabase(config), commandWriter(options.config), likely);
+      const databaseCheck = writeOutCheck(config, await checkDatabase(config), commandWriter(options.config), likely);
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
-        const isRight = mistakes.length + problems.length === 0;
+        const isValid = mistakes.length + problems.length === 0;
         // With problems, print little else: nobody would find them below a hundred feeds.
-        await printLines(isRight ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
+        await printLines(isValid ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
         for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
         // The verdict comes last, after everything that is wrong.
         await printLines([
@@ -89,7 +89,7 @@ async function readThoroughly(options: CheckOptions): Promise<Config> {
   }
 }
 
-/** Every mistake of a feed, including those of a mapping that only using it reveals. */
+/** Every mistake of a feed, including mistakes of its mapping that show only in use. */
 function mistakesOf(config: Config): string[] {
   if (namedFeeds(config).size === 0) return [];
   const complaints = [...config.brokenFeeds.values()].flatMap((feed) => feed.complaints);
@@ -124,7 +124,7 @@ function verdict(
 ): string {
   const count = mistakes.length + problems.length;
   if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
-  if (unseen === undefined) return `${path} is right.`;
+  if (unseen === undefined) return `${path} is valid.`;
   return `No mistake was found in ${path}, but ${unseen}.`;
 }
 
@@ -141,7 +141,7 @@ async function probeSites({ sites }: Config): Promise<Answers> {
   return answers;
 }
 
-const completed = (
+const writeOutCheck = (
   config: Config,
   { problems, warnings, unseen }: DatabaseCheck,
   write: WriteCommand,
@@ -210,7 +210,7 @@ function describeFeed(feed: FeedConfig): string[] {
     next === undefined
       ? 'pulled only by sync'
       : `pulled at "${feed.schedule}" (${feed.timeZone}), next ${formatTime(next)}`;
-  const grace = missingPulls > 1 ? `, after ${missingPulls} pulls without the posting` : '';
+  const grace = missingPulls > 1 ? `; a posting must be missing from ${missingPulls} pulls` : '';
   return [
     '',
     `feed ${feed.name}: ${placeOf(feed)}`,
@@ -220,8 +220,8 @@ function describeFeed(feed: FeedConfig): string[] {
       ? []
       : [`  jobs end after ${plural(feed.expireAfterDays, 'day')} on the site`]),
     deletesMissing(feed.policy)
-      ? `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`
-      : `  ${feed.policy}: deletes no job${updatesJobs(feed.policy) ? '' : ', and updates none'}`,
+      ? `  deletes are held if they are more than ${count} and more than ${percent} % in 24 hours${grace}`
+      : `  policy ${feed.policy}: no job is deleted${updatesJobs(feed.policy) ? '' : ' or updated'}`,
     ...(feed.mapping.createOnly === undefined
       ? []
       : [`  set only on create, then left to the site: ${feed.mapping.createOnly.join(', ')}`]),

@@ -25,7 +25,10 @@ export function resumeCommand(): Command {
     .argument('<site>', 'name of the site')
     .option('--emptied', 'the site was really emptied: believe it for a day when it says that jobs are gone')
     .option('--moved', 'it is the same site, with the same jobs, at the address that base_url has now')
-    .option('--paused-since <time>', 'only if it is still the pause that status --json printed with this paused_since')
+    .option(
+      '--paused-since <time>',
+      'resume only if this is still the pause with this paused_since (see status --json)',
+    )
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')

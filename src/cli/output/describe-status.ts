@@ -2,7 +2,7 @@
 import { describeMove } from '../../apply/confirm-address.ts';
 import { actionsOf, type Message, reword, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
-import type { MarkedFeed } from '../../review/read-model/feed.ts';
+import type { FeedStatus } from '../../review/read-model/feed.ts';
 import type { SiteOverview } from '../../review/read-model/site.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
 import { describeLate, isLate } from '../../runtime/late-schedules.ts';
@@ -78,7 +78,7 @@ const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${format
  * @param reported messages already printed, which are not repeated.
  */
 export function describeFeeds(
-  feeds: readonly MarkedFeed[],
+  feeds: readonly FeedStatus[],
   write: WriteCommand,
   reported: readonly Message[] = [],
 ): string[] {
@@ -87,7 +87,7 @@ export function describeFeeds(
   return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
 }
 
-function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readonly Message[]): string[] {
+function describeWaiting(feed: FeedStatus, write: WriteCommand, reported: readonly Message[]): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
   if (!feed.configured && !feed.served && !feed.retired) {
@@ -147,7 +147,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readon
 
 /** Why a pull failed or is incomplete. Sending problems are left out: they may be over, and the site's status shows them. */
 function describeTrouble(
-  { feed }: MarkedFeed,
+  { feed }: FeedStatus,
   pull: PullRow,
   write: WriteCommand,
   reported: readonly Message[],
@@ -176,12 +176,12 @@ const COLUMNS = [
   { title: 'NEXT RUN' },
 ] as const;
 
-const absence = ({ retired, served }: MarkedFeed): string => {
+const absence = ({ retired, served }: FeedStatus): string => {
   if (retired) return 'retired';
   return served ? 'of another configuration' : 'not configured';
 };
 
-const rowOf = (feed: MarkedFeed): string[] => [
+const rowOf = (feed: FeedStatus): string[] => [
   feed.configured ? feed.feed : `${feed.feed} (${absence(feed)})`,
   feed.site,
   ...[

@@ -85,7 +85,7 @@ async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest)
   const { query, edit, reason } = detail;
   const [group, ...others] = query.groups ?? [];
   if (action === 'approve' || action === 'reopen' || action === 'missing' || action === 'check' || action === 'adopt')
-    throw new RefusedError(`a rule can't ${action} entries`);
+    throw new RefusedError(`a rule can't do this: ${action}`);
   const narrower = [query.site, query.text, query.olderThanMs, query.newerThanMs].some((part) => part !== undefined);
   if (group === undefined || others.length > 0 || narrower || query.discarded === true) {
     throw new RefusedError(

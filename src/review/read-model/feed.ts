@@ -8,7 +8,7 @@ import type { HealthCondition } from '../assess-health.ts';
 import { pullJson } from './pull.ts';
 
 /** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
-export interface MarkedFeed extends FeedOverview {
+export interface FeedStatus extends FeedOverview {
   readonly configured: boolean;
   /** A running process has it in its configuration. */
   readonly served: boolean;
@@ -24,7 +24,7 @@ export interface MarkedFeed extends FeedOverview {
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
 
-export function feedJson(feed: MarkedFeed, failing: readonly HealthCondition[], write: WriteAction) {
+export function feedJson(feed: FeedStatus, failing: readonly HealthCondition[], write: WriteAction) {
   const own = failing.filter((condition) => condition.feed === feed.feed);
   return {
     kind: 'feed',

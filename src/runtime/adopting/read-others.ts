@@ -24,7 +24,7 @@ export async function unreadOthers(
   );
 }
 
-/** Hands over their postings. Returns the feeds that could not be read to their proven ends. */
+/** Passes the postings of these feeds to `take`. Returns the feeds that could not be read to their proven ends. */
 export async function readOthers(
   app: App,
   adopting: Pick<Adopting, 'feed' | 'site' | 'subject'>,

@@ -1,4 +1,5 @@
-// SQL for the state that a change enters once the attempt it waited for has ended, the rule `enteredTarget` of the plan, and why.
+// SQL for the state that a change enters once the attempt it waited for has ended (the rule `enteredTarget`, src/plan/after-attempt.ts), and for
+// the reason that goes with it.
 
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'

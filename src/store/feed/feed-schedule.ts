@@ -1,4 +1,4 @@
-// Stores when each feed is pulled next, and assigns each due run to one process, as BullMQ or Redis may lose their state.
+// Stores when each feed is pulled next, and assigns each due run to one process, in Postgres because BullMQ or Redis may lose its state.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/live-workers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
@@ -21,7 +21,7 @@ export type Cron = Pick<FeedSchedule, 'pattern' | 'timeZone'>;
 export type NextRun = (schedule: Cron, after: Date) => Date;
 
 /** Called for a feed whose schedule is invalid; the other feeds continue. */
-export type OnUnreadable = (feed: FeedName, error: unknown) => void;
+export type OnInvalidSchedule = (feed: FeedName, error: unknown) => void;
 
 /** A process that owns schedules. */
 export interface Scheduler {
@@ -41,7 +41,7 @@ export async function setSchedules(
   schedules: readonly FeedSchedule[],
   unscheduled: readonly FeedName[],
   nextRun: NextRun,
-  onUnreadable: OnUnreadable = () => undefined,
+  onInvalidSchedule: OnInvalidSchedule = () => undefined,
 ): Promise<readonly FeedName[]> {
   if (unscheduled.length > 0) {
     await db.query(
@@ -65,7 +65,7 @@ export async function setSchedules(
     return row.digest !== schedule.digest || isEdited(row, schedule) || isPutOff(row.dueAt, schedule, row.now, nextRun);
   });
   const changed = other.flatMap((schedule) => {
-    const next = readNext(schedule, [schedule], now, nextRun, onUnreadable);
+    const next = nextOfFirstValid(schedule, [schedule], now, nextRun, onInvalidSchedule);
     return next === undefined ? [] : [{ ...schedule, next }];
   });
   if (changed.length > 0) {
@@ -126,18 +126,18 @@ export function isPutOff(dueAt: Date | null, schedule: Cron, now: Date, nextRun:
 }
 
 /** The next run of the first valid schedule; `undefined` if none is valid. Reports the invalid ones. */
-function readNext(
+function nextOfFirstValid(
   { feed }: Pick<FeedSchedule, 'feed'>,
   schedules: readonly Cron[],
   after: Date,
   nextRun: NextRun,
-  onUnreadable: OnUnreadable,
+  onInvalidSchedule: OnInvalidSchedule,
 ): Date | undefined {
   for (const schedule of schedules) {
     try {
       return nextRun(schedule, after);
     } catch (error) {
-      onUnreadable(feed, error);
+      onInvalidSchedule(feed, error);
     }
   }
   return undefined;
@@ -181,7 +181,7 @@ export async function takeDueRuns(
   feeds: readonly FeedSchedule[],
   limit: number,
   nextRun: NextRun,
-  onUnreadable: OnUnreadable = () => undefined,
+  onInvalidSchedule: OnInvalidSchedule = () => undefined,
 ): Promise<DueRun[]> {
   if (limit <= 0 || feeds.length === 0) return [];
   const rows = await db.query<DueRow & Record<string, unknown>>(
@@ -196,7 +196,7 @@ export async function takeDueRuns(
   );
   const own = new Map(feeds.map((schedule) => [schedule.feed, schedule]));
   const ready = rows.flatMap((row) => {
-    const next = readNext(row, [row, own.get(row.feed) ?? row], row.now, nextRun, onUnreadable);
+    const next = nextOfFirstValid(row, [row, own.get(row.feed) ?? row], row.now, nextRun, onInvalidSchedule);
     return next === undefined ? [] : [{ ...row, next }];
   });
   if (ready.length === 0) return [];

@@ -6,7 +6,7 @@ import { type HeldLock, lockKey } from './advisory-locks.ts';
 import { type LockConnection, lockConnectionOf } from './lock-connection.ts';
 import { endStaleLockHolder, endWorkConnections } from './stale-lock-holder.ts';
 
-/** The pull lock of one feed. */
+/** The lock of one feed: its planning lock (`pull`), and while its details are requested, `details` in its place. */
 export interface FeedLock extends HeldLock {
   /** Aborts with the reason when the lock's connection is lost: another process may then hold the lock. */
   readonly lost: AbortSignal;
@@ -31,17 +31,18 @@ const lockers = new WeakMap<Database, Locker>();
  * for longer than an edit does. Ends a stale holder, so that one of the next tries succeeds. After success, ends connections
  * of the previous holder.
  */
-export const lockFeed = (db: Database, feed: FeedName): Promise<FeedLock | undefined> => lockerFor(db).lockFeed(feed);
+export const lockFeed = (db: Database, feed: FeedName): Promise<FeedLock | undefined> =>
+  sharedLocker(db).lockFeed(feed);
 
 /**
  * Takes the lock that is needed to plan a feed, even while a pull that holds the feed requests details. `undefined` if it is
  * not free for some seconds.
  */
 export const lockPlanning = (db: Database, feed: FeedName, signal: AbortSignal): Promise<HeldLock | undefined> =>
-  lockerFor(db).lockPlanning(feed, signal);
+  sharedLocker(db).lockPlanning(feed, signal);
 
-function lockerFor(db: Database): Locker {
-  const locker = lockers.get(db) ?? lockerOf(db);
+function sharedLocker(db: Database): Locker {
+  const locker = lockers.get(db) ?? createLocker(db);
   lockers.set(db, locker);
   return locker;
 }
@@ -63,13 +64,13 @@ const TRY = `select edited, got, case when got then pg_try_advisory_xact_lock($2
 
 type Tried =
   | { readonly kind: 'held'; readonly alone: boolean }
-  /** Not taken because of a person's edit, or of somebody else. */
+  /** Not taken: `edited`: a person is editing a posting; `taken`: somebody else holds it. */
   | { readonly kind: 'edited' | 'taken' };
 
 const retryAfter = ({ kind }: Tried, signal?: AbortSignal): Promise<void> =>
   delay(kind === 'edited' ? ASK_AGAIN_AFTER_EDIT_MS : RETRY_MS, undefined, { signal }).catch(() => undefined);
 
-function lockerOf(db: Database): Locker {
+function createLocker(db: Database): Locker {
   // A connection can take its own lock twice, so these sets separate holders within the process.
   const taken = new Set<FeedName>();
   const planned = new Set<FeedName>();

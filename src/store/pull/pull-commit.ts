@@ -1,4 +1,4 @@
-// Commits a pull: writes its counts, proves that they add up, and commits everything at once.
+// Commits a pull: writes its counts, checks that they add up, and commits everything at once.
 import { checkAccounts } from '../../plan/accounting.ts';
 import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
@@ -9,7 +9,7 @@ import { toJsonb } from '../postgres/jsonb.ts';
 import { takeOver } from './pull-takeover.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 
-/** Beyond this, analyzing the backlog costs less than working on it with stale query plans. */
+/** Beyond this, analysing the backlog costs less than working on it with stale query plans. */
 const MANY_CHANGES = 10_000;
 
 /** What a pull found, counted while the feed streamed and merged. */
@@ -66,7 +66,7 @@ export async function commitPull(
     ],
   );
   await writeFeedState(pullTx.session, { createOnly: undefined, policy: undefined, ...pullTx.subject, ...state });
-  // Workers cached their plans for a smaller backlog; new statistics invalidate these plans.
+  // Workers cached their query plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
   await pullTx.session.query('commit');

@@ -247,7 +247,7 @@ export class PullTransaction {
     await this.notes.add(worth);
   }
 
-  /** Keeps the beginning of the records of rejected postings. */
+  /** Keeps the beginning of the records of postings that are rejected or about to be sent. */
   async keepRecords(records: readonly KeptRecord[]): Promise<void> {
     if (records.length === 0) return;
     await this.#sending;

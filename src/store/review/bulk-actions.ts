@@ -1,5 +1,5 @@
 // Stores actions on many review entries: what was selected, what is still to do, and what was left alone and why.
-import type { BulkAction } from '../../plan/action.ts';
+import { BULK_ACTIONS } from '../../plan/action.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -8,13 +8,16 @@ import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
 import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selected-counts.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
-export type DoubtAction = 'missing' | 'check';
+export const DOUBT_ACTIONS = ['missing', 'check'] as const;
+export type DoubtAction = (typeof DOUBT_ACTIONS)[number];
 
 /** What a person can decide about entries that a filter selects. */
-export type SelectedAction = BulkAction | DoubtAction | 'edit';
+export const SELECTED_ACTIONS = ['edit', ...BULK_ACTIONS, ...DOUBT_ACTIONS] as const;
+export type SelectedAction = (typeof SELECTED_ACTIONS)[number];
 
 /** `adopt`: the jobs that a search of the site found for creates in doubt. */
-export type BulkKind = SelectedAction | 'adopt';
+export const BULK_KINDS = [...SELECTED_ACTIONS, 'adopt'] as const;
+export type BulkKind = (typeof BULK_KINDS)[number];
 
 /** The values that an edit sets: the same for all entries, or by the value that an entry has. */
 export interface BulkEdit {

@@ -3,25 +3,30 @@
 export type TracingRequest =
   | { readonly kind: 'off' }
   | { readonly kind: 'on' }
-  /** Traces are asked for in a way that is not offered. */
+  /** Traces are asked for in a way that is not supported. */
   | { readonly kind: 'unusable'; readonly message: string };
 
 export function tracingRequest(env: Readonly<Record<string, string | undefined>>): TracingRequest {
   const isDisabled = env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true';
-  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim() || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
+  const [endpointName, endpoint] = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']);
   const exporter = env.OTEL_TRACES_EXPORTER?.trim() || (endpoint ? 'otlp' : 'none');
   if (isDisabled || exporter === 'none') return { kind: 'off' };
   if (exporter !== 'otlp') {
-    return { kind: 'unusable', message: `OTEL_TRACES_EXPORTER: ${exporter} is not offered; set otlp, or none` };
+    return { kind: 'unusable', message: `OTEL_TRACES_EXPORTER: ${exporter} is not supported; set otlp, or none` };
   }
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
-    return { kind: 'unusable', message: 'OTEL_EXPORTER_OTLP_ENDPOINT: not an address such as http://127.0.0.1:4318' };
+    return { kind: 'unusable', message: `${endpointName}: not an address such as http://127.0.0.1:4318` };
   }
-  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?.trim() || env.OTEL_EXPORTER_OTLP_PROTOCOL?.trim();
+  const [protocolName, protocol] = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']);
   if (protocol === 'grpc') {
-    const message =
-      'OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not offered; set http/json and the port for HTTP, usually 4318';
+    const message = `${protocolName}: grpc is not supported; set http/json and the port for HTTP, usually 4318`;
     return { kind: 'unusable', message };
   }
   return { kind: 'on' };
+}
+
+/** The first of the variables that is set and not blank, with its value without surrounding blanks. */
+function firstSet(env: Readonly<Record<string, string | undefined>>, names: readonly string[]) {
+  const name = names.find((candidate) => env[candidate]?.trim());
+  return [name, name === undefined ? undefined : env[name]?.trim()] as const;
 }

@@ -1,5 +1,6 @@
 // The API's actions on single review entries: the same that the terminal has.
 import { z } from 'zod';
+import type { BulkAction } from '../../plan/action.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { configuredPolicy } from '../../review/configured-policy.ts';
@@ -40,7 +41,7 @@ const SIMPLE = {
   approve: 'Delete what is held for approval',
   discard: 'Leave it as it is until the posting changes',
   reopen: 'Put a discarded entry back into review',
-} as const;
+} as const satisfies Record<BulkAction, string>;
 
 const simple = Object.entries(SIMPLE).map(([name, summary]) => {
   const action = name as keyof typeof SIMPLE;

@@ -1,7 +1,9 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
+import { BULK_KINDS } from '../../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
+import { RULE_ACTIONS } from '../../store/review/rules.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -257,7 +259,7 @@ export const ruleAnswer = z
     field: z.string().nullable(),
     message: z.string(),
     feed: name.nullable().describe('`null`: new entries of all feeds.'),
-    action: z.enum(['edit', 'retry', 'discard']),
+    action: z.enum(RULE_ACTIONS),
     reason: z.string().nullable(),
     actor: z.string(),
     made_at: time,
@@ -298,7 +300,7 @@ export const selectionAnswer = z
 export const bulkAnswer = z
   .looseObject({
     bulk: count,
-    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen', 'missing', 'check', 'adopt']),
+    action: z.enum(BULK_KINDS),
     actor: z.string(),
     state: z.enum(['open', 'stopped', 'done']),
     started_at: time,

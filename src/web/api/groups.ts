@@ -5,7 +5,7 @@ import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
 import { bulkJson } from '../../review/read-model/bulk.ts';
 import { groupJson } from '../../review/read-model/group.ts';
-import { listBulk, skippedOfBulks } from '../../store/review/bulk-actions.ts';
+import { listBulk, SELECTED_ACTIONS, skippedOfBulks } from '../../store/review/bulk-actions.ts';
 import { ProblemError } from '../problem.ts';
 import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
 import { bulkOf } from './bulk-of.ts';
@@ -50,8 +50,6 @@ export const listReviewGroups = operation({
   },
 });
 
-const ACTIONS = ['retry', 'approve', 'discard', 'reopen', 'edit', 'missing', 'check'] as const;
-
 export const previewActionOnReview = operation({
   id: 'previewActionOnReview',
   method: 'get',
@@ -59,7 +57,7 @@ export const previewActionOnReview = operation({
   summary: 'What an action on many entries would act on now: of the selected ones, those of a kind that it is for',
   scope: 'read',
   params: NOTHING,
-  query: z.strictObject({ ...selectParameters, action: z.enum(ACTIONS) }),
+  query: z.strictObject({ ...selectParameters, action: z.enum(SELECTED_ACTIONS) }),
   response: selectionAnswer,
   async run({ query }, { app }) {
     const selected = await previewBulk(app.db, query.action, await entryQuery(app, { ...query, kinds: query.kind }));

@@ -1,4 +1,4 @@
-// A message with what can be done about it: as commands, and as links to the pages that do the same.
+// A message with what can be done about it: as commands, and as a link where a page does the same.
 import type { Action } from '../../plan/action.ts';
 import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
 import { pageAddress } from './addresses.ts';

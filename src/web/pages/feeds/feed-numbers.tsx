@@ -1,5 +1,5 @@
 // The numbers of a feed: its live jobs, and what is open, each with the page about it.
-import type { MarkedFeed } from '../../../review/read-model/feed.ts';
+import type { FeedStatus } from '../../../review/read-model/feed.ts';
 import { pageAddress } from '../addresses.ts';
 
 interface Count {
@@ -9,7 +9,7 @@ interface Count {
   readonly address?: string;
 }
 
-function countsOf(feed: MarkedFeed): Count[] {
+function countsOf(feed: FeedStatus): Count[] {
   const { feed: name } = feed;
   const inReview = (kind: string) => pageAddress.review({ feed: name, kind });
   return [
@@ -31,7 +31,7 @@ function countsOf(feed: MarkedFeed): Count[] {
 }
 
 /** Live jobs and what is to be sent always, the others if there are any. */
-export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: MarkedFeed }) => (
+export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus }) => (
   <ul class="counts">
     {countsOf(feed)
       .filter(({ n }, at) => at < 2 || n > 0)

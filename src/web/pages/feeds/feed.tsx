@@ -3,7 +3,7 @@ import type { FeedConfig } from '../../../config/config.ts';
 import type { Complaint } from '../../../config/config-error.ts';
 import type { WriteAction } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { MarkedFeed } from '../../../review/read-model/feed.ts';
+import type { FeedStatus } from '../../../review/read-model/feed.ts';
 import type { Attention } from '../../../runtime/attention.ts';
 import type { StoppedFeed } from '../../../store/feed/feed-state.ts';
 import type { LastVerify } from '../../../store/feed/feed-verify.ts';
@@ -23,7 +23,7 @@ import { PullButton } from './pull-button.tsx';
 
 export interface FeedPageProps {
   readonly visit: Visit;
-  readonly feed: MarkedFeed;
+  readonly feed: FeedStatus;
   readonly config: FeedConfig | undefined;
   readonly faults: readonly Complaint[];
   readonly stopped: StoppedFeed | undefined;

@@ -1,7 +1,7 @@
 // Why a feed of the database is not pulled here, in words.
-import type { MarkedFeed } from '../../../review/read-model/feed.ts';
+import type { FeedStatus } from '../../../review/read-model/feed.ts';
 
-export const absence = ({ retired, served }: Pick<MarkedFeed, 'retired' | 'served'>): string => {
+export const absence = ({ retired, served }: Pick<FeedStatus, 'retired' | 'served'>): string => {
   if (retired) return 'retired';
   return served ? 'of another configuration' : 'not configured';
 };

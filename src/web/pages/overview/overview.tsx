@@ -1,6 +1,6 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { MarkedFeed } from '../../../review/read-model/feed.ts';
+import type { FeedStatus } from '../../../review/read-model/feed.ts';
 import type { AttentiveStatus } from '../../../runtime/attention.ts';
 import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
 import { pageAddress } from '../addresses.ts';
@@ -63,7 +63,7 @@ export const Overview = ({ status, pulls, visit }: OverviewProps) => {
 
 interface FeedCardProps {
   readonly visit: Visit;
-  readonly feed: MarkedFeed;
+  readonly feed: FeedStatus;
   readonly pulls: readonly BriefPull[];
   readonly stopped: boolean;
 }

@@ -1,4 +1,5 @@
 // Acts on one posting or record as a form asks for it. If nothing was done, the page comes back with what was typed.
+import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { actOnEntries } from '../../../review/act-on-entries.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
@@ -28,10 +29,8 @@ interface Seen {
 /** Retry, approve, discard, reopen. */
 export async function decideEntry(context: PageContext, asked: Asked, id: number) {
   const seen = await readSeen(context, asked, id);
-  const action = asked.form.one('action');
-  if (action !== 'retry' && action !== 'approve' && action !== 'discard' && action !== 'reopen') {
-    throw malformed('action', 'must be retry, approve, discard or reopen');
-  }
+  const action = BULK_ACTIONS.find((each) => each === asked.form.one('action'));
+  if (action === undefined) throw malformed('action', `must be one of ${BULK_ACTIONS.join(', ')}`);
   const reason = (asked.form.one('reason') ?? '').trim();
   if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
   const report = await actOnEntries(

@@ -1,21 +1,19 @@
 // Reads from the form of a list of entries what a person decided.
 import { z } from 'zod';
 import { readValueTable } from '../../../review/value-table.ts';
-import type { BulkEdit, SelectedAction } from '../../../store/review/bulk-actions.ts';
+import { type BulkEdit, SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SeenEntry } from '../../../store/review/selected-counts.ts';
 import { fieldName } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { Form } from '../read-form.ts';
 import type { Typed } from './decision-form.tsx';
 
-const ACTIONS: readonly SelectedAction[] = ['edit', 'retry', 'approve', 'discard', 'reopen', 'missing', 'check'];
-
 export const malformed = (where: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${where} ${message}`, faults: [{ where, message }] });
 
 export function readAction(text: string | undefined): SelectedAction {
-  const action = ACTIONS.find((each) => each === text);
-  if (action === undefined) throw malformed('action', `must be one of ${ACTIONS.join(', ')}`);
+  const action = SELECTED_ACTIONS.find((each) => each === text);
+  if (action === undefined) throw malformed('action', `must be one of ${SELECTED_ACTIONS.join(', ')}`);
   return action;
 }
 

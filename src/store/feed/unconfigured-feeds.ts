@@ -4,8 +4,8 @@ import { LIVE_WORKERS } from '../locks/live-workers.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** A feed that was mirrored before; excludes retired feeds. */
-export interface LeftFeed {
+/** A feed that was mirrored before, is in no running configuration, and is not retired. */
+export interface UnconfiguredFeed {
   readonly feed: FeedName;
   readonly site: SiteName;
   /** Live site jobs, which no feed maintains any more. */
@@ -23,8 +23,8 @@ const LEFT = `select f.feed, f.site, (select count(*) from mapping m where m.fee
   from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null`;
 
 /** Excludes feeds that another live process is configured with. */
-export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): Promise<LeftFeed[]> {
-  return db.query<LeftFeed>(`${LEFT} and f.feed not in (${SERVED_FEEDS}) order by f.feed`, [[...configured]]);
+export async function unconfiguredFeeds(db: Queryable, configured: Iterable<FeedName>): Promise<UnconfiguredFeed[]> {
+  return db.query<UnconfiguredFeed>(`${LEFT} and f.feed not in (${SERVED_FEEDS}) order by f.feed`, [[...configured]]);
 }
 
 /** A feed as it is configured now. */
@@ -46,9 +46,9 @@ export async function possibleFormerNames(
   db: Queryable,
   { feed, site, address, source }: NamedFeed,
   configured: Iterable<FeedName>,
-): Promise<LeftFeed[]> {
+): Promise<UnconfiguredFeed[]> {
   if (await isKnown(db, feed)) return [];
-  const left = await db.query<LeftFeed>(
+  const left = await db.query<UnconfiguredFeed>(
     `${LEFT} and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))
        and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
          where p.parts->>('source of feed ' || f.feed) = $4))
@@ -69,10 +69,10 @@ async function isKnown(db: Queryable, feed: FeedName): Promise<boolean> {
 }
 
 /**
- * The name under which the jobs of this feed are now, if a person renamed it, the database has nothing of the former name any more, and
- * this configuration does not have the present one: it is an older one.
+ * The feed's new name, if a person renamed it and this configuration, which is then an older one, does not know that. `undefined` if the
+ * database still has something of the former name.
  */
-export async function presentName(
+export async function currentName(
   db: Queryable,
   { feed, site, address }: Pick<NamedFeed, 'feed' | 'site' | 'address'>,
   configured: Iterable<FeedName>,
