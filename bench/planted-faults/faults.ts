@@ -379,8 +379,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/pull/waiting-records.ts',
-    find: 'this.#keep(reading, 0, reading.length, NOTHING)',
-    put: 'reading',
+    find: 'this.#keep(packedPosting, 0, packedPosting.length, NOTHING)',
+    put: 'packedPosting',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   // The same row under another header is another record; a table that may have been cut, or hides rows, is not complete.
@@ -404,15 +404,15 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/batch/record-batch.ts',
-    find: 'facts.setUint32(at + READING_END_AT, 0, true);',
+    find: 'facts.setUint32(at + POSTING_END_AT, 0, true);',
     put: '',
     tests: ['test/feed/record-batch.test.ts'],
   },
   {
-    file: 'src/feed/batch/written-reading.ts',
+    file: 'src/feed/batch/packed-posting.ts',
     find: "return notes.length === 0 ? '' :",
     put: "return true ? '' :",
-    tests: ['test/feed/written-reading.test.ts', 'test/jobs/pull-feed.test.ts'],
+    tests: ['test/feed/packed-posting.test.ts', 'test/jobs/pull-feed.test.ts'],
   },
   // What is stored.
   {

@@ -24,15 +24,17 @@ export interface FoundJobs {
   keep(): Promise<void>;
 }
 
-/**
- * @param isSearch whether the list is read for this purpose, so mapped jobs and titles are compared as well.
- * @param maxAgeMs how old the list may be; jobs deleted within that time do not count as found.
- */
+interface FoundJobsOptions {
+  /** Whether the list is read for this purpose, so mapped jobs and titles are compared as well. */
+  readonly isSearch: boolean;
+  /** How old the list may be; jobs deleted within that time do not count as found. */
+  readonly maxAgeMs?: number;
+}
+
 export async function foundJobs(
   { db, site }: SiteContext,
   referenceField: string,
-  isSearch: boolean,
-  maxAgeMs = 0,
+  { isSearch, maxAgeMs = 0 }: FoundJobsOptions,
 ): Promise<FoundJobs> {
   const since = new Date((await databaseTime(db)).getTime() - Math.min(MOST_AGE_MS, Math.max(0, maxAgeMs)));
   const reading = { site, referenceField, since, isSearch };

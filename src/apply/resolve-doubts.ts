@@ -37,7 +37,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const found =
     policy.referenceField === undefined
       ? undefined
-      : await foundJobs(siteContext, policy.referenceField, false, maxAgeMs);
+      : await foundJobs(siteContext, policy.referenceField, { isSearch: false, maxAgeMs });
   const expected = new Set(await recentlyAccepted(db, site));
   const titled = new Map([...expected].map((id) => [titledNumber(id), id]));
   const take = (siteJob: SiteJob): void => {

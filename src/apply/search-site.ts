@@ -85,7 +85,7 @@ async function readList(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { db, site, client, rateLimiter } = siteContext;
-  const found = await foundJobs(siteContext, referenceField, true);
+  const found = await foundJobs(siteContext, referenceField, { isSearch: true });
   const recordProgress = () =>
     noteSearch(db, feeds, `searching the site for its jobs: ${plural(found.read, 'job')} read`);
   // Progress that cannot be recorded now is recorded next time.

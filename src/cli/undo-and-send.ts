@@ -50,7 +50,7 @@ export async function undoAndSend(
   const text = describeUndo(plan, write);
   if (changesNothing(plan.findings)) return printNotice(text);
   await confirm(text, number, options, write);
-  await apply(app, setup, plan, options, signal);
+  await commitAndSend(app, setup, plan, options, signal);
 }
 
 async function setupOf({ db, config }: App, number: number, write: WriteCommand): Promise<FeedSetup> {
@@ -111,7 +111,7 @@ async function confirm(
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was changed.');
 }
 
-async function apply(
+async function commitAndSend(
   app: App,
   setup: FeedSetup,
   { pull, currentPull }: Planned,

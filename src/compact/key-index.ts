@@ -1,6 +1,6 @@
 // Remembers the keys of the postings that one pull has parsed, each with a content mark, to detect duplicates.
 import { HASH_BYTES } from '../posting/hash.ts';
-import { RecordIndex, RecordMark } from './record-index.ts';
+import { ONLY_MARK, RecordIndex } from './record-index.ts';
 
 const TABLE_ENTRIES = 4_096;
 const TABLE_LOAD = 0.85;
@@ -35,7 +35,7 @@ export class KeyIndex {
     for (; table.entries.size >= TABLE_ENTRIES && table.depth < DEEPEST; table = this.#tableOf(keyHash)) {
       this.#split(table, lastWordOf(keyHash));
     }
-    table.entries.see(table.entries.add(keyHash, RecordMark.mapped), mark);
+    table.entries.see(table.entries.add(keyHash, ONLY_MARK), mark);
   }
 
   #tableOf(keyHash: Buffer): Table {

@@ -1,10 +1,16 @@
-// A compact index over the record hashes of a feed's mappings: which records are known, and where each was seen.
+// A compact index over hashes, mostly of records: which are known, what each belongs to, and where each was seen.
 import { HASH_BYTES } from '../posting/hash.ts';
 
 /** The position of a record hash in the table; -1 if it is not in the index. */
 export type Slot = number;
 
-/** What a known record hash belongs to. */
+/** What a hash belongs to. Each user names its marks: {@link RecordMark} are those of a feed's mappings. */
+export type Mark = 1 | 2 | 3;
+
+/** For an index whose hashes all belong to the same. */
+export const ONLY_MARK: Mark = 1;
+
+/** What the record hash of a mapping or of an open change belongs to. */
 export const RecordMark = {
   /** The mapping's record, with no open change: seeing it again is enough. */
   mapped: 1,
@@ -12,7 +18,7 @@ export const RecordMark = {
   superseding: 2,
   /** The record of an open change: the desired state is the same. */
   open: 3,
-} as const;
+} as const satisfies Record<string, Mark>;
 export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 
 /** Four words that are XORed with those of a hash before it is looked up. */
@@ -74,7 +80,7 @@ export class RecordIndex {
   }
 
   /** Adds the hash that starts at `at` in `bytes`, or finds it; an existing entry keeps its mark. */
-  add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
+  add(bytes: Buffer, mark: Mark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
     const a = bytes.readUInt32LE(at);
     const b = bytes.readUInt32LE(at + 4);
@@ -110,8 +116,8 @@ export class RecordIndex {
     return this.#isFree(slot) ? -1 : slot;
   }
 
-  mark(slot: Slot): RecordMark {
-    return (this.#state(slot) >>> MARK_SHIFT) as RecordMark;
+  mark(slot: Slot): Mark {
+    return (this.#state(slot) >>> MARK_SHIFT) as Mark;
   }
 
   /** Ordinal of the first record seen with this hash, or `undefined`. */
@@ -144,7 +150,7 @@ export class RecordIndex {
   }
 
   /** Hashes with one of the marks that were neither seen nor accounted for. */
-  *missing(marks: readonly RecordMark[]): Generator<Buffer> {
+  *missing(marks: readonly Mark[]): Generator<Buffer> {
     for (let slot = 0; slot < this.#capacity; slot++) {
       if (this.#isFree(slot) || (this.#state(slot) & (SEEN | ACCOUNTED)) !== 0) continue;
       if (!marks.includes(this.mark(slot))) continue;

@@ -18,7 +18,7 @@ export function fingerprintOf(spec: FieldMapping): string {
 /**
  * How a feed's records are read. Everything that can turn the same bytes into another posting, or none, belongs here.
  */
-export interface RecordReading {
+export interface RecordInterpretation {
   /** The mapping's fingerprint, by {@link fingerprintOf}. */
   readonly fingerprint: string;
   /** The name of the feed's format. */
@@ -40,8 +40,8 @@ export interface RecordReading {
 }
 
 /** Sixteen bytes that identify one way of reading records. */
-export function interpretationOf({ fingerprint, format, recordPath, encoding, ...reading }: RecordReading): Buffer {
-  const { lenient, table, script, details, createsOnly } = reading;
+export function interpretationOf({ fingerprint, format, recordPath, encoding, ...rest }: RecordInterpretation): Buffer {
+  const { lenient, table, script, details, createsOnly } = rest;
   const parts = [fingerprint, format, recordPath, encoding ?? null, lenient === true];
   for (const settings of [table, script, details && { details }]) {
     if (settings !== undefined) parts.push(JSON.stringify(settings, sortNames));

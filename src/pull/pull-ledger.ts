@@ -4,6 +4,7 @@ import { KeyIndex } from '../compact/key-index.ts';
 import { type HashMask, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import { SkippedMark } from '../store/pull/skipped-records.ts';
 import { PlaceSlots } from './place-slots.ts';
 import { RepeatedKeys } from './repeated-keys.ts';
 
@@ -129,7 +130,7 @@ export class PullLedger {
   skipRecord({ hash, ordinal }: SeenRecord): boolean {
     this.#skippedIndex ??= new RecordIndex();
     const isNew = this.#skippedIndex.find(hash) < 0;
-    this.#countSkipped(this.#skippedIndex, this.#skippedIndex.add(hash, RecordMark.open), ordinal);
+    this.#countSkipped(this.#skippedIndex, this.#skippedIndex.add(hash, SkippedMark.added), ordinal);
     return isNew;
   }
 
@@ -147,7 +148,7 @@ export class PullLedger {
 
   /** Hashes of records that earlier pulls skipped and this one did not see. */
   unseenSkipped(): Iterable<Buffer> {
-    return this.#skippedIndex?.missing([RecordMark.mapped]) ?? [];
+    return this.#skippedIndex?.missing([SkippedMark.skipped]) ?? [];
   }
 
   /** Whether any record was read by an earlier pull, in the same way. */
@@ -254,7 +255,7 @@ export class PullLedger {
 
   #countSkipped(index: RecordIndex, slot: Slot, ordinal: number): void {
     this.skipped++;
-    if (index.mark(slot) === RecordMark.superseding) this.expired++;
+    if (index.mark(slot) === SkippedMark.expired) this.expired++;
     const first = index.seenAt(slot);
     if (first === undefined) index.see(slot, ordinal);
     else this.repeats?.note(first, ordinal);

@@ -1,5 +1,5 @@
 // Turns one record into its posting, as the reviewers' edits want it, or says why the record is unreadable.
-import { readingIn } from '../feed/batch/written-reading.ts';
+import { unpackPosting } from '../feed/batch/packed-posting.ts';
 import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
@@ -41,7 +41,7 @@ export type ReadRecord = ReadPosting<FieldsToStore> | PostingsOfPlaces<FieldsToS
 
 export interface RecordReader {
   /** A promise only if the mapping has expressions: awaiting each record would slow down all feeds. */
-  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadRecord | Promise<ReadRecord>;
+  read(record: Pick<WaitingRecord, 'bytes' | 'packedPosting'>): ReadRecord | Promise<ReadRecord>;
   /** Reads what needs no detail. @param detail the name of the detail in the record. */
   compileList(detail: string): (bytes: Buffer) => ListedRecord | Unreadable | Skipped;
   /** Reads a record with its detail. */
@@ -96,9 +96,9 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
       };
     },
     complete: ({ repairs }, tree, bytes) => prepared(bytes, { kind: 'tree', tree, repairs }),
-    read({ bytes, reading }) {
+    read({ bytes, packedPosting }) {
       // Records are parsed ahead only if no posting has been edited.
-      if (reading !== undefined) return readingIn(reading);
+      if (packedPosting !== undefined) return unpackPosting(packedPosting);
       const parsed = parse(bytes);
       return parsed.kind === 'unreadable' ? finish(bytes, parsed) : prepared(bytes, parsed);
     },

@@ -135,7 +135,7 @@ class TrialSink implements RecordSink {
     for (const record of waiting) {
       const read =
         this.#requestDetail === undefined
-          ? await this.#reader.read({ bytes: record.bytes, reading: undefined })
+          ? await this.#reader.read({ bytes: record.bytes, packedPosting: undefined })
           : await this.#readWithDetail(record, this.#requestDetail);
       if (read !== undefined) this.#count(record, read);
     }

@@ -6,7 +6,7 @@ import { EXCERPT_BYTES } from './unusable-records.ts';
 /** A batch of records to parse is full at either limit; the bytes limit memory. */
 const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
-/** A batch can exceed its bytes by the records that end in one more chunk, or by their readings and excerpts. */
+/** A batch can exceed its bytes by the records that end in one more chunk, or by their packed postings and excerpts. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
 /** Enough for the batch of a small pull: megabytes for each pull of many small feeds would mostly occupy the garbage collector. */
 const FIRST_MEMORY = 1 << 16;
@@ -17,8 +17,8 @@ const NO_MEMORY: Buffer = Buffer.alloc(0);
 export interface WaitingRecord extends SeenRecord {
   /** The record's bytes; only an excerpt if it was parsed ahead. */
   readonly bytes: Buffer;
-  /** For `readingIn`, if the record was parsed ahead. */
-  readonly reading: Buffer | undefined;
+  /** For `unpackPosting`, if the record was parsed ahead. */
+  readonly packedPosting: Buffer | undefined;
 }
 
 /** Collects records until a batch is taken. The copies of a batch stay valid until the batch after the next is taken. */
@@ -38,16 +38,16 @@ export class WaitingRecords {
   /** Copies the parts of a record that planning needs, because the record batch is reused at once. */
   add({ hash, ordinal }: SeenRecord, batch: RecordBatch, record: number): void {
     const [start, end] = [batch.startOf(record), batch.endOf(record)];
-    const reading = batch.readingOf(record);
-    if (reading === undefined) {
-      this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end, batch.prefix), reading });
+    const packedPosting = batch.packedPostingOf(record);
+    if (packedPosting === undefined) {
+      this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end, batch.prefix), packedPosting });
       return;
     }
     this.#records.push({
       hash,
       ordinal,
       bytes: this.#keep(batch.bytes, start, Math.min(end, start + EXCERPT_BYTES), batch.prefix),
-      reading: this.#keep(reading, 0, reading.length, NOTHING),
+      packedPosting: this.#keep(packedPosting, 0, packedPosting.length, NOTHING),
     });
   }
 

@@ -88,7 +88,7 @@ function count(register: Registry): () => void {
   });
   const records = new Counter({
     name: 'jobmirror_pulled_postings_total',
-    help: 'Postings that the pulls of this process found in feeds, changed or not.',
+    help: 'Postings that the pulls of this process counted in feeds, changed or not, with skipped, unreadable and repeated ones.',
     labelNames: ['feed'],
     registers,
   });

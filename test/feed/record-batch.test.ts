@@ -1,8 +1,8 @@
 // Record batches return what was added, wherever it came from and however their memory was used before.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { unpackPosting } from '../../src/feed/batch/packed-posting.ts';
 import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/batch/record-batch.ts';
-import { readingIn } from '../../src/feed/batch/written-reading.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { ReadPosting } from '../../src/posting/posting.ts';
@@ -23,10 +23,11 @@ const heldIn = (batch: RecordBatch): Held[] =>
     text: batch.bytes.toString('latin1', batch.startOf(record), batch.endOf(record)),
     oversized: batch.oversizedLengthOf(record),
     hash: Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES)),
-    ...readIn(batch.readingOf(record)),
+    ...readIn(batch.packedPostingOf(record)),
   }));
 
-const readIn = (reading: Buffer | undefined) => (reading === undefined ? {} : { read: readingIn(reading).posting.key });
+const readIn = (packed: Buffer | undefined) =>
+  packed === undefined ? {} : { read: unpackPosting(packed).posting.key };
 
 /** Reads each record as a posting whose key contains its length; records of odd length are unreadable. */
 const readLength = (record: Buffer): ReadPosting | undefined =>

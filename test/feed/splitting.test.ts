@@ -2,10 +2,10 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { unpackPosting } from '../../src/feed/batch/packed-posting.ts';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
-import { readingIn } from '../../src/feed/batch/written-reading.ts';
 import type { SplitEnd } from '../../src/feed/format/format.ts';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { compileReader } from '../../src/posting/reader.ts';
@@ -113,7 +113,7 @@ describe('splitting in a thread', () => {
     expect(rest.records).toEqual((await split(document, [1e9], HERE)).records);
   });
 
-  it('prefetches the same readings as here if it has time, and leaves unreadable records', async () => {
+  it('parses the same postings ahead as here if it has time, and leaves unreadable records', async () => {
     const spec = sampleSpec({ requiredFields: ['title'], maxLengths: { title: 40 } });
     const reader = compileReader(spec);
     const jobs = Array.from({ length: 1_200 }, (_, n) => {
@@ -127,13 +127,13 @@ describe('splitting in a thread', () => {
       for (let record = 0; record < batch.count; record++) {
         const parsed = parseRecord(batch.bytes.subarray(batch.startOf(record), batch.endOf(record)));
         const here = parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed;
-        const reading = batch.readingOf(record);
-        if (reading === undefined) {
+        const packed = batch.packedPostingOf(record);
+        if (packed === undefined) {
           if (here.kind !== 'unreadable') found.here++;
           continue;
         }
         found.prefetched++;
-        const prefetched = readingIn(reading);
+        const prefetched = unpackPosting(packed);
         const fields = JSON.parse(prefetched.posting.fields.toString());
         expectEqual(
           { ...prefetched, posting: { ...prefetched.posting, fields } },

@@ -102,10 +102,10 @@ it('records the same whether a first pull prefetches postings or not', async () 
   });
   const firstPull = async () => {
     await app.db.query('truncate change, posting_note, record_problem');
-    const readings = vi.spyOn(RecordBatch.prototype, 'readingOf');
+    const packed = vi.spyOn(RecordBatch.prototype, 'packedPostingOf');
     const counts = await pull(feed);
-    const prefetched = readings.mock.results.filter(({ value }) => value !== undefined).length;
-    readings.mockRestore();
+    const prefetched = packed.mock.results.filter(({ value }) => value !== undefined).length;
+    packed.mockRestore();
     return { ...(await recorded()), counts, prefetched };
   };
 

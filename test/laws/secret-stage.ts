@@ -199,6 +199,7 @@ async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
 const PAGES = [
   ...['/', '/healthz', '/metrics', '/review', '/jobs', '/jobs.xml', '/requests', '/account', '/nowhere'],
   ...['/held', '/held?feed=echoed', '/rekey', '/rekey?feed=echoed', '/doubts', '/doubts?feed=echoed'],
+  ...['/adopt', '/adopt?feed=echoed', '/doubts/found', '/doubts/found?feed=echoed'],
   ...['/openapi.json', '/sign-in', '/api/v1/feeds', '/api/v1/feeds/echoed', '/api/v1/feeds/echoed/postings'],
   ...['/api/v1/review', '/api/v1/sites', '/api/v1/pulls/1', '/api/v1/pulls/2', '/api/v1/pulls/3'],
   ...['/feed?feed=echoed', '/pulls', '/pulls/1', '/pulls/2', '/sites', '/queues', '/activity'],

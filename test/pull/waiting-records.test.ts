@@ -6,14 +6,14 @@ import { type WaitingRecord, WaitingRecords } from '../../src/pull/waiting-recor
 const KIB = 1024;
 
 /** A batch of one record of this many bytes, all of them `value`, after its prefix. */
-const batchOf = (length: number, value: number, reading?: Buffer, prefix = Buffer.alloc(0)): RecordBatch => {
+const batchOf = (length: number, value: number, packedPosting?: Buffer, prefix = Buffer.alloc(0)): RecordBatch => {
   const bytes = Buffer.alloc(length + 2, 0xff).fill(value, 1, length + 1);
   return {
     bytes,
     prefix,
     startOf: () => 1,
     endOf: () => length + 1,
-    readingOf: () => reading,
+    packedPostingOf: () => packedPosting,
   } as unknown as RecordBatch;
 };
 
@@ -43,14 +43,14 @@ it.each([
   expect(waiting.takeBatch()).toEqual([]);
 });
 
-it('keeps an excerpt and the reading of a record that was parsed ahead', () => {
+it('keeps an excerpt and the posting of a record that was parsed ahead', () => {
   const waiting = new WaitingRecords();
-  const reading = Buffer.from('the reading');
-  waiting.add(seen, batchOf(100 * KIB, 1, reading), 0);
+  const packed = Buffer.from('the posting');
+  waiting.add(seen, batchOf(100 * KIB, 1, packed), 0);
   waiting.add(seen, batchOf(70 * KIB, 2), 0);
   const [first, second] = waiting.takeBatch();
   expect(first?.bytes.length).toBeLessThan(100 * KIB);
-  expect(first?.reading).toEqual(reading);
+  expect(first?.packedPosting).toEqual(packed);
   expect(second?.bytes.equals(Buffer.alloc(70 * KIB, 2))).toBe(true);
 });
 

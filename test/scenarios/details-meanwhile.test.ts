@@ -455,6 +455,8 @@ describe('while a plan requests details', () => {
   it('postings are edited, no pull begins, and the plan has the edit', async () => {
     change('j4', { state: 'Jalisco' });
     await sync();
+    // A worker would send the edit before the plan has its detail.
+    await mirror.stopEngine();
     change('j4', { text: 'Cook' });
     const planned = await whileWaiting('j4', plan, async () => {
       const { db, config } = await context();

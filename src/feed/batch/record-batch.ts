@@ -1,25 +1,26 @@
-// A chunk of a feed with the records that end in it, each with its hash and, if there was time, its parsed reading.
+// A chunk of a feed with the records that end in it, each with its hash and, if there was time, its posting, packed.
 // Splitting a feed produces a series of such batches.
 import { HASH_BYTES, recordHash, writeRecordHash, xorHash } from '../../posting/hash.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
+import type { SplitSink } from '../format/format.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import { writeReading } from './written-reading.ts';
+import { packPosting } from './packed-posting.ts';
 
 /** Bytes of the feed per batch. There is extra room for records that began in earlier batches. */
 export const CHUNK_BYTES = 1024 * 1024;
 const ROOM_BYTES = 64 * 1024;
 
 /**
- * Facts of a record: start and end (4 bytes each), length in the feed if oversized (6), start and end of its reading (4
+ * Facts of a record: start and end (4 bytes each), length in the feed if oversized (6), start and end of its packed posting (4
  * each; both 0: not read), and its hash.
  */
 const END_AT = 4;
 const OVERSIZED_AT = 8;
 const OVERSIZED_BYTES = 6;
 const MAX_POSITION = 0xffffffff;
-const READING_AT = OVERSIZED_AT + OVERSIZED_BYTES;
-const READING_END_AT = READING_AT + 4;
-const HASH_AT = READING_END_AT + 4;
+const POSTING_AT = OVERSIZED_AT + OVERSIZED_BYTES;
+const POSTING_END_AT = POSTING_AT + 4;
+const HASH_AT = POSTING_END_AT + 4;
 const FACTS_BYTES = HASH_AT + HASH_BYTES;
 const FIRST_FACTS = 512 * FACTS_BYTES;
 
@@ -37,21 +38,21 @@ export interface PackedBatch {
   readonly bytesUsed: number;
   readonly facts: ArrayBuffer;
   readonly factsUsed: number;
-  readonly readings: ArrayBuffer;
-  readonly readingsUsed: number;
+  readonly postings: ArrayBuffer;
+  readonly postingsUsed: number;
   readonly hashed: number;
   readonly prefix: Uint8Array;
 }
 
 /** The buffers to transfer with a batch. */
-export const memoriesOf = (packed: PackedBatch): ArrayBuffer[] => [packed.bytes, packed.facts, packed.readings];
+export const memoriesOf = (packed: PackedBatch): ArrayBuffer[] => [packed.bytes, packed.facts, packed.postings];
 
 /** Records are in feed order and numbered from 0. */
-export class RecordBatch {
+export class RecordBatch implements SplitSink {
   readonly #bytes: GrowingBytes;
   readonly #facts: GrowingBytes;
-  /** The readings of the records, one after another, in record order. */
-  readonly #readings: GrowingBytes;
+  /** The postings of the records, one after another, in record order. */
+  readonly #postings: GrowingBytes;
   /** The number of the first record without a hash. */
   #hashed: number;
   /**
@@ -61,10 +62,10 @@ export class RecordBatch {
   #loadedAt = 0;
   #prefix = NOTHING;
 
-  private constructor(bytes: GrowingBytes, facts: GrowingBytes, readings: GrowingBytes, hashed: number) {
+  private constructor(bytes: GrowingBytes, facts: GrowingBytes, postings: GrowingBytes, hashed: number) {
     this.#bytes = bytes;
     this.#facts = facts;
-    this.#readings = readings;
+    this.#postings = postings;
     this.#hashed = hashed;
   }
 
@@ -82,7 +83,7 @@ export class RecordBatch {
     const batch = new RecordBatch(
       new GrowingBytes(Buffer.from(packed.bytes), packed.bytesUsed),
       new GrowingBytes(Buffer.from(packed.facts), packed.factsUsed),
-      new GrowingBytes(Buffer.from(packed.readings), packed.readingsUsed),
+      new GrowingBytes(Buffer.from(packed.postings), packed.postingsUsed),
       packed.hashed,
     );
     batch.#loaded = batch.bytes;
@@ -97,8 +98,8 @@ export class RecordBatch {
       bytesUsed: this.#bytes.length,
       facts: memoryOf(this.#facts),
       factsUsed: this.#facts.length,
-      readings: memoryOf(this.#readings),
-      readingsUsed: this.#readings.length,
+      postings: memoryOf(this.#postings),
+      postingsUsed: this.#postings.length,
       hashed: this.#hashed,
       prefix: this.#prefix,
     };
@@ -144,11 +145,11 @@ export class RecordBatch {
     return this.#facts.view.getUint32(at, true) + this.#facts.view.getUint16(at + 4, true) * 2 ** 32;
   }
 
-  /** The record's reading, for `readingIn`, if it was prefetched; valid until the batch is changed. */
-  readingOf(record: number): Buffer | undefined {
-    const to = this.#facts.view.getUint32(record * FACTS_BYTES + READING_END_AT, true);
+  /** The posting of the record, for `unpackPosting`, if it was parsed ahead; valid until the batch is changed. */
+  packedPostingOf(record: number): Buffer | undefined {
+    const to = this.#facts.view.getUint32(record * FACTS_BYTES + POSTING_END_AT, true);
     if (to === 0) return undefined;
-    return this.#readings.memory.subarray(this.#facts.view.getUint32(record * FACTS_BYTES + READING_AT, true), to);
+    return this.#postings.memory.subarray(this.#facts.view.getUint32(record * FACTS_BYTES + POSTING_AT, true), to);
   }
 
   /** The position of the record's hash in {@link hashes}. */
@@ -191,23 +192,23 @@ export class RecordBatch {
   }
 
   /**
-   * Prefetches readings: parses records with `read` and stores the results for {@link readingOf}.
+   * Parses ahead: reads records with `read` and stores the results for {@link packedPostingOf}.
    * @param read returns `undefined` for records to leave unread.
    * @param hasTime checked every few records; once false, the rest is left unread.
    */
   prefetch(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
     const { count } = this;
-    if (this.#readings.memory.length === 0) this.#readings.reserve(CHUNK_BYTES + ROOM_BYTES);
+    if (this.#postings.memory.length === 0) this.#postings.reserve(CHUNK_BYTES + ROOM_BYTES);
     for (let record = 0; record < count; record++) {
       if (record % READ_PER_CHUNK === 0 && !hasTime()) return;
       if (this.oversizedLengthOf(record) > 0) continue;
       const result = read(this.recordOf(record));
       if (result === undefined) continue;
-      const start = this.#readings.length;
-      writeReading(result, this.#readings);
+      const start = this.#postings.length;
+      packPosting(result, this.#postings);
       const facts = this.#facts.view;
-      facts.setUint32(record * FACTS_BYTES + READING_AT, start, true);
-      facts.setUint32(record * FACTS_BYTES + READING_END_AT, this.#readings.length, true);
+      facts.setUint32(record * FACTS_BYTES + POSTING_AT, start, true);
+      facts.setUint32(record * FACTS_BYTES + POSTING_END_AT, this.#postings.length, true);
     }
   }
 
@@ -215,14 +216,14 @@ export class RecordBatch {
     this.#loaded = NOTHING;
     this.#bytes.clear();
     this.#facts.clear();
-    this.#readings.clear();
+    this.#postings.clear();
     this.#hashed = 0;
     this.#prefix = NOTHING;
   }
 
   /** Whether its memory is small enough to be reused. */
   get isWorthKeeping(): boolean {
-    const memory = this.#bytes.memory.length + this.#facts.memory.length + this.#readings.memory.length;
+    const memory = this.#bytes.memory.length + this.#facts.memory.length + this.#postings.memory.length;
     return memory <= MAX_KEPT_BYTES;
   }
 
@@ -241,8 +242,8 @@ export class RecordBatch {
     facts.setUint32(at + END_AT, start + length, true);
     facts.setUint32(at + OVERSIZED_AT, oversizedLength, true);
     facts.setUint16(at + OVERSIZED_AT + 4, oversizedLength / 2 ** 32, true);
-    facts.setUint32(at + READING_AT, 0, true);
-    facts.setUint32(at + READING_END_AT, 0, true);
+    facts.setUint32(at + POSTING_AT, 0, true);
+    facts.setUint32(at + POSTING_END_AT, 0, true);
   }
 }
 

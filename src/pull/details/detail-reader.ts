@@ -1,5 +1,5 @@
 // Completes the records of a list with the details of their postings, which are stored or requested.
-import { type RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import type { RecordIndex } from '../../compact/record-index.ts';
 import { compileDetailReader, type ReadDetailOf } from '../../feed/detail-record.ts';
 import type { FeedSource } from '../../feed/feed-reading.ts';
 import {
@@ -20,6 +20,7 @@ import { type FailedDetail, noteFailures, restingDetails } from '../../store/pul
 import { unreadableKeys } from '../../store/pull/record-problems.ts';
 import {
   assignDetails,
+  DetailMark,
   type FoundDetail,
   findDetails,
   loadDetailIndex,
@@ -154,7 +155,7 @@ export class DetailReader {
     const slot = this.#storedIndex.find(this.#fetcher.identityOf(hashes.subarray(at)));
     if (slot < 0) return false;
     this.#storedIndex.see(slot, 0);
-    return this.#storedIndex.mark(slot) !== RecordMark.mapped;
+    return this.#storedIndex.mark(slot) !== DetailMark.current;
   }
 
   /** Notes that a record of the list needs no detail: a stored one is not kept for it. */
@@ -166,7 +167,7 @@ export class DetailReader {
   /** Notes which details were planned and which are no longer needed, once the list was read and is proven complete. */
   async noteRead(tx: Queryable): Promise<void> {
     await notePlanned(tx, this.#feed);
-    await noteUnlisted(tx, this.#feed, this.#storedIndex.missing([RecordMark.mapped, RecordMark.superseding]));
+    await noteUnlisted(tx, this.#feed, this.#storedIndex.missing([DetailMark.current, DetailMark.due]));
   }
 
   /** The outcomes for a group of records, in their order. */
@@ -294,7 +295,7 @@ export class DetailReader {
 
   #noteListed(details: readonly Pick<StoredDetail, 'recordHash'>[]): void {
     for (const { recordHash } of details)
-      this.#storedIndex.see(this.#storedIndex.add(recordHash, RecordMark.mapped), 0);
+      this.#storedIndex.see(this.#storedIndex.add(recordHash, DetailMark.current), 0);
   }
 
   #isListed(recordHash: Buffer): boolean {

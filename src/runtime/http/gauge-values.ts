@@ -110,7 +110,7 @@ function pullValues({ pulls, overdue }: GaugeFacts): GaugeValues[] {
     },
     {
       name: 'jobmirror_feed_postings',
-      help: 'Postings that the newest committed pull found in the feed.',
+      help: 'Postings that the newest committed pull counted in the feed, with skipped, unreadable and repeated ones.',
       samples: ofFeed(({ seen }) => seen),
     },
     {

@@ -1,5 +1,5 @@
 // Remembers which jobs a reading of the list has shown, and where last, in a few bytes each.
-import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import { ONLY_MARK, RecordIndex } from '../../compact/record-index.ts';
 import { recordHash } from '../../posting/hash.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 
@@ -57,7 +57,7 @@ export class SeenJobs {
     const last = slot < 0 ? undefined : table.seenAt(slot);
     // The job appears twice on one page, or twice in a document read as one.
     if (last !== undefined && last >= this.#page.start) return false;
-    const place = slot < 0 ? table.add(hash, RecordMark.mapped) : slot;
+    const place = slot < 0 ? table.add(hash, ONLY_MARK) : slot;
     this.#count(last);
     table.unsee(place);
     table.see(place, this.#sightings++);

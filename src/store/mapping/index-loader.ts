@@ -1,6 +1,6 @@
 // Loads the record hashes of a feed's mappings and open changes into the compact index in which a pull looks up records.
 import pg from 'pg';
-import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Session } from '../postgres/database.ts';
 import { hasExpired, joinExpiry } from '../pull/posting-expiry.ts';
@@ -22,7 +22,7 @@ export async function loadRecordIndex(
   );
   const index = new RecordIndex(size?.n ?? 0);
   const name = pg.escapeLiteral(feed);
-  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
+  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as Mark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
   const expired = hasExpired(expireAfterDays);
   const joinM = expireAfterDays === undefined ? '' : joinExpiry('m');

@@ -1,9 +1,19 @@
 // Stores the hashes of skipped records, so that the next pull recognises them without parsing them.
 import pg from 'pg';
-import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import { type Mark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import type { Session } from '../postgres/database.ts';
+
+/** What the hash of a record that needs no parsing belongs to. */
+export const SkippedMark = {
+  /** A record that an earlier pull skipped. */
+  skipped: 1,
+  /** The record of an expired posting. */
+  expired: 2,
+  /** A record that this pull was the first to skip. */
+  added: 3,
+} as const satisfies Record<string, Mark>;
 
 export const SKIPPED_COLUMNS = { feed: 'text', record_hash: 'bytea' } as const;
 
@@ -13,20 +23,20 @@ const BATCH = 10_000;
 export const EXPIRED_ROWS = `from posting_expiry e where e.feed = $1 and e.expired_at is not null and e.record_hash is not null and e.missing_pulls = 0
   and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`;
 
-/** The stored hashes of a feed, marked `mapped`; those of expired postings, if asked for, marked `superseding`. */
+/** The stored hashes of a feed, with their {@link SkippedMark}; those of expired postings only if asked for. */
 export async function loadSkippedIndex(session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>('select count(*) as n from skipped_record where feed = $1', [feed]);
   const index = new RecordIndex(size?.n ?? 0);
   await streamHashes(
     session,
-    `select record_hash, ${RecordMark.mapped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
-    (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
+    `select record_hash, ${SkippedMark.skipped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
+    (bytes, at, mark) => index.add(bytes, mark as Mark, at),
   );
   if (withExpired) {
     await streamHashes(
       session,
-      `select e.record_hash, ${RecordMark.superseding}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
-      (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
+      `select e.record_hash, ${SkippedMark.expired}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
+      (bytes, at, mark) => index.add(bytes, mark as Mark, at),
     );
   }
   return index;

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import pg from 'pg';
-import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import { type Mark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
@@ -77,10 +77,17 @@ export async function anyDue(db: Queryable, feed: FeedName, refreshMs: number | 
   return row?.due === true;
 }
 
-/**
- * The record hashes of all stored details: marked `superseding` if the detail is to be requested again or was not planned yet,
- * `open` if its record had left the list, otherwise `mapped`.
- */
+/** What the record hash of a stored detail says about the detail. */
+export const DetailMark = {
+  /** It was planned and is recent enough. */
+  current: 1,
+  /** It is to be requested again, or was not planned yet. */
+  due: 2,
+  /** Its record had left the list. */
+  unlisted: 3,
+} as const satisfies Record<string, Mark>;
+
+/** The record hashes of all stored details, with their {@link DetailMark}. */
 export async function loadDetailIndex(
   db: Pick<Database, 'lend'>,
   feed: FeedName,
@@ -93,10 +100,10 @@ export async function loadDetailIndex(
     const due = refreshMs === undefined ? 'false' : isDue(`${refreshMs / 1000}::float8`);
     await streamHashes(
       session,
-      `select record_hash, (case when unlisted_at is not null then ${RecordMark.open}
-          when unplanned or ${due} then ${RecordMark.superseding} else ${RecordMark.mapped} end)::int2
+      `select record_hash, (case when unlisted_at is not null then ${DetailMark.unlisted}
+          when unplanned or ${due} then ${DetailMark.due} else ${DetailMark.current} end)::int2
         from detail where feed = ${pg.escapeLiteral(feed)}`,
-      (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
+      (bytes, at, mark) => index.add(bytes, mark as Mark, at),
     );
     session.giveBack();
     return index;

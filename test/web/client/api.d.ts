@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: bbd8102fc77f91617d9eb1dba224286de656fee5abda021c4d80e1be78f31bd6
+// The types of the API's client. SHA-256 of the document: 235d0387dcb47e1d7886b561cbf18d311e85a29598db85bc58a331ffe2c18f1b
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1849,7 +1849,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3102,7 +3102,7 @@ export interface operations {
                 newer_than?: string;
                 /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
                 kind?: string;
-                action: "retry" | "approve" | "discard" | "reopen" | "edit" | "missing" | "check";
+                action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check";
             };
             header?: never;
             path?: never;
@@ -3196,7 +3196,7 @@ export interface operations {
                         items: ({
                             bulk: number;
                             /** @enum {string} */
-                            action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                            action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                             actor: string;
                             /** @enum {string} */
                             state: "open" | "stopped" | "done";
@@ -3491,7 +3491,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3624,7 +3624,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3737,7 +3737,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
@@ -3886,7 +3886,7 @@ export interface operations {
                     "application/json": {
                         bulk: number;
                         /** @enum {string} */
-                        action: "edit" | "retry" | "discard" | "approve" | "reopen" | "missing" | "check" | "adopt";
+                        action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";

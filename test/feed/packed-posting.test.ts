@@ -1,8 +1,8 @@
-// A reading from another thread equals one made here.
+// A posting parsed in another thread equals one parsed here.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GrowingBytes } from '../../src/feed/batch/growing-bytes.ts';
-import { readingIn, writeReading } from '../../src/feed/batch/written-reading.ts';
+import { packPosting, unpackPosting } from '../../src/feed/batch/packed-posting.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { Fields, Problem, ReadPosting } from '../../src/posting/posting.ts';
@@ -24,12 +24,12 @@ const posting = fc.record({
   contentHash: fc.uint8Array({ minLength: HASH_BYTES, maxLength: HASH_BYTES }).map((bytes) => Buffer.from(bytes)),
   notes: remarks,
 });
-const reading: fc.Arbitrary<ReadPosting> = fc.oneof(
+const readPosting: fc.Arbitrary<ReadPosting> = fc.oneof(
   posting.map((read) => ({ kind: 'posting' as const, posting: read })),
   fc.tuple(posting, remarks).map(([read, problems]) => ({ kind: 'invalid' as const, posting: read, problems })),
 );
 
-/** The reading with its fields as the JSON that is copied to the database. */
+/** The posting with its fields as the JSON that is copied to the database. */
 const asWritten = (result: ReadPosting<Fields | Buffer>) => {
   const { fields } = result.posting;
   return {
@@ -40,13 +40,13 @@ const asWritten = (result: ReadPosting<Fields | Buffer>) => {
 
 it('are written one after another into growing memory', () => {
   fc.assert(
-    fc.property(fc.array(reading, { maxLength: 5 }), (results) => {
+    fc.property(fc.array(readPosting, { maxLength: 5 }), (results) => {
       const bytes = new GrowingBytes(Buffer.alloc(0));
       const ends = results.map((result) => {
-        writeReading(result, bytes);
+        packPosting(result, bytes);
         return bytes.length;
       });
-      const back = ends.map((end, at) => readingIn(bytes.bytes.subarray(ends[at - 1] ?? 0, end)));
+      const back = ends.map((end, at) => unpackPosting(bytes.bytes.subarray(ends[at - 1] ?? 0, end)));
       expect(back.map(asWritten)).toEqual(results.map(asWritten));
     }),
   );

@@ -1,4 +1,4 @@
-// Serialises the result of reading a record, to pass it from the splitting thread to the planning thread.
+// Serialises the posting of a record, to pass it from the splitting thread to the planning thread.
 import { CleanTextsWriter } from '../../compact/clean-texts.ts';
 import { mostUtf8Bytes, Utf8Writer } from '../../compact/utf8-writer.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
@@ -26,8 +26,8 @@ interface Remarks {
 
 const texts = new CleanTextsWriter();
 
-/** Appends a reading, whose fields must be clean as the reader leaves them. Throws rather than truncate it. */
-export function writeReading(result: ReadPosting, target: GrowingBytes): void {
+/** Appends a posting, whose fields must be clean as the reader leaves them. Throws rather than truncate it. */
+export function packPosting(result: ReadPosting, target: GrowingBytes): void {
   const { key, fields, contentHash } = result.posting;
   const remarks = remarksOn(result);
   const most = KEY_AT + mostUtf8Bytes(key) + mostUtf8Bytes(remarks) + CleanTextsWriter.mostBytes(fields);
@@ -41,13 +41,14 @@ export function writeReading(result: ReadPosting, target: GrowingBytes): void {
   const json = new Utf8Writer(memory, start + KEY_AT + keyBytes + remarksBytes);
   texts.write(fields, json);
   const end = json.end();
-  // Texts that do not fit are truncated silently, so never hand over a reading longer than its maximum.
-  if (end - start > most) throw new Error(`a reading takes ${end - start} bytes, more than the expected ${most}`);
+  // Texts that do not fit are truncated silently, so never hand over a posting longer than its maximum.
+  if (end - start > most)
+    throw new Error(`a packed posting takes ${end - start} bytes, more than the expected ${most}`);
   target.cutTo(end);
 }
 
-/** Reads what {@link writeReading} wrote. The fields are not copied: they are valid as long as `bytes` is. */
-export function readingIn(bytes: Buffer): ReadPosting<Buffer> {
+/** Reads what {@link packPosting} wrote. The fields are not copied: they are valid as long as `bytes` is. */
+export function unpackPosting(bytes: Buffer): ReadPosting<Buffer> {
   const keyEnd = KEY_AT + bytes.readUInt16LE(KEY_LENGTH_AT);
   const remarksEnd = keyEnd + bytes.readUInt32LE(REMARKS_LENGTH_AT);
   const { notes, problems }: Remarks =
