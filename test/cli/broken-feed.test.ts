@@ -98,7 +98,7 @@ describe('check', () => {
   it('reports a valid configuration in its last line only', async () => {
     const { out, status } = await run('check');
     expect(status).toBe(0);
-    expect(out.trimEnd().split('\n').at(-1)).toBe(`${mirror.configPath} is valid.`);
+    expect(out.trimEnd().split('\n').at(-1)).toBe(`${mirror.configPath} is right.`);
     expect(out.match(/ is right/g)).toHaveLength(1);
     expect((await run('check', '--json')).json()).toEqual([expect.objectContaining({ right: true, problems: [] })]);
   });

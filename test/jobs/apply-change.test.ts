@@ -84,7 +84,7 @@ describe('applyChange', () => {
       await ended;
       const to = operation === 'create' ? 'in_doubt' : 'ready';
       expect(outcomes).toMatchObject([{ result: { kind: 'returned', back: { to } } }]);
-      expect(JSON.stringify(outcomes)).toContain('could not be sent: Error: no name of an element');
+      expect(JSON.stringify(outcomes)).toContain('could not be sent: no name of an element');
     },
   );
 

@@ -44,9 +44,9 @@ export function checkCommand(): Command {
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
-        const isValid = mistakes.length + problems.length === 0;
+        const isRight = mistakes.length + problems.length === 0;
         // With problems, print little else: nobody would find them below a hundred feeds.
-        await printLines(isValid ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
+        await printLines(isRight ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
         for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
         // The verdict comes last, after everything that is wrong.
         await printLines([
@@ -124,7 +124,7 @@ function verdict(
 ): string {
   const count = mistakes.length + problems.length;
   if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
-  if (unseen === undefined) return `${path} is valid.`;
+  if (unseen === undefined) return `${path} is right.`;
   return `No mistake was found in ${path}, but ${unseen}.`;
 }
 

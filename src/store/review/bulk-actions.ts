@@ -8,7 +8,7 @@ import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
 import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selected-counts.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
-export const DOUBT_ACTIONS = ['missing', 'check'] as const;
+const DOUBT_ACTIONS = ['missing', 'check'] as const;
 export type DoubtAction = (typeof DOUBT_ACTIONS)[number];
 
 /** What a person can decide about entries that a filter selects. */
