@@ -79,6 +79,19 @@ describe('connections', () => {
     expect(await made()).toBe(1);
   });
 
+  it.each([
+    ['reset-before', 0],
+    ['reset-during', 1],
+    ['reset-after', 1],
+  ])('%s: the request also ends if its client has just closed its side, %d jobs are created', async (fault, jobs) => {
+    await set(fault);
+    const socket = connect(site.sandbox.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.resume().end(requestOf(jobOf(nurse)));
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(await made()).toBe(jobs);
+  });
+
   it('cut: sends half of the response', async () => {
     await set('cut');
     const socket = connect(site.sandbox.port, '127.0.0.1');
