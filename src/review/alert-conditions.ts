@@ -39,6 +39,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   out_of_reach: 'unreachable',
   configuration: 'feed_failed',
   pulls_failing: 'feed_failed',
+  unsearched: 'feed_failed',
   stale: 'overdue',
   late: null,
   left: null,
@@ -146,7 +147,7 @@ export function recoveryOf(kind: AlertKind, subject: string): string {
     case 'in_doubt':
       return `${subject}: no create has been in doubt for too long any more`;
     case 'feed_failed':
-      return `${subject}: its pulls succeed again`;
+      return `${subject}: what had failed works again`;
     case 'overdue':
       return `${subject}: there was a complete pull again`;
     case 'rejected_share':
