@@ -44,6 +44,8 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['no complete pull in time', { failing: [ofFeed('stale')] }, ['overdue feed acme']],
   ['what passes or repeats', { failing: [ofFeed('late'), ofFeed('not_sent'), ofFeed('left')] }, []],
   ['held changes', { changes: [change('held', 3)] }, ['held feed acme']],
+  ['keys that seem to have changed', { rekeyed: [acme] }, ['held feed acme']],
+  ['the same with held deletes', { rekeyed: [acme], changes: [change('held', 3)] }, ['held feed acme']],
   ['changes held for too long', { changes: [change('held', 3, 3_601)] }, ['held feed acme', 'escalation feed acme']],
   ['a new doubt may resolve', { changes: [change('in_doubt', 1, 3_599)] }, []],
   ['an old doubt', { changes: [change('in_doubt', 1, 3_601)] }, ['in_doubt feed acme']],
@@ -61,7 +63,11 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
 ];
 
 it.each(CASES)('%s', (_name, facts, expected) => {
-  const open = alertConditions({ failing: [], changes: [], pulls: [], newGroups: [], ...facts }, config, 10);
+  const open = alertConditions(
+    { failing: [], changes: [], pulls: [], newGroups: [], rekeyed: [], ...facts },
+    config,
+    10,
+  );
   expect(open.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(expected);
   for (const { message } of open) expect(textOf(message)).not.toBe('');
 });
