@@ -30,6 +30,8 @@ export interface AlertFacts {
   readonly changes: readonly ChangeGauge[];
   readonly pulls: Gauges['pulls'];
   readonly newGroups: readonly NewGroups[];
+  /** Feeds whose keys seem to have changed. */
+  readonly rekeyed: readonly FeedName[];
 }
 
 /** Which alert each failure is; `null`: none, mostly because it passes or another alert follows. */
@@ -39,6 +41,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   out_of_reach: 'unreachable',
   configuration: 'feed_failed',
   pulls_failing: 'feed_failed',
+  unsearched: 'feed_failed',
   stale: 'overdue',
   late: null,
   left: null,
@@ -54,7 +57,7 @@ const FEW_REJECTED = 5;
 
 /** All open alerts, at most one of each kind for a subject. */
 export function alertConditions(
-  { failing, changes, pulls, newGroups }: AlertFacts,
+  { failing, changes, pulls, newGroups, rekeyed }: AlertFacts,
   config: Pick<Config, 'sites'>,
   rejectedPercent: number,
 ): AlertCondition[] {
@@ -62,6 +65,8 @@ export function alertConditions(
   const sizes = new Map(pulls.map(({ feed, size }) => [feed, size ?? 0]));
   const all = [
     ...failing.flatMap(ofFailure),
+    // Deletes that are held for it say so themselves.
+    ...rekeyed.map(undecided),
     ...changes.flatMap((change) => [
       ...waiting(change, config),
       ...rejected(change, sizes.get(change.feed) ?? 0, rejectedPercent),
@@ -110,6 +115,13 @@ function waiting({ feed, site, state, n, age, since }: ChangeGauge, config: Pick
   ];
 }
 
+/** Its creates wait, also while no delete of it is held: within the grace, or of a feed that deletes nothing. */
+function undecided(feed: FeedName): AlertCondition {
+  const text = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
+  const next = [{ words: 'to decide, run', action: { kind: 'rekey_feed', feed } as const }];
+  return { kind: 'held', subject: `feed ${feed}`, message: messageOf(text, next) };
+}
+
 function rejected({ feed, state, n }: ChangeGauge, size: number, percent: number): AlertCondition[] {
   if (state !== 'rejected' || n <= FEW_REJECTED || size === 0 || (n / size) * 100 <= percent) return [];
   const text = `feed ${feed}: ${plural(n, 'posting')} of ${size} are rejected, more than ${percent} %`;
@@ -146,7 +158,7 @@ export function recoveryOf(kind: AlertKind, subject: string): string {
     case 'in_doubt':
       return `${subject}: no create has been in doubt for too long any more`;
     case 'feed_failed':
-      return `${subject}: its pulls succeed again`;
+      return `${subject}: what had failed works again`;
     case 'overdue':
       return `${subject}: there was a complete pull again`;
     case 'rejected_share':

@@ -18,6 +18,7 @@ export interface HealthCondition {
     | 'late'
     | 'left'
     | 'not_sent'
+    | 'unsearched'
     | 'review';
   readonly site?: SiteName;
   readonly feed?: FeedName;
@@ -62,6 +63,8 @@ export interface FeedFacts {
   /** `ready`: changes that may be sent now or later. `unsent`: these, and those in flight or in doubt. */
   readonly ready: number;
   readonly unsent: number;
+  /** Why nothing of it is created: its site cannot be searched for its jobs. */
+  readonly unsearched: Message | undefined;
   /** Entries waiting for a person. */
   readonly review: number;
   /** Its keys seem to have changed, and its creates and deletes wait for a person. */
@@ -137,6 +140,10 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (stale !== undefined) conditions.push(stale);
   // A feed that cannot be pulled is not reported as late too.
   if (late !== undefined && facts.broken === undefined) conditions.push({ kind: 'late', feed, message: late });
+  if (facts.unsearched !== undefined && !stopped.has(site)) {
+    const message = `feed ${feed}: no new jobs are created, as its site cannot be searched for jobs that it has already`;
+    conditions.push({ kind: 'unsearched', feed, message, ...detailOf(facts.unsearched) });
+  }
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
     conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, but no process is sending` });

@@ -6,7 +6,14 @@ import { startRounds } from '../flow/rounds.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';
-import { type BulkKind, noteBulkWait, openUnattended, type UnattendedBulk } from '../store/review/bulk-actions.ts';
+import {
+  type BulkKind,
+  feedsLeft,
+  findBulk,
+  noteBulkWait,
+  openUnattended,
+  type UnattendedBulk,
+} from '../store/review/bulk-actions.ts';
 import type { SiteConnection } from './adopting/open-adopting.ts';
 import type { App } from './app.ts';
 import { carryOutBulk } from './carry-out-bulk.ts';
@@ -56,10 +63,22 @@ export function startBulkRunner(
     if (waitsFor === null) waiting.delete(id);
     else waiting.add(id);
   };
+  /** What somebody asks for: feeds that only other running processes can decide are left to them. `undefined`: there are none. */
+  const amongAll = async (id: number): Promise<readonly FeedName[] | undefined> => {
+    const bulk = await findBulk(db, id);
+    if (bulk === undefined || !BY_SETTINGS.has(bulk.action)) return undefined;
+    const left = await feedsLeft(db, id);
+    const chosen = left.filter(({ feed, served }) => !served || typeof editableFeed(config, feed) !== 'string');
+    return chosen.length === left.length ? undefined : chosen.map(({ feed }) => feed);
+  };
+  const carryOut = async (id: number, given: readonly FeedName[] | undefined) => {
+    const among = given ?? (await amongAll(id));
+    const options = { signal: stopping.signal, onProgress: wake, ...(among === undefined ? {} : { among }) };
+    return carryOutBulk(app, id, options, connectionOf);
+  };
   const begin = (id: number, among?: readonly FeedName[]): void => {
     if (stopping.signal.aborted || running.has(id)) return;
-    const options = { signal: stopping.signal, onProgress: wake, ...(among === undefined ? {} : { among }) };
-    const run = carryOutBulk(app, id, options, connectionOf)
+    const run = carryOut(id, among)
       .then((end) => {
         if (end === undefined || end === 'taken') return;
         noteWait(id, end.bulk.waitsFor);
@@ -95,7 +114,7 @@ export function startBulkRunner(
     { everyMs: EVERY_MS },
   );
   return {
-    begin,
+    begin: (id) => begin(id),
     async stop(graceMs) {
       stopping.abort();
       await endsWithin(Promise.all([rounds.stop(), ...running.values()]), graceMs);

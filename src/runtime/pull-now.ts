@@ -80,7 +80,7 @@ export function pullNow(
     queued.add(feed);
     track(follow(feed));
   };
-  /** What was queued in a process that ended before. */
+  /** What was queued, or being pulled, in a process that ended before. */
   const resume = async (): Promise<void> => {
     for (const feed of await feedsToPullYet(app.db, [...byName.keys()])) queue(feed);
   };

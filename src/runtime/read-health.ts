@@ -2,6 +2,7 @@
 // many there are.
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
+import type { Message } from '../plan/message.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
 import { addressOf } from '../site/base-address.ts';
@@ -10,6 +11,7 @@ import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove, type Move } from '../store/site/known-address.ts';
+import { unsearchedFeeds } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { nameOfProcess } from './configurations.ts';
@@ -30,12 +32,13 @@ export interface FeedHealth {
   readonly schedule: ScheduleState | undefined;
   readonly ready: number;
   readonly unsent: number;
+  readonly unsearched: Message | undefined;
   readonly review: number;
   readonly rekeyed: boolean;
 }
 
 export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
-  const { feed, site, role, history, schedule, ready, unsent, review, rekeyed } = progress;
+  const { feed, site, role, history, schedule, ready, unsent, unsearched, review, rekeyed } = progress;
   const settings = config.feeds.get(feed);
   return {
     feed,
@@ -44,6 +47,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
     history,
     ready,
     unsent,
+    unsearched,
     review,
     rekeyed,
     broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
@@ -107,10 +111,12 @@ export async function assessRunning(
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
-  const nothing = { ready: 0, unsent: 0, review: 0, rekeyed: false };
+  const unsearched = await unsearchedFeeds(db);
+  const nothing = { ready: 0, unsent: 0, unsearched: undefined, review: 0, rekeyed: false };
   const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedHealth => {
     return {
       ...nothing,
+      unsearched: unsearched.get(name),
       feed: name,
       site,
       role: 'configured',

@@ -39,10 +39,13 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['a moved site counts as paused', { failing: [ofSite('moved'), ofSite('paused')] }, ['paused site board']],
   ['an unreachable site', { failing: [ofSite('out_of_reach')] }, ['unreachable site board']],
   ['failing pulls', { failing: [ofFeed('pulls_failing')] }, ['feed_failed feed acme']],
+  ['a search of the site that fails', { failing: [ofFeed('unsearched')] }, ['feed_failed feed acme']],
   ['a wrong configuration', { failing: [ofFeed('configuration')] }, ['feed_failed feed acme']],
   ['no complete pull in time', { failing: [ofFeed('stale')] }, ['overdue feed acme']],
   ['what passes or repeats', { failing: [ofFeed('late'), ofFeed('not_sent'), ofFeed('left')] }, []],
   ['held changes', { changes: [change('held', 3)] }, ['held feed acme']],
+  ['keys that seem to have changed', { rekeyed: [acme] }, ['held feed acme']],
+  ['the same with held deletes', { rekeyed: [acme], changes: [change('held', 3)] }, ['held feed acme']],
   ['changes held for too long', { changes: [change('held', 3, 3_601)] }, ['held feed acme', 'escalation feed acme']],
   ['a new doubt may resolve', { changes: [change('in_doubt', 1, 3_599)] }, []],
   ['an old doubt', { changes: [change('in_doubt', 1, 3_601)] }, ['in_doubt feed acme']],
@@ -60,7 +63,11 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
 ];
 
 it.each(CASES)('%s', (_name, facts, expected) => {
-  const open = alertConditions({ failing: [], changes: [], pulls: [], newGroups: [], ...facts }, config, 10);
+  const open = alertConditions(
+    { failing: [], changes: [], pulls: [], newGroups: [], rekeyed: [], ...facts },
+    config,
+    10,
+  );
   expect(open.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(expected);
   for (const { message } of open) expect(textOf(message)).not.toBe('');
 });

@@ -32,6 +32,7 @@ const FEED: FeedFacts = {
   late: undefined,
   ready: 0,
   unsent: 0,
+  unsearched: undefined,
   review: 0,
   rekeyed: false,
 };
@@ -75,6 +76,8 @@ describe('failing', () => {
       { broken: 'x', late: 'feed acme: its run is 20 s late', history: undefined, staleBefore: undefined },
       ['configuration'],
     ],
+    ['creates that wait for a search of the site', {}, { unsearched: 'the list cannot be read' }, ['unsearched']],
+    ['the same of a paused site', { paused: true }, { unsearched: 'the list cannot be read' }, ['paused']],
     ['changes of a feed that was taken out', {}, { role: 'left', unsent: 2 }, ['left']],
     ['a feed that was taken out with nothing to send', {}, { role: 'left', staleBefore: at(31) }, []],
     ['a retired feed', {}, { role: 'other', unsent: 2, staleBefore: at(31), review: 3 }, []],

@@ -2,11 +2,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';
-import { feedName } from '../../src/posting/identifiers.ts';
+import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
 import { findBulk, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';
@@ -55,4 +56,25 @@ it('is done for those, and says why the others wait', async () => {
   expect(await skippedOfBulk(db, id)).toEqual([
     { message: 'feed a-former is no longer configured, so nothing is sent for it', count: 1 },
   ]);
+});
+
+it('leaves the entries of feeds of another running process to that process', async () => {
+  const { db, config } = stage.app;
+  const about = { command: 'start', host: 'other', pid: 1, parts: {}, feeds: new Map([[former, siteName('board')]]) };
+  const lease = await enterAsWorker(db, about, () => undefined);
+  const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } }, unattended: true };
+  const start = await startBulk(db, { action: 'edit', actor: 'ann', detail });
+  if (start.kind === 'refused') throw new Error(start.message);
+  const { id } = start.bulk;
+  const runner = runnerOf(config);
+  runner.begin(id);
+  await expect.poll(async () => (await bulk(id))?.done).toBe(2);
+  await runner.stop(5_000);
+  expect(await bulk(id)).toMatchObject({ state: 'open', total: 4, skipped: 0 });
+  await db.query(`update bulk_action set touched_at = now() - interval '1 minute'`);
+  const other = runnerOf({ ...both, feeds: new Map([...both.feeds].filter(([name]) => name === former)) });
+  await expect.poll(async () => (await bulk(id))?.state).toBe('done');
+  await other.stop(5_000);
+  expect(await bulk(id)).toMatchObject({ done: 4, skipped: 0 });
+  await lease.leave();
 });

@@ -74,6 +74,20 @@ const told = (): string[] =>
     return `${type} ${data.alert} ${data.site ?? data.feed}`;
   });
 
+it('tells that the keys of a feed seem to have changed, also if no delete of it is ever held', async () => {
+  const app = await open('', { policy: 'upsert_only' });
+  const sync = async (prefix: string) => {
+    const list = [1, 2, 3].map((n) => posting(`${prefix}${n}`, { title: `Nurse ${n}`, description: `Ward ${n}` }));
+    await mirror.writeFeed(feedXml(list));
+    return mirror.sync();
+  };
+  expect(await sync('a')).toMatchObject({ created: 3 });
+  expect(await sync('b')).toMatchObject({ created: 0, held: 0, pending: 3 });
+  expect([await evaluate(app), await evaluate(app)]).toEqual([1, 0]);
+  await send(app);
+  expect(told()).toEqual(['alert.opened held acme']);
+});
+
 it('tells that a site is paused once, and once that it is not any more', async () => {
   const app = await open();
   await pause(app);

@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { assessRunning } from '../../src/runtime/read-health.ts';
+import { readStatus } from '../../src/runtime/read-status.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { startCachingProxy } from '../support/caching-proxy.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -33,6 +35,12 @@ async function open(site: Readonly<Record<string, string | undefined>> = {}): Pr
 }
 
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
+/** What fails, as `status` and `/healthz` say. */
+async function failing(): Promise<readonly string[][]> {
+  const app = await mirror.app();
+  const assessed = [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)];
+  return assessed.map((each) => each.failing.map(({ kind }) => kind));
+}
 const entries = async () =>
   (await mirror.app()).db.query<{ id: number; key: string; found: string }>(
     'select id, key, found_job_id as found from change where found_job_id is not null order by key',
@@ -193,11 +201,16 @@ it('nothing is created while the list cannot be read, with the reason, until a p
   const report = await mirror.sync();
   expect(report).toMatchObject({ status: 'pending', created: 0, pending: 4 });
   expect(report.message).toContain('jobmirror feeds new acme');
+  // It may still succeed; after a while it counts as a failure.
+  expect(await failing()).toEqual([[], []]);
+  await (await mirror.app()).db.query(`update change set since = since - interval '6 minutes'`);
+  expect(await failing()).toEqual([['unsearched'], ['unsearched']]);
   await mirror.stopEngine();
   expect((await run('status')).out).toContain('acme: no new jobs are created');
   expect(await mirror.sandbox.inspect.count()).toBe(1);
   await run('feeds', 'new', 'acme');
   expect(await mirror.sync()).toMatchObject({ created: 4 });
+  expect(await failing()).toEqual([[], []]);
 });
 
 it('without a list the first sync explains the risk once, and continues', async () => {

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
+import { serveWeb } from '../feed/web-server.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Answer, rawRequest, type Served, serve, WEBHOOK_SECRET } from './served.ts';
@@ -74,6 +75,40 @@ it('changes during a pull are pulled once more after it, however many', async ()
   expect(await pulls()).toBe(0);
   await lock?.release();
   await untilMirrored(2);
+  expect(await pulls()).toBe(1);
+});
+
+it('a pull that the end of its process cut off is made by the next process', async () => {
+  let isSlow = true;
+  const source = await serveWeb((_, response) => {
+    if (!isSlow) response.end(feedXml(postings(2)));
+  });
+  await served.close();
+  await stage.close();
+  stage = await openStage({ feed: { source: `${source.origin}/feed.xml` } });
+  served = await serve(stage.mirror, { sends: true });
+  expect((await send(CHANGED)).body).toEqual({ feed: 'acme', pull: expect.any(Number) });
+  await expect.poll(() => source.requests.length).toBe(1);
+  await served.close();
+  isSlow = false;
+  served = await serve(stage.mirror, { sends: true });
+  await untilMirrored(2);
+  await served.close();
+  served = await serve(stage.mirror, { sends: true });
+  await stage.app.db.query('select pg_sleep(1)');
+  expect(await pulls()).toBe(2);
+  await source.close();
+});
+
+it('a message that a process which died had taken counts once it is sent again', async () => {
+  const { db } = stage.app;
+  await db.query(`insert into web_request (who, key, request, claimed_at) values ('webhook ats', 'msg_1', '', now())`);
+  expect((await send(CHANGED)).status).toBe(409);
+  await db.query(`update web_request set claimed_at = now() - interval '6 minutes'`);
+  const answers = await Promise.all([send(CHANGED), send(CHANGED)]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, expect.toBeOneOf([202, 409])]);
+  await untilMirrored(2);
+  expect((await send(CHANGED)).status).toBe(202);
   expect(await pulls()).toBe(1);
 });
 

@@ -103,7 +103,8 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, reported: readon
     const late = describeLate(feed.schedule);
     if (!isAmong(reported, late)) lines.push(`LATE: ${say(late, write)}`);
   }
-  if (feed.search !== undefined) lines.push(`${feed.feed}: ${say(feed.search, write)}`);
+  if (feed.search !== undefined && !isAmong(reported, feed.search))
+    lines.push(`${feed.feed}: ${say(feed.search, write)}`);
   const isTold = feed.held > 0 && textOf(feed.holdReason ?? '').includes(textOf(feed.rekey ?? ''));
   if (feed.rekey !== undefined && !isTold) lines.push(say(feed.rekey, write));
   if (feed.held > 0) {

@@ -8,6 +8,7 @@ import { listPulls, type PullRow } from '../pull/pull-row.ts';
 import { ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
 import { UNGROUPED_COUNTS } from '../review/group-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
+import { WAITS_FOR_SEARCH } from '../site/site-search.ts';
 
 /** Status of one feed. */
 export interface FeedOverview {
@@ -32,6 +33,8 @@ export interface FeedOverview {
   readonly lastPull: PullRow | undefined;
   /** Progress or failure of the site search for jobs of the feed; the feed's first create waits for it. */
   readonly search: Message | undefined;
+  /** Why nothing of it is created, if the search has failed for a while. */
+  readonly unsearched: Message | undefined;
   /** Why its creates and deletes wait, if its keys seem to have changed. */
   readonly rekey: Message | undefined;
   /** Likely mistakes of the mapping, found when all records were last read. */
@@ -68,9 +71,15 @@ async function readFeed(
 ): Promise<Omit<FeedOverview, 'retired' | 'live'>> {
   const [lastPull] = await listPulls(db, feed, 1);
   const { held, in_doubt, rejected, failed, unreadable, duplicate } = await countReview(db, feed);
-  const [state] = await db.query<{ note: Message | null; rekey: Message | null; warnings: readonly string[] }>(
-    `select case when site_checked_at is null then site_check_note end as note, rekey_note as rekey, warnings
-     from feed_state where feed = $1`,
+  const [state] = await db.query<{
+    note: Message | null;
+    unsearched: boolean | null;
+    rekey: Message | null;
+    warnings: readonly string[];
+  }>(
+    `select case when site_checked_at is null then site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, rekey_note as rekey,
+       warnings
+     from feed_state f where feed = $1`,
     [feed],
   );
   return {
@@ -88,6 +97,7 @@ async function readFeed(
     holdReason: held === 0 ? undefined : await newestHoldReason(db, feed),
     lastPull,
     search: state?.note ?? undefined,
+    unsearched: state?.unsearched === true ? (state.note ?? '') : undefined,
     rekey: state?.rekey ?? undefined,
     warnings: state?.warnings ?? [],
   };

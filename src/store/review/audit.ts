@@ -99,12 +99,13 @@ export function listActivity(db: Queryable, filter: ActivityFilter, limit: numbe
   );
 }
 
-/** Of these feeds, those for which somebody asked, within the last day, for another pull after that which ran, and that were not pulled since. */
+/** Of these feeds, those for which somebody asked, within the last day, for a pull, and of which none that began since then was committed. */
 export async function feedsToPullYet(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select distinct a.feed from audit a
      where a.at > now() - interval '1 day' and a.feed = any($1::text[]) and a.action in ('sync', 'pull')
-       and a.detail->'pull' = 'null' and not exists (select from pull p where p.feed = a.feed and p.started_at > a.at)
+       and a.detail ? 'pull' and not exists (select from pull p where p.feed = a.feed and p.committed_at is not null
+         and (p.started_at > a.at or p.id = (a.detail->>'pull')::bigint))
      order by a.feed`,
     [feeds],
   );

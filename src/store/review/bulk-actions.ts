@@ -2,6 +2,7 @@
 import { BULK_ACTIONS } from '../../plan/action.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
@@ -169,6 +170,17 @@ export async function nextFeedOfBulk(
   );
   return row?.feed;
 }
+
+/** The feeds with entries that it has not reached yet, and whether a live process is configured with each. */
+export const feedsLeft = (
+  db: Queryable,
+  id: number,
+): Promise<{ readonly feed: FeedName; readonly served: boolean }[]> =>
+  db.query(
+    `select e.feed, e.feed in (${SERVED_FEEDS}) as served from (
+       select distinct feed from bulk_entry where bulk = $1 and skipped is null) e order by e.feed`,
+    [id],
+  );
 
 /** The next entries of the feed that it has not reached yet. */
 export async function nextOfBulk(tx: Queryable, id: number, feed: FeedName, limit: number): Promise<number[]> {

@@ -36,10 +36,10 @@ export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): 
   return new Set(rows.map(({ feed }) => feed));
 }
 
-/** Records the progress of the search. */
+/** Records the progress of the search. That the last one failed stays known until this one ends. */
 export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note: string): Promise<void> {
   await db.query(
-    'update feed_state set site_check_note = $2, site_check_failed_at = null where feed = any($1::text[]) and site_checked_at is null',
+    'update feed_state set site_check_note = $2 where feed = any($1::text[]) and site_checked_at is null',
     [feeds, toJsonb(note)],
   );
 }
@@ -107,6 +107,22 @@ export async function declareChecked(
        site_check_failed_at = null, site_declared = excluded.site_declared`,
     [feed, site, note === undefined ? null : toJsonb(note), declared],
   );
+}
+
+/** So long a search may fail before somebody has to know: it is made again by itself. */
+const MAY_FAIL = `interval '5 minutes'`;
+
+/** SQL: whether creates of the feed `f` have waited for so long for a search of its site, which has failed. */
+export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_failed_at is not null and f.retired_at is null
+  and (select c.since from change c where c.feed = f.feed and c.state = 'ready'
+    and (case c.operation when 'delete' then 0 when 'create' then 1 else 2 end) = 1 order by c.id limit 1) < now() - ${MAY_FAIL}`;
+
+/** Feeds of which nothing is created because their sites cannot be searched, with the reason. */
+export async function unsearchedFeeds(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
+  const rows = await db.query<{ feed: FeedName; note: Message | null }>(
+    `select feed, site_check_note as note from feed_state f where ${WAITS_FOR_SEARCH}`,
+  );
+  return new Map(rows.map(({ feed, note }) => [feed, note ?? '']));
 }
 
 /** A search for one feed that has not ended. */

@@ -23,8 +23,17 @@ export type RequestClaim =
 const GIVEN_UP = `interval '5 minutes'`;
 const KEPT = `interval '1 day'`;
 
-/** @param request digest of method, path and body */
-export async function claimRequest(db: Queryable, who: string, key: string, request: Buffer): Promise<RequestClaim> {
+/**
+ * @param request digest of method, path and body
+ * @param mayRepeat whether its work may be done twice: then it is done again if what became of it is not known
+ */
+export async function claimRequest(
+  db: Queryable,
+  who: string,
+  key: string,
+  request: Buffer,
+  mayRepeat = false,
+): Promise<RequestClaim> {
   await db.query(`delete from web_request where claimed_at < now() - ${KEPT}`);
   const claimed = await db.query(
     'insert into web_request (who, key, request) values ($1, $2, $3) on conflict do nothing returning 1',
@@ -37,8 +46,21 @@ export async function claimRequest(db: Queryable, who: string, key: string, requ
     [who, key],
   );
   if (row === undefined) return { kind: 'running' };
-  if (row.status === null) return { kind: row.over ? 'unknown' : 'running' };
+  if (row.status === null) {
+    if (!row.over) return { kind: 'running' };
+    return { kind: !mayRepeat ? 'unknown' : (await claimAgain(db, who, key, request)) ? 'first' : 'running' };
+  }
   return row.request.equals(request) ? { kind: 'answered', answer: row } : { kind: 'other' };
+}
+
+/** Returns false if another process was faster. */
+async function claimAgain(db: Queryable, who: string, key: string, request: Buffer): Promise<boolean> {
+  const claimed = await db.query(
+    `update web_request set claimed_at = now(), request = $3
+     where who = $1 and key = $2 and status is null and claimed_at < now() - ${GIVEN_UP} returning 1`,
+    [who, key, request],
+  );
+  return claimed.length > 0;
 }
 
 export async function storeAnswer(db: Queryable, who: string, key: string, answer: StoredAnswer): Promise<void> {

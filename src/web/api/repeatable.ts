@@ -14,12 +14,14 @@ export interface RepeatableRequest {
   /** Method and path. */
   readonly target: string;
   readonly body: Buffer;
+  /** Its work may be done twice, and whoever repeats it can't use another key: done again if what became of it is not known. */
+  readonly mayRepeat?: boolean;
 }
 
 /** Does the work once. Answers of errors that may pass are not kept. */
 export async function once(
   db: Queryable,
-  { who, key, target, body }: RepeatableRequest,
+  { who, key, target, body, mayRepeat }: RepeatableRequest,
   answer: () => Promise<Response>,
 ): Promise<Response> {
   if (key === undefined) return answer();
@@ -27,7 +29,7 @@ export async function once(
     throw badRequest([{ where: 'header.Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
   }
   const request = createHash('sha256').update(`${target}\n`).update(body).digest();
-  const claim = await claimRequest(db, who, key, request);
+  const claim = await claimRequest(db, who, key, request, mayRepeat);
   switch (claim.kind) {
     case 'answered':
       return new Response(claim.answer.body, {

@@ -40,8 +40,9 @@ export function webhookRoutes(app: App, control: Control): Hono<WebEnv> {
     const { 'webhook-id': id = '' } = c.req.header();
     if (sender === undefined || !isSigned(sender, body, c.req.header())) throw new ProblemError(UNSIGNED);
     const who = `webhook ${name}`;
-    // A message that is sent again, by its sender or by an eavesdropper, does nothing again.
-    return once(app.db, { who, key: id, target: 'webhook', body }, () => take(app, control, { who, sender, body }));
+    // A message that is sent again, by its sender or by an eavesdropper, does nothing again, unless a process that died had begun it.
+    const message = { who, key: id, target: 'webhook', body, mayRepeat: true };
+    return once(app.db, message, () => take(app, control, { who, sender, body }));
   });
   return routes;
 }

@@ -28,10 +28,13 @@ export async function readRekeySides(
 export interface RekeyedFeed {
   readonly feed: FeedName;
   readonly since: Date;
+  /** A person took it out of service, so nothing of it is sent anyway. */
+  readonly isRetired: boolean;
 }
 
 /** The feeds whose keys seem to have changed, the longest wait first. */
 export const rekeyedFeeds = (db: Queryable): Promise<RekeyedFeed[]> =>
   db.query<RekeyedFeed & Record<string, unknown>>(
-    'select feed, rekey_since as since from feed_state where rekey_since is not null order by rekey_since, feed',
+    `select feed, rekey_since as since, retired_at is not null as "isRetired" from feed_state
+     where rekey_since is not null order by rekey_since, feed`,
   );

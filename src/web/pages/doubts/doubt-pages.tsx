@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PersonsVerdict } from '../../../review/check-verdict.ts';
 import { compareDoubt, readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
+import { configuredPolicy } from '../../../review/configured-policy.ts';
 import { groupAll } from '../../../review/list-groups.ts';
 import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -28,7 +29,7 @@ import { Doubts } from './doubts.tsx';
 const SHOWN = 50;
 
 export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
-  const { db } = app;
+  const { db, config } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
     '/doubts',
@@ -68,7 +69,8 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
       const verdict = verdictIn(form);
       const site = await openSiteOfEntry(app, id);
       try {
-        const report = await resolveEntry(db, id, verdict, { actor, site, version });
+        const policyOf = configuredPolicy(config);
+        const report = await resolveEntry(db, id, verdict, { actor, site, policyOf, version });
         if (report.kind === 'recorded') {
           control.wake();
           return goTo(pageAddress.doubts(report.feed, { resolved: id }));

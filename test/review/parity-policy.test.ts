@@ -1,0 +1,70 @@
+// A feed whose policy has become `create_only` since its last pull: a job that a person names for a create in doubt stays as it is, on the
+// page of the doubt, in the API and in a terminal.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { postings } from '../support/indeed-feed.ts';
+import { visitorOf } from '../web/form-visitor.ts';
+import { type Served, serve } from '../web/served.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let served: Served;
+beforeEach(async () => {
+  stage = await openStage();
+  await stage.pull(postings(3));
+  const { configPath } = stage.mirror;
+  const config = await readFile(configPath, 'utf8');
+  await writeFile(configPath, config.replace('format: indeed', 'format: indeed\n    policy: create_only'));
+  served = await serve(stage.mirror);
+});
+afterEach(async () => {
+  await served.close();
+  await stage.close();
+});
+
+/** Makes the job of a posting by hand, with another description, and returns its ID. */
+async function makeJob(key: string): Promise<string> {
+  const { fields = {} } = (await stage.change(key)) ?? {};
+  const tags = Object.entries({ ...fields, description: 'By hand' }).map(
+    ([name, value]) => `<${name}><![CDATA[${value}]]></${name}>`,
+  );
+  const answer = await fetch(`${stage.mirror.sandbox.url}/jobs.xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${stage.mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: `<job>${tags.join('')}</job>`,
+  });
+  expect(answer.status, await answer.clone().text()).toBe(201);
+  return /\/jobs\/(\d+)/.exec(answer.headers.get('location') ?? '')?.[1] ?? '';
+}
+
+it('nothing is sent for it', async () => {
+  const anna = await visitorOf(served, 'anna');
+  const media = new Map<string, (entry: number, version: string, job: string) => Promise<unknown>>([
+    ['page', (entry, version, job) => anna.post(`/doubts/${entry}`, { verdict: 'exists', job, version })],
+    [
+      'API',
+      (entry, version, job) =>
+        served.api('POST', `review/${entry}/settle`, { verdict: 'exists', site_job_id: job, version }),
+    ],
+    [
+      'terminal',
+      (entry, _, job) => runProgram(stage.mirror, 'review', 'settle', String(entry), '--exists', job, '--no-send'),
+    ],
+  ]);
+  let n = 0;
+  for (const [medium, decide] of media) {
+    const key = `p${++n}`;
+    const job = await makeJob(key);
+    await stage.fail(key, 'in_doubt');
+    const entry = await stage.entry(key);
+    const { version } = (await served.api('GET', `review/${entry}`)).body;
+    await decide(entry, version, job);
+    const [mapping] = await stage.app.db.query('select site_job_id as job from mapping where key = $1', [key]);
+    expect([medium, mapping]).toEqual([medium, { job }]);
+    expect([medium, await stage.change(key)]).toEqual([medium, undefined]);
+  }
+});
