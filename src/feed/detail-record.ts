@@ -25,8 +25,15 @@ export type ReadDetail =
     }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** @param redirected if redirects have led to another address than the posting's. */
-export type ReadDetailOf = (record: RecordTree, bytes: Buffer, redirected?: Redirected) => ReadDetail;
+/** What is known about how a detail was received. */
+export interface DetailAnswer {
+  /** Set if redirects have led to another address than the posting's. */
+  readonly redirected?: Redirected;
+  /** See `SourceDocument`. A detail that is stored was whole when it was received. */
+  readonly isEndProven: boolean;
+}
+
+export type ReadDetailOf = (record: RecordTree, bytes: Buffer, answer?: DetailAnswer) => ReadDetail;
 
 /**
  * Compiles how details are read. A detail is refused that may be no detail of this posting, such as an error with status 200
@@ -43,8 +50,8 @@ export function compileDetailReader(
     inRecord: parseValuePath(record),
   }));
   const isProven = pairs.length > 0;
-  return (record, bytes, redirected) => {
-    const parsed = parseDetail(bytes, document);
+  return (record, bytes, { redirected, isEndProven } = STORED) => {
+    const parsed = parseDetail(bytes, document, isEndProven);
     if (parsed.kind === 'failed') return parsed;
     if (redirected !== undefined && !isProven && !statesAddress(parsed.tree, redirected.from)) {
       return failed(
@@ -80,6 +87,8 @@ export function compileDetailReader(
   };
 }
 
+const STORED: DetailAnswer = { isEndProven: true };
+
 const hasText = (path: ValuePath, tree: RecordTree): boolean => textsAt(path, tree).some((text) => text.trim() !== '');
 
 /** Whether a page states that it is to be found at this address. */
@@ -106,7 +115,7 @@ type ParsedDetail =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** A detail is an object, and the only record of its document. */
-function parseDetail(bytes: Buffer, document: DetailDocument): ParsedDetail {
+function parseDetail(bytes: Buffer, document: DetailDocument, isEndProven: boolean): ParsedDetail {
   const { format: name, recordPath, lenient } = document;
   const format = formatOf(name);
   const isWhole = name === 'json' && recordPath === '';
@@ -115,7 +124,7 @@ function parseDetail(bytes: Buffer, document: DetailDocument): ParsedDetail {
       ? refusalOf('JSON', bytes.subarray(0, 2048))
       : undefined;
   if (refusal !== undefined) return failed(`the detail is no JSON: ${refusal}`);
-  const only = isWhole ? { kind: 'record' as const, bytes } : onlyRecord(bytes, document);
+  const only = isWhole ? { kind: 'record' as const, bytes } : onlyRecord(bytes, document, isEndProven);
   if (only.kind !== 'record') return only;
   const parsed = format.parseRecord(only.bytes, { lenient });
   if (parsed.kind === 'unreadable') {
@@ -132,7 +141,7 @@ type OnlyRecord =
   | Extract<ParsedDetail, { kind: 'tree' }>
   | { readonly kind: 'failed'; readonly message: string };
 
-function onlyRecord(bytes: Buffer, document: DetailDocument): OnlyRecord {
+function onlyRecord(bytes: Buffer, document: DetailDocument, isEndProven: boolean): OnlyRecord {
   const { format, recordPath, lenient, script, acceptsEmptyPages, clock } = document;
   const time = clock?.time;
   const found: Buffer[] = [];
@@ -151,7 +160,7 @@ function onlyRecord(bytes: Buffer, document: DetailDocument): OnlyRecord {
     },
   );
   splitter.push(bytes);
-  const { records, refusal, shortfalls } = splitter.finish(true);
+  const { records, refusal, shortfalls } = splitter.finish(isEndProven);
   const reason = refusal ?? shortfalls[0];
   const [only] = found;
   if (reason !== undefined) return failed(`the detail can't be read: ${reason}`);

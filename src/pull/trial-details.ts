@@ -20,6 +20,6 @@ export async function openTrialDetails(
   const read = compileDetailReader(details, pathsInto(details.name, mapping));
   return async (tree) => {
     const fetched = await fetcher.fetch(tree, signal);
-    return fetched.kind === 'failed' ? fetched : read(tree, fetched.bytes, fetched.redirected);
+    return fetched.kind === 'failed' ? fetched : read(tree, fetched.bytes, fetched);
   };
 }

@@ -69,6 +69,10 @@ describe('a recovered key', () => {
   });
 });
 
+it('is recovered in linear time', () => {
+  expect(recovered(`<job><id>7</id><d>${'<a '.repeat(1_500_000)}</d></job>`)).toBe('7');
+});
+
 describe('an uncertain key', () => {
   const cases: Record<string, [record: string | (string | number)[], paths?: string[]]> = {
     'is broken itself': ['<job><id>7&8</id></job>'],

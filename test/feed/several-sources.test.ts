@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
-import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
+import { kindOf, type SingleConfig, type SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { serveWeb, type WebServer } from './web-server.ts';
 import { zipOf } from './zip-writer.ts';
@@ -27,6 +27,7 @@ beforeEach(async () => {
     const page = '<!DOCTYPE html><html><title>Sign in</title><body>'.padEnd(2000);
     if (path === '/page') response.writeHead(200).end(page);
     else if (path === '/endless') response.writeHead(200).write(page);
+    else if (path === '/index') response.writeHead(200).end('<sitemapindex></sitemapindex>');
     else if (path === '/gone') response.writeHead(404).end();
     else if (path === '/cut')
       response.writeHead(200, { 'content-length': 99 }).write(feed(90, 2), () => response.destroy());
@@ -100,6 +101,31 @@ describe('several sources', () => {
     const { ids, problems } = await readFrom(several(`${server.origin}/1`, server.origin + path, `${server.origin}/3`));
     expect(problems[0]).toMatch(message);
     expect(ids).toEqual(path === '/cut' ? [1, 2, 90, 91, 3, 4] : [1, 2, 3, 4]);
+  });
+
+  it('are not complete if one is an index without sitemaps, of which a single source would fail', async () => {
+    const { from } = sourceOf({ location: `${server.origin}/index` });
+    if (from.kind !== 'http') throw new Error('no web address');
+    const sitemaps: SingleConfig = {
+      kind: 'pages',
+      http: from,
+      paging: { by: 'sitemap', parameter: '', first: 0, path: '', end: 'empty_page', total: 'every_page' },
+      content: { format: 'xml', recordPath: 'source/job', totalPaths: [], maxRecordBytes: 1e6 },
+      limits: {
+        maxPages: 10,
+        maxPageBytes: 1e6,
+        requestsPerSecond: 1e5,
+        firstByteTimeoutMs: 5_000,
+        minBytesPerSecond: 1,
+      },
+      retry: { attempts: 1, firstDelayMs: 1, maxDelayMs: 1 },
+    };
+    expect((await readFrom(sitemaps)).reading).toMatchObject({ message: 'the source has no documents' });
+    const both = several(`${server.origin}/1`);
+    if (both.kind !== 'several') throw new Error('one source');
+    const { ids, problems } = await readFrom({ ...both, members: [...both.members, sitemaps] });
+    expect(ids).toEqual([1, 2]);
+    expect(problems).toEqual([expect.stringMatching(/^source 2 \(http:\S+\/index\): the source has no documents$/)]);
   });
 
   it('are read also after an archive with a file that is no feed', async () => {

@@ -1,6 +1,8 @@
 // A sitemap whose pages describe a posting each: which pages are requested, and what becomes of their postings.
 import { readFile, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { respond } from '../feed/raw-server.ts';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -15,6 +17,8 @@ let mirror: Mirror;
 let source: WebServer;
 let pages: Map<string, Page>;
 let isBroken: boolean;
+/** The page whose connection is closed in its middle, without a length that would show it. */
+let cut: string | undefined;
 
 const entry = (path: string, { lastmod }: Page): string =>
   `<url><loc>${source.origin}${path}</loc><lastmod>${lastmod}</lastmod></url>`;
@@ -36,10 +40,13 @@ const ANSWERS: Readonly<Record<string, () => string>> = {
 
 beforeEach(async () => {
   isBroken = false;
+  cut = undefined;
   source = await serveWeb(({ path }, response) => {
     const page = pages.get(path);
     const body = ANSWERS[path]?.() ?? (page === undefined ? undefined : html(page));
-    if (body === undefined || (isBroken && path === '/b.xml')) response.writeHead(500).end();
+    if (body !== undefined && path === cut)
+      respond(response.socket as Socket, 'close-delimited', Buffer.from(body), 12);
+    else if (body === undefined || (isBroken && path === '/b.xml')) response.writeHead(500).end();
     else response.writeHead(200, { 'Content-Type': 'text/html' }).end(body);
   });
   pages = new Map([
@@ -110,15 +117,30 @@ it('deletes nothing while a page lacks its posting, or a sitemap fails', async (
   expect(await sync()).toMatchObject({ complete: true, deleted: 1 });
 });
 
-it('takes a page without a posting as gone where that is normal', async () => {
-  await sync();
+async function acceptEmptyPages(): Promise<void> {
   const written = await readFile(mirror.configPath, 'utf8');
   await mirror.stopEngine();
   const details = '{ url: "{+loc}", format: json-ld, empty_pages: true }';
   await writeFile(mirror.configPath, written.replace('    source:', `    details: ${details}\n    source:`));
+}
+
+it('takes a page without a posting as gone where that is normal', async () => {
+  await sync();
+  await acceptEmptyPages();
   pages.set('/jobs/2', { lastmod: '2' });
   expect(await sync()).toMatchObject({ complete: true, deleted: 1, skipped: 3, unreadable: 0 });
   expect(await titles()).toEqual(['Driver', 'Nurse']);
+});
+
+it('does not take a page that was cut before its posting for one without', async () => {
+  await sync();
+  await acceptEmptyPages();
+  pages.set('/jobs/2', { lastmod: '2', title: 'Cook' });
+  cut = '/jobs/2';
+  expect(await sync()).toMatchObject({ complete: false, deleted: 0, skipped: 2, unreadable: 1 });
+  cut = undefined;
+  expect(await sync()).toMatchObject({ complete: true, deleted: 0, unchanged: 3, asked: ['/jobs/2'] });
+  expect(await titles()).toEqual(['Cook', 'Driver', 'Nurse']);
 });
 
 it('notices a change that the sitemap does not show, once the page is due again', async () => {

@@ -45,19 +45,22 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
 
   return {
     signal,
-    async *watch(items, bytesOf) {
+    async *watch<Item>(items: AsyncIterable<Item>, bytesOf: (item: Item) => number) {
       const source = items[Symbol.asyncIterator]();
-      let onAbort = () => {};
-      const aborted = new Promise<never>((_, reject) => {
-        onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-      });
-      aborted.catch(() => undefined);
+      let breakOffNext: (reason: unknown) => void = () => {};
+      const onAbort = () => breakOffNext(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      // Not a race with one promise for all items: that would keep every item in memory.
+      const nextItem = () =>
+        new Promise<IteratorResult<Item>>((resolve, reject) => {
+          breakOffNext = reject;
+          source.next().then(resolve, reject);
+        });
       try {
         for (;;) {
           signal.throwIfAborted();
           rate?.wait();
-          const next = await Promise.race([source.next(), aborted]);
+          const next = await nextItem();
           const bytes = next.done ? 0 : bytesOf(next.value);
           rate?.take(bytes);
           if (next.done) return;

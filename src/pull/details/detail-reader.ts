@@ -346,8 +346,8 @@ export class DetailReader {
     if (answer.kind === 'failed') {
       return { kind: 'failed', message: answer.message, excerpt: this.excerptOf(record) } as const;
     }
-    const { bytes, redirected } = answer;
-    const read = this.read(tree, bytes, redirected);
+    const { bytes } = answer;
+    const read = this.read(tree, bytes, answer);
     if (read.kind === 'record') {
       if (isFirst) this.#sampling.succeed();
       return { kind: 'document', bytes, isBare: read.isBare === true } as const;

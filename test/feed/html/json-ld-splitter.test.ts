@@ -41,6 +41,14 @@ describe('postings are found', () => {
 });
 
 describe('broken scripts', () => {
+  test('are found in linear time, whatever follows their JSON', () => {
+    const text = `${JSON.stringify(posting('a'))}${' '.repeat(1_000_000)}x`;
+    // Each character again for every other one would take hours.
+    const { records, shortfalls } = splitAs('json-ld', page(ld(text), ld(posting('b'))), { maxRecordBytes: 1e7 });
+    expect(records.map(({ length }) => length)).toEqual([text.length, JSON.stringify(posting('b')).length]);
+    expect(shortfalls).toEqual([]);
+  });
+
   test('are one unreadable record each, and leave the others', () => {
     const broken = '{"@type": "JobPosting", "title": "a "b" c"}';
     const { records, shortfalls } = split(page(ld(posting('x')), ld(broken), ld(posting('y'))));

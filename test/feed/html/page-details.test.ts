@@ -1,9 +1,9 @@
 // Pages as the details of postings: their JSON-LD, or the JSON in one of their scripts.
 import { expect, test } from 'vitest';
-import { compileDetailReader } from '../../../src/feed/detail-record.ts';
-import type { DetailsConfig, Redirected } from '../../../src/feed/source/sources.ts';
+import { compileDetailReader, type DetailAnswer } from '../../../src/feed/detail-record.ts';
+import type { DetailsConfig } from '../../../src/feed/source/sources.ts';
 
-const readText = (document: Partial<DetailsConfig['document']>, text: string, redirected?: Redirected) =>
+const readText = (document: Partial<DetailsConfig['document']>, text: string, answer?: DetailAnswer) =>
   compileDetailReader(
     {
       document: { format: 'json-ld', recordPath: '', lenient: false, ...document },
@@ -11,7 +11,7 @@ const readText = (document: Partial<DetailsConfig['document']>, text: string, re
       match: [],
     } as Partial<DetailsConfig> as DetailsConfig,
     undefined,
-  )({ loc: 'https://a.example/1' }, Buffer.from(text), redirected);
+  )({ loc: 'https://a.example/1' }, Buffer.from(text), answer);
 const read = (document: Partial<DetailsConfig['document']>, ...body: readonly string[]) =>
   readText(document, `<html><title>Jobs</title>${body.join('')}</html>`);
 const ld = (...titles: readonly string[]): string =>
@@ -54,11 +54,21 @@ test('a page without a posting is empty, where that is normal', () => {
   });
 });
 
+test('but not if the page may have been cut before its posting', () => {
+  const cut = { isEndProven: false };
+  expect(readText({ acceptsEmptyPages: true }, '<html><h1>Nur', cut)).toEqual({
+    kind: 'failed',
+    message: expect.stringMatching(/the page may have been cut: it does not end with <\/html>/),
+  });
+  expect(readText({ acceptsEmptyPages: true }, '<html><h1>Filled</h1></html>', cut).kind).toBe('record');
+  expect(readText({}, `<html>${ld('Nurse')}</html>`, cut).kind).toBe('record');
+});
+
 test('a page that a redirect has led to counts only if it states the address that was requested', () => {
   const text = (address: string) => `<html><link rel="canonical" href="${address}">${ld('Nurse')}</html>`;
-  const redirected = { from: 'https://a.example/1', to: 'https://a.example/2' };
-  expect(readText({}, text('https://a.example/1'), redirected).kind).toBe('record');
-  expect(readText({}, text('https://a.example/2'), redirected)).toEqual({
+  const answer = { redirected: { from: 'https://a.example/1', to: 'https://a.example/2' }, isEndProven: true };
+  expect(readText({}, text('https://a.example/1'), answer).kind).toBe('record');
+  expect(readText({}, text('https://a.example/2'), answer)).toEqual({
     kind: 'failed',
     message: expect.stringMatching(/redirected to https:\/\/a\.example\/2, which may be another posting's/),
   });

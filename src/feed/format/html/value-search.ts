@@ -4,8 +4,8 @@
 const MAX_OPENING = 64;
 
 const OPENING = /^\s*(?:(?:\/\/|\/\*)?\s*(?:<!--|<!\[CDATA\[)\s*(?:\*\/)?)?\s*([{[])/;
-/** What may follow the JSON of a script. */
-const CLOSING = /^[\s;]*(?:(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?)?\s*$/;
+/** What may follow the JSON of a script, apart from white space and semicolons. */
+const CLOSING = /^(?:(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?)?$/;
 
 /** Takes the text of one script, in chunks of any size. */
 export interface ValueSearch {
@@ -63,5 +63,5 @@ export class AssignmentSearch implements ValueSearch {
   }
 }
 
-/** Whether this, after the JSON of a script, belongs to the script's form. */
-export const isClosing = (text: string): boolean => CLOSING.test(text);
+/** Whether this, after the JSON of a script, belongs to the script's form. In linear time: a page may have megabytes of white space. */
+export const isClosing = (text: string): boolean => CLOSING.test(text.replace(/^[\s;]+/, '').trimEnd());

@@ -134,11 +134,11 @@ class TolerantReader {
       return tagEnd;
     }
     // Attributes as in HTML, `<p align=center>`: not a tag in XML, but clearly meant as one.
-    const close = xml.indexOf('>', end);
-    const next = xml.indexOf('<', at + 1);
-    if (close < 0 || (next >= 0 && next < close) || !/[\s/]/.test(xml[at + 1 + name.length] ?? '')) {
-      return this.#takeBareLess(at);
-    }
+    const next = xml.indexOf('<', end);
+    // Not searched for beyond the next tag: a record of nothing but beginnings of tags would be read again for each of them.
+    const inTag = xml.slice(end, next < 0 ? xml.length : next).indexOf('>');
+    if (inTag < 0 || !/[\s/]/.test(xml[at + 1 + name.length] ?? '')) return this.#takeBareLess(at);
+    const close = end + inTag;
     if (this.#matters(name)) this.#certain = false;
     this.#begin(name, undefined, xml[close - 1] === '/');
     return close + 1;

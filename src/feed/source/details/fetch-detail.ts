@@ -20,6 +20,8 @@ export type FetchedDetail =
       readonly kind: 'fetched';
       /** In UTF-8, without credentials of the source. */
       readonly bytes: Buffer;
+      /** See `SourceDocument`. */
+      readonly isEndProven: boolean;
       /** Set if redirects have led to an address that may be another posting's. */
       readonly redirected?: Redirected;
     }
@@ -89,9 +91,11 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
           limiter,
         });
         const hints = { configured: document.encoding, transport: page.charset };
-        const bytes = withoutSecrets(await decodedPage(page.bytes, hints, limits));
-        if (isSameResource(asked.url, page.url)) return { kind: 'fetched', bytes };
-        return { kind: 'fetched', bytes, redirected: { from: asked.url.href, to: shown(page.url) } };
+        const length = { isProven: page.isEndProven };
+        const bytes = withoutSecrets(await decodedPage(page.bytes, hints, limits, length));
+        const fetched = { kind: 'fetched', bytes, isEndProven: length.isProven } as const;
+        if (isSameResource(asked.url, page.url)) return fetched;
+        return { ...fetched, redirected: { from: asked.url.href, to: shown(page.url) } };
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof BrokenOff)) throw error;

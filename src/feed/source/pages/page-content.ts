@@ -52,16 +52,17 @@ export async function readPageContent(
   };
 }
 
-/** Decompresses a page and decodes it to UTF-8. Throws {@link BrokenOff}. */
+/** Decompresses a page and decodes it to UTF-8. Throws {@link BrokenOff}. @param length see `decompress`. */
 export async function decodedPage(
   bytes: Buffer,
   hints: { readonly configured?: string; readonly transport?: string },
   limits: FetchLimits,
+  length = { isProven: true },
 ): Promise<Buffer> {
   const size = { bytes: 0, compressedBytes: bytes.length };
   const chunks: Buffer[] = [];
   try {
-    const unpacked = bounded(decompress(once(bytes), { isProven: true }), size, {
+    const unpacked = bounded(decompress(once(bytes), length), size, {
       maxBytes: limits.maxPageBytes,
       maxRatio: Number.POSITIVE_INFINITY,
     });

@@ -50,6 +50,7 @@ async function* readMembers<Member>(
   for (const [at, member] of members.entries()) {
     const kind = kindOf(member);
     let isStopped = false;
+    let documents = 0;
     const place = `source ${at + 1} (${kind.placeOf(member)})`;
     const pace = startPace(
       { totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS, ...(kind.isRemote ? limits : {}) },
@@ -64,6 +65,7 @@ async function* readMembers<Member>(
         onRetry: pace.restart,
       });
       for await (const document of pace.watch(documentsOf(opened), () => 0)) {
+        documents++;
         const { name, pageOf, chunks } = document;
         yield {
           ...document,
@@ -76,6 +78,8 @@ async function* readMembers<Member>(
           pageOf: pageOf === undefined ? undefined : `${at} ${pageOf}`,
         };
       }
+      // Of a single source, the reading fails.
+      if (documents === 0) throw new BrokenOff('the source has no documents');
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof BrokenOff)) throw error;
