@@ -19,18 +19,13 @@ import type { SiteContext } from './site-context.ts';
  * Pauses a site whose address differs from that of its jobs, until a person confirms that it is the same site: at the
  * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back, unless a person has to decide about an earlier pause.
  */
-export async function confirmAddress({ db, site, address, log, writeAction }: SiteContext): Promise<void> {
+export async function confirmAddress(siteContext: SiteContext): Promise<void> {
+  const { db, site, address, log, writeAction } = siteContext;
   const taken = await takeAddress(db, site, address);
   switch (taken.kind) {
     case 'known': {
       const state = await readSiteState(db, site);
-      if (state.movedTo === undefined) return;
-      if (await returnToFormerPause(db, site)) {
-        log.warn({ site, address }, 'base_url was set back: the site stays paused for the reason that it had before');
-        return;
-      }
-      await endPause(db, site);
-      log.info({ site, address }, 'site resumed: base_url was set back');
+      if (state.movedTo !== undefined) await resumeAtAddress(siteContext);
       return;
     }
     case 'new':
@@ -44,6 +39,20 @@ export async function confirmAddress({ db, site, address, log, writeAction }: Si
     default:
       return taken satisfies never;
   }
+}
+
+/**
+ * Resumes a site that was paused because of another address than this process has, which is that of the site's jobs: another process has,
+ * or had, the other one, and sends nothing there. Returns whether it is resumed.
+ */
+export async function resumeAtAddress({ db, site, address, log }: SiteContext): Promise<boolean> {
+  if (await returnToFormerPause(db, site)) {
+    log.warn({ site, address }, 'base_url was set back: the site stays paused for the reason that it had before');
+    return false;
+  }
+  await endPause(db, site);
+  log.info({ site, address }, 'site resumed: base_url was set back');
+  return true;
 }
 
 export type TakenAddress =

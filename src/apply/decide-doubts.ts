@@ -7,7 +7,7 @@ import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordList
 import { refuteDoubt } from '../store/change/refute-doubt.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { MAX_CANDIDATES } from './doubt-candidates.ts';
-import { type Matching, namesOf, type OpenDoubt } from './open-doubt.ts';
+import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
@@ -110,7 +110,8 @@ async function confirm(
       if (fromList !== 'resembles' && mayBeOwn(open, listed, matching)) found.unshown.push(listed);
       continue;
     }
-    if (verdict === 'match' && open.contended.has(candidate.siteJobId)) verdict = 'perhaps';
+    const isContended = open.contended.has(candidate.siteJobId) || mayBeDeleted(open, candidate);
+    if (verdict === 'match' && isContended) verdict = 'perhaps';
     if (verdict === 'match') found.matches.push(candidate);
     if (verdict === 'resembles') found.resembling.push(candidate);
     // Still undecided: it blocks sending again until a person decides.

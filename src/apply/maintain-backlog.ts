@@ -7,6 +7,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
+import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
@@ -39,6 +40,8 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
   const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
   if (isElsewhere(siteContext, state)) return { recovered, doubts: 0, resumed: false };
+  if (state.movedTo !== undefined && state.address !== undefined)
+    return { recovered, doubts: 0, resumed: await resumeAtAddress(siteContext) };
   if (state.tokenRefused) return { recovered, doubts: 0, resumed: await tryToken(siteContext, signal) };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;

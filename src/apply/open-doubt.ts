@@ -1,6 +1,7 @@
 // A create in doubt while the site's list is searched for its job: what was sent, when, and which jobs may be its own.
 import { checkDelays, checkDueMs } from '../plan/check-delay.ts';
 import type { DoubtfulCreate, MatchOptions } from '../plan/match-doubt.ts';
+import type { SiteJob } from '../site/exchange.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import type { Candidates } from './doubt-candidates.ts';
 
@@ -13,6 +14,8 @@ export interface OpenDoubt extends DoubtfulCreate, Candidates {
   shared: boolean;
   /** Candidates that may be another open create's, or a job that a person refused: a person decides whose they are. */
   readonly contended: Set<string>;
+  /** When jobs of the posting were deleted before, by ID: the list may go on to show them. */
+  readonly deleted: Map<string, Date>;
 }
 
 /** How the jobs of a list are compared with doubts. */
@@ -30,6 +33,7 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
     crowded: false,
     shared: false,
     contended: new Set(),
+    deleted: new Map(),
   };
 }
 
@@ -39,6 +43,16 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
  */
 export const maxListAgeMs = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
   Math.max(0, sinceMs - checkDueMs(checkDelays(resolveAfterMs), listChecks) - CLOCK_SKEW_MS);
+
+/** Sites show when a job was made in whole seconds. */
+const TIME_STEP_MS = 1_000;
+
+/** Whether the list may show a job that was deleted before the create, and not one that the site has made since under the same ID. */
+export function mayBeDeleted({ deleted }: OpenDoubt, { siteJobId, createdAt }: SiteJob): boolean {
+  const deletedAt = deleted.get(siteJobId);
+  if (deletedAt === undefined) return false;
+  return createdAt === undefined || createdAt.getTime() + TIME_STEP_MS < deletedAt.getTime();
+}
 
 /** What a log line says about a doubt. */
 export const namesOf = ({ attempt }: Doubt) => ({ site: attempt.site, feed: attempt.feed, key: attempt.key });

@@ -1,16 +1,14 @@
 // Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
 import { checkDelays } from '../plan/check-delay.ts';
-import type { SiteJobId } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
-import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
-import { titledNumber } from '../store/mapping/titled-id.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { decideDoubts } from './decide-doubts.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import { foundJobs } from './found-jobs.ts';
 import { collect, indexDoubts } from './index-doubts.ts';
+import { expectedJobs } from './left-out-jobs.ts';
 import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
@@ -38,10 +36,9 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     policy.referenceField === undefined
       ? undefined
       : await foundJobs(siteContext, policy.referenceField, { isSearch: false, maxAgeMs });
-  const expected = new Set(await recentlyAccepted(db, site));
-  const titled = new Map([...expected].map((id) => [titledNumber(id), id]));
+  const expected = await expectedJobs(siteContext);
   const take = (siteJob: SiteJob): void => {
-    expected.delete(titled.get(siteJob.siteJobId) ?? siteJob.siteJobId);
+    expected.take(siteJob);
     found?.take(siteJob);
     collect(index, store, siteJob, matching);
   };
@@ -55,8 +52,8 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   if (signal.aborted) return 0;
   // A cached copy may lack jobs accepted since.
   const isCopy = listing.kind === 'listed' && (listing.ageMs ?? 0) > 0;
-  const leftOut =
-    isCopy || listing.kind === 'unreadable' ? undefined : await tellLeftOut(siteContext, expected, signal);
+  const leftOut = isCopy || listing.kind === 'unreadable' ? undefined : await expected.tellLeftOut(signal);
+  if (signal.aborted) return 0;
   const flaw = listing.kind === 'unreadable' ? listing.message : leftOut;
   if (flaw !== undefined || listing.kind === 'unreadable') {
     siteContext.log.warn({ site, doubts: due.length, message: flaw }, 'list not readable, doubts remain');
@@ -81,18 +78,4 @@ async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], a
     await explainDoubts(db, left, message, resolveAfterMs);
   }
   return doubts.filter((open) => !isTooYoung(open));
-}
-
-/** Explains that the list is incomplete or outdated, if it lacks a job that the site shows. */
-async function tellLeftOut(
-  { client, rateLimiter }: SiteContext,
-  expected: ReadonlySet<SiteJobId>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  for (const id of expected) {
-    await rateLimiter.take(signal);
-    const shown = await client.show(id, signal).catch(() => undefined);
-    if (shown !== undefined) return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
-  }
-  return undefined;
 }

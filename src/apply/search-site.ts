@@ -3,11 +3,13 @@
 import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import type { SiteJob } from '../site/exchange.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
 import { endSearch, feedsToCheck, noteFailedSearch, noteSearch, restoredFeeds } from '../store/site/site-search.ts';
 import { countNameless, forgetUnread, forgetUnreferenced } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
+import { expectedJobs } from './left-out-jobs.ts';
 import type { SiteContext } from './site-context.ts';
 import { updateSiteHealth } from './update-site-health.ts';
 
@@ -86,12 +88,17 @@ async function readList(
 ): Promise<string | undefined> {
   const { db, site, client, rateLimiter } = siteContext;
   const found = await foundJobs(siteContext, referenceField, { isSearch: true });
+  const expected = await expectedJobs(siteContext);
+  const take = (siteJob: SiteJob): void => {
+    expected.take(siteJob);
+    found.take(siteJob);
+  };
   const recordProgress = () =>
     noteSearch(db, feeds, `searching the site for its jobs: ${plural(found.read, 'job')} read`);
   // Progress that cannot be recorded now is recorded next time.
   const progress = setInterval(() => void recordProgress().catch(() => undefined), PROGRESS_EVERY_MS);
   const listing = await client
-    .list(found.take, signal, async (stop) => {
+    .list(take, signal, async (stop) => {
       await found.keep();
       await recordProgress();
       crossStep('site-page-kept');
@@ -101,6 +108,8 @@ async function readList(
   if (signal.aborted) return undefined;
   if (listing.kind !== 'listed') return listing.message;
   await found.keep();
+  const leftOut = await expected.tellLeftOut(signal);
+  if (signal.aborted || leftOut !== undefined) return leftOut;
   // Results of an earlier search are kept until now: creates of other feeds are compared with them.
   await forgetUnread(db, site, found.since);
   if (found.referenced > 0) await forgetUnreferenced(db, site);

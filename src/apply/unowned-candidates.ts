@@ -4,6 +4,7 @@ import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import {
+  deletedJobs,
   type OwnedJob,
   openReferences,
   ownedJobIds,
@@ -32,13 +33,11 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     siteContext.site,
     doubts.map(({ doubt }) => doubt.attempt),
   );
-  const refuted = await refutedJobs(
-    siteContext.db,
-    siteContext.site,
-    doubts.flatMap(({ doubt, candidates }) =>
-      candidates.map(({ siteJobId }) => ({ feed: doubt.attempt.feed, key: doubt.attempt.key, siteJobId })),
-    ),
+  const pairs = doubts.flatMap(({ doubt, candidates }) =>
+    candidates.map(({ siteJobId }) => ({ feed: doubt.attempt.feed, key: doubt.attempt.key, siteJobId })),
   );
+  const refuted = await refutedJobs(siteContext.db, siteContext.site, pairs);
+  const deleted = await deletedJobs(siteContext.db, pairs);
   const holders = new Map<string, number>();
   /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
   const shownAs = new Map<string, number>();
@@ -51,6 +50,10 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     const { feed, key } = open.doubt.attempt;
     const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
+    for (const { siteJobId } of open.candidates) {
+      const at = deleted.get(`${feed} ${key} ${siteJobId}`);
+      if (at !== undefined) open.deleted.set(siteJobId, at);
+    }
     const free = open.candidates.filter((candidate) => {
       if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) {
         if (candidate.createdAt === undefined || candidate.createdAt < open.notBefore) return false;

@@ -208,6 +208,42 @@ describe('doubts', () => {
     expect(await db.query('select feed from mapping')).toEqual([{ feed: 'other' }]);
   });
 
+  it('wait for a person if the list may show a job that was deleted before', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b', 'c']);
+    const [deletedAt, before, after] = [-600_000, -610_000, -590_000].map((ms) => new Date(Date.now() + ms));
+    await db.query(`update change set attempt_started = $1`, [after]);
+    await db.query(
+      `insert into request (feed, key, at, operation, site_job_id, outcome, duration_ms)
+       select 'acme', key, $1, 'delete', id, 'accepted', 1 from (values ('a', '1'), ('b', '2'), ('c', '3')) d(key, id)`,
+      [deletedAt],
+    );
+    const list = [job('1', { number: 'a' }), job('2', { number: 'b' }, before), job('3', { number: 'c' }, after)];
+    expect(await recordOutcome({ list })).toBe(1);
+    expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'c', id: '3' }]);
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'in_doubt', note: 'jobs on the site that it may have made: 1; say which one it is' },
+      { key: 'b', state: 'in_doubt', note: 'jobs on the site that it may have made: 2; say which one it is' },
+      { key: 'c', state: 'ready', operation: 'update' },
+    ]);
+  });
+
+  it('stay if the list lacks a job that the site accepted, and the site does not tell whether it has that job', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a']);
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+       values ('acme', 'z', 'board', '7', '\\x01', '\\x01')`,
+    );
+    await db.query(
+      `insert into request (feed, key, operation, site_job_id, outcome, duration_ms)
+       values ('acme', 'z', 'create', '7', 'created', 1)`,
+    );
+    expect(await recordOutcome({ show: () => Promise.reject(new Error('it answered 503')) })).toBe(0);
+    const note = 'The list may be incomplete or outdated: job 7 is not in it, and checking it failed: it answered 503';
+    expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note }]);
+    await db.query(`update change set not_before = '-infinity'`);
+    expect(await recordOutcome({ show: async () => undefined })).toBe(1);
+  });
+
   it('stay as they are if that request is cancelled', async () => {
     const { recordOutcome, doubts } = await inDoubt(['a', 'b']);
     const stop = new AbortController();

@@ -46,3 +46,15 @@ it('leaves the creates in doubt to be resolved by the other one', async () => {
   expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 0 });
   expect((await mirror.siteJobs()).size).toBe(2);
 });
+
+it('does not keep the other one paused that runs already', async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(1)));
+  expect(await mirror.sync()).toMatchObject({ created: 1 });
+  stopOther = await startAtOtherAddress(mirror);
+  const { db } = await mirror.app();
+  const paused = () => db.query('select from site_state where paused_since is not null');
+  await expect.poll(paused, { timeout: 10_000 }).toEqual([]);
+  await mirror.writeFeed(feedXml(postings(2)));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
+});

@@ -90,6 +90,21 @@ export async function refutedJobs(
   return new Set(rows.map(({ feed, key, id }) => `${feed} ${key} ${id}`));
 }
 
+/** When the site last deleted, for the posting, those of these jobs that it has deleted, as `feed key job`. */
+export async function deletedJobs(
+  db: Queryable,
+  pairs: readonly { readonly feed: FeedName; readonly key: PostingKey; readonly siteJobId: SiteJobId }[],
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await db.query<{ feed: string; key: string; id: string; at: Date }>(
+    `select p.feed, p.key, p.id, max(q.at) as at from unnest($1::text[], $2::text[], $3::text[]) p(feed, key, id)
+     join request q on q.feed = p.feed and q.key = p.key
+     where q.operation = 'delete' and q.outcome in ('accepted', 'gone') and (q.site_job_id = p.id or ${numberOfTitled('q.site_job_id')} = p.id)
+     group by p.feed, p.key, p.id`,
+    [pairs.map(({ feed }) => feed), pairs.map(({ key }) => key), pairs.map(({ siteJobId }) => siteJobId)],
+  );
+  return new Map(rows.map(({ feed, key, id, at }) => [`${feed} ${key} ${id}`, at]));
+}
+
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
 export async function ownerOfReference(
   db: Queryable,

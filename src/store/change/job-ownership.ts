@@ -1,40 +1,51 @@
 // Which posting owns a site job, and how that ends when the site has returned its ID for a later create: the older job is gone.
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
-import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  type PostingRef,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 
-/** The posting that owns the ID so far. */
+/** The posting that owns the job so far. */
 export interface JobOwner extends PostingRef {
   readonly site: SiteName;
+  /** As its mapping has it. */
   readonly siteJobId: SiteJobId;
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
 }
 
-/** The posting that owns the ID under one of these names of a site, locked until the transaction ends. */
+/** The posting that owns the job under one of these names of a site, perhaps by another form of its ID, locked until the transaction ends. */
 export async function lockOwner(
   tx: Queryable,
   sites: readonly SiteName[],
   id: SiteJobId,
 ): Promise<JobOwner | undefined> {
-  const [row] = await tx.query<{ site: SiteName; feed: FeedName; key: PostingKey; fields: Fields | null }>(
-    `select m.site, m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
-     where m.site = any($1::text[]) and m.site_job_id = $2 for update of m`,
+  const [row] = await tx.query<{ id: string; site: SiteName; feed: FeedName; key: PostingKey; fields: Fields | null }>(
+    `select m.site_job_id as id, m.site, m.feed, m.key, d.fields
+     from mapping m left join document d on d.feed = m.feed and d.key = m.key
+     where m.site = any($1::text[]) and ${areOfOneJob('m.site_job_id', '$2::text')}
+     order by m.site_job_id <> $2 limit 1 for update of m`,
     [sites, id],
   );
   return row === undefined
     ? undefined
-    : { site: row.site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
+    : { site: row.site, siteJobId: siteJobId(row.id), feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
 /** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
 export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
-    `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4
+    `select from ended_claim where site = $1 and ${areOfOneJob('site_job_id', '$2::text')} and feed = $3 and key = $4
        and ended_at > now() - make_interval(hours => $5)`,
     [site, id, posting.feed, posting.key, SHARED_JOB_WINDOW_HOURS],
   );

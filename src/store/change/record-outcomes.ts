@@ -2,6 +2,7 @@
 import { afterOutcome } from '../../plan/after-attempt.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
@@ -135,7 +136,8 @@ async function recordOrphans(tx: Queryable, outcomes: readonly AttemptOutcome[])
     if (result.kind !== 'created' || result.adopted !== undefined) continue;
     await tx.query(
       `insert into orphan_site_job (site, site_job_id, feed, key)
-       select $1, $2, $3, $4 where not exists (select from mapping where site = $1 and site_job_id = $2)
+       select $1, $2, $3, $4
+       where not exists (select from mapping m where m.site = $1 and ${areOfOneJob('m.site_job_id', '$2::text')})
        on conflict do nothing`,
       [attempt.site, result.siteJobId, attempt.feed, attempt.key],
     );

@@ -3,6 +3,7 @@ import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { findChange, lockChange, type OpenChangeRow } from '../backlog/open-change.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -116,10 +117,11 @@ async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<bo
 /** The owner of a job, as text for people. */
 async function ownerOf(tx: Queryable, site: SiteName, id: SiteJobId): Promise<string | undefined> {
   const [row] = await tx.query<{ owner: string }>(
-    `select 'posting ' || key || ' of feed ' || feed as owner from mapping
-       where site = any($1::text[]) and site_job_id = $2
+    `select 'posting ' || key || ' of feed ' || feed || case when site_job_id <> $2 then ', as ' || site_job_id else '' end as owner
+       from mapping where site = any($1::text[]) and ${areOfOneJob('site_job_id', '$2::text')}
      union all
-     select 'the surplus jobs that are about to be deleted' from orphan_site_job where site = any($1::text[]) and site_job_id = $2`,
+     select 'the surplus jobs that are about to be deleted' from orphan_site_job
+       where site = any($1::text[]) and ${areOfOneJob('site_job_id', '$2::text')}`,
     [await namesOfSite(tx, site), id],
   );
   return row?.owner;

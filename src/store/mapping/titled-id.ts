@@ -6,6 +6,10 @@ import { namesOfSite } from '../site/known-address.ts';
 /** SQL: the number in an ID with a title; null if it is no such ID. */
 export const numberOfTitled = (id: string): string => `substring(${id} from '^([0-9]+)-[a-z]')`;
 
+/** SQL condition: both IDs name one job, the same way or one of them by its number only. */
+export const areOfOneJob = (one: string, other: string): string =>
+  `(${one} = ${other} or ${numberOfTitled(one)} = ${other} or ${one} = ${numberOfTitled(other)})`;
+
 /** SQL condition: a mapping of the site has the job of this number under an ID with its title. Read from an index. */
 export const isTitled = (site: string, id: string): string =>
   `exists (select from mapping m where m.site = ${site} and ${numberOfTitled('m.site_job_id')} = ${id})`;

@@ -1,5 +1,6 @@
 // Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
@@ -13,7 +14,7 @@ const MAY_BE_ANOTHERS = `s.attempts > 0 and exists (select from change c
 export async function dueOrphans(db: Queryable, site: SiteName, limit: number): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select s.site_job_id from orphan_site_job s where s.site = $1 and s.not_before <= now() and not (${MAY_BE_ANOTHERS})
-       and not exists (select from mapping m where m.site = s.site and m.site_job_id = s.site_job_id)
+       and not exists (select from mapping m where m.site = s.site and ${areOfOneJob('m.site_job_id', 's.site_job_id')})
      order by s.noted_at limit $2`,
     [site, limit],
   );
