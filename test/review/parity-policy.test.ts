@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { makeJob } from '../support/hand-made-jobs.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
@@ -23,24 +24,6 @@ afterEach(async () => {
   await stage.close();
 });
 
-/** Makes the job of a posting by hand, with another description, and returns its ID. */
-async function makeJob(key: string): Promise<string> {
-  const { fields = {} } = (await stage.change(key)) ?? {};
-  const tags = Object.entries({ ...fields, description: 'By hand' }).map(
-    ([name, value]) => `<${name}><![CDATA[${value}]]></${name}>`,
-  );
-  const answer = await fetch(`${stage.mirror.sandbox.url}/jobs.xml`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${stage.mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-      'content-type': 'application/xml',
-    },
-    body: `<job>${tags.join('')}</job>`,
-  });
-  expect(answer.status, await answer.clone().text()).toBe(201);
-  return /\/jobs\/(\d+)/.exec(answer.headers.get('location') ?? '')?.[1] ?? '';
-}
-
 it('nothing is sent for it', async () => {
   const anna = await visitorOf(served, 'anna');
   const media = new Map<string, (entry: number, version: string, job: string) => Promise<unknown>>([
@@ -58,7 +41,7 @@ it('nothing is sent for it', async () => {
   let n = 0;
   for (const [medium, decide] of media) {
     const key = `p${++n}`;
-    const job = await makeJob(key);
+    const job = await makeJob(stage.mirror, { ...(await stage.change(key))?.fields, description: 'By hand' });
     await stage.fail(key, 'in_doubt');
     const entry = await stage.entry(key);
     const { version } = (await served.api('GET', `review/${entry}`)).body;

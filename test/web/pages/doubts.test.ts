@@ -6,6 +6,7 @@ import { type SiteName, siteName } from '../../../src/posting/identifiers.ts';
 import { openStage, type Stage } from '../../review/stage.ts';
 import { ageDoubts } from '../../support/age-doubts.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
+import { makeJob } from '../../support/hand-made-jobs.ts';
 import { posting } from '../../support/indeed-feed.ts';
 import { type Served, serve } from '../served.ts';
 import { signInAs, tabTo } from './signed-in.ts';
@@ -30,24 +31,6 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
 
   const state = async (key: string) => (await stage.change(key))?.state;
 
-  /** Makes a job on the site as a create would whose answer is lost, and returns its ID. */
-  async function makeJob(key: string): Promise<string> {
-    const fields = (await stage.change(key))?.fields ?? {};
-    const tags = Object.entries(fields).map(([name, value]) => `<${name}><![CDATA[${value}]]></${name}>`);
-    const answer = await fetch(`${stage.mirror.sandbox.url}/jobs.xml`, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from(`${stage.mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
-        'content-type': 'application/xml',
-      },
-      body: `<job>${tags.join('')}</job>`,
-    });
-    expect(answer.status, await answer.clone().text()).toBe(201);
-    const id = /\/jobs\/(\d+)/.exec(answer.headers.get('location') ?? '')?.[1];
-    if (id === undefined) throw new Error('the site named no job');
-    return id;
-  }
-
   it('is calm when nothing is in doubt', async () => {
     const { context, page, go } = await signInAs(served, browser, 'ben');
     await go('/doubts');
@@ -61,7 +44,8 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
 
   it('shows a candidate beside what was sent, as text, and adopts it by keyboard', async () => {
     await stage.pull([posting('p1', { title: HOSTILE }), posting('p2'), posting('p3'), posting('p4')]);
-    const id = await makeJob('p1');
+    // As a create would whose answer is lost.
+    const id = await makeJob(stage.mirror, (await stage.change('p1'))?.fields ?? {});
     for (const key of ['p1', 'p2', 'p3', 'p4']) await stage.fail(key, 'in_doubt', HOSTILE);
     const entry = await stage.entry('p1');
     await stage.app.db.query(`update change set reason = reason || $2 where id = $1`, [
