@@ -35,14 +35,15 @@ const END_AFTER_MS = 9_500;
 const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type SignalName = keyof typeof SIGNAL_NUMBERS;
 
-export function stopSignal(): StopSignal {
+/** The first signal aborts; whatever still runs `endAfterMs` later is cut off with the process. */
+export function stopSignal(endAfterMs = END_AFTER_MS): StopSignal {
   const controller = new AbortController();
   let resolveStopped: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
     resolveStopped = resolve;
   });
   const stop = (cause: string, status: number): void => {
-    setTimeout(() => process.exit(status), END_AFTER_MS).unref();
+    setTimeout(() => process.exit(status), endAfterMs).unref();
     controller.abort(new UserError(`stopped by ${cause}`));
     resolveStopped();
   };

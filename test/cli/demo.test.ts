@@ -1,9 +1,10 @@
 // `jobmirror demo` as a newcomer starts it: it explains itself, and cleans up however it ends. test/packaging/npm-package.test.ts
 // runs it to its end and checks what it proves.
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SHIPPED_PROGRAM, startProgram } from './program.ts';
 
@@ -16,7 +17,17 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-it('without --once, keeps its site open until a signal, then exits with status 0', {
+/** A service is cut off 9.5 s after a signal. */
+const LONGER_THAN_A_SERVICE_MS = 10_000;
+
+/** The process ID of the database server of a demo. */
+async function postgresOf(demo: number | undefined): Promise<number> {
+  const files = await readdir(folder, { recursive: true });
+  const file = files.find((name) => name.includes(`demo-${demo}/`) && name.endsWith('postmaster.pid'));
+  return Number((await readFile(join(folder, String(file)), 'utf8')).split('\n', 1)[0]);
+}
+
+it('without --once, keeps its site open until a signal, then takes the time to clean up and exits with status 0', {
   timeout: 240_000,
 }, async () => {
   const demo = startProgram(['demo'], { cwd: folder, program: SHIPPED_PROGRAM });
@@ -42,7 +53,11 @@ it('without --once, keeps its site open until a signal, then exits with status 0
     ]);
   }
   expect(await (await fetch(`${url}/states/new-hampshire.xml`)).text()).toContain('Patient Registrar, Weekends');
+  const postgres = await postgresOf(demo.process.pid);
+  process.kill(postgres, 'SIGSTOP');
   demo.process.kill('SIGINT');
+  await setTimeout(LONGER_THAN_A_SERVICE_MS);
+  process.kill(postgres, 'SIGCONT');
   expect(await demo.ended).toEqual({ status: 0, signal: null });
   expect(await readdir(folder)).toEqual([]);
 });

@@ -9,11 +9,14 @@ import { type DemoPage, openPage } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
 import { type Ending, tellStory } from '../demo/story.ts';
 
+/** Nobody but the person at the terminal waits for it, and cut off, it would leave its folder behind. */
+const END_AFTER_MS = 60_000;
+
 export function demoCommand(): Command {
   return new Command('demo')
     .option('--once', 'end when the result is proven, instead of waiting for Ctrl-C')
     .action(async (options: { once?: boolean }) => {
-      const stopping = stopSignal();
+      const stopping = stopSignal(END_AFTER_MS);
       const page = openPage();
       const folder = await makeDemoFolder(process.cwd());
       try {
