@@ -17,7 +17,7 @@ async function read(answer: Answer, limits: object = {}, several = false) {
   server = await serveWeb((_, response) => void answer(response, ++asked));
   const { from, ...source } = sourceOf({ location: `${server.origin}/feed.xml?secret` });
   if (from.kind !== 'http') throw new Error('no web address');
-  const http = { ...from, retry: { attempts: 3, firstDelayMs: 10, maxDelayMs: 2_000 } };
+  const http = { ...from, retry: { attempts: 3, firstDelayMs: 10, maxDelayMs: 5_000 } };
   const config: SourceConfig = several
     ? { kind: 'several', members: [http], limits: { firstByteTimeoutMs: 10_000, minBytesPerSecond: 1 } }
     : http;
@@ -58,10 +58,10 @@ describe('a document is requested again', () => {
     const times: number[] = [];
     const answer: Answer = (response, asked) => {
       times.push(performance.now());
-      return asked === 1 ? response.writeHead(503, { 'retry-after': '1' }).end() : whole(response);
+      return asked === 1 ? response.writeHead(503, { 'retry-after': '3' }).end() : whole(response);
     };
-    expect(await read(answer, { firstByteTimeoutMs: 700 })).toMatchObject({ ...READ, requests: 2 });
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+    expect(await read(answer, { firstByteTimeoutMs: 2_000 })).toMatchObject({ ...READ, requests: 2 });
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_990);
   });
 });
 

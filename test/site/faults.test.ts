@@ -179,7 +179,7 @@ describe('started, but no status came back: unknown, sent once', () => {
   it.each(moments)('%s', async (_name, treat) => {
     const fails = async (request: SiteRequest) => {
       await using site = await openRawSite(treat);
-      await using client = openClient(site.url, { timeoutMs: 500 });
+      await using client = openClient(site.url, { timeoutMs: 2_000 });
       const { outcome, response } = await client.send(request, anyTime);
       expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
       expect(response).toBeUndefined();
@@ -241,7 +241,7 @@ describe('an answer that is cut off after its headers', () => {
     ['one byte at a time, forever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
   ])('%s: the Location proves the job; an update is unknown', async (_name, answer) => {
     await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
-    await using client = openClient(site.url, { timeoutMs: 500 });
+    await using client = openClient(site.url, { timeoutMs: 2_000 });
     const [created, updated] = await Promise.all([client.send(create, anyTime), client.send(update, anyTime)]);
     expect(created.outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
     expect(updated.outcome.kind).toBe('unknown');
