@@ -1,0 +1,82 @@
+// A policy that deletes or updates no job, set while something else is open: a create in doubt, a delete of an undo, a discarded delete.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import type { FeedPolicy } from '../../src/plan/policy.ts';
+import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import { undoPull } from '../../src/pull/undo-pull.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { readFeedState, resumeFeed } from '../../src/store/feed/feed-state.ts';
+import { summarisePull } from '../../src/store/pull/pull-summary.ts';
+import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+function setupWith(policy: FeedPolicy) {
+  const [setup] = feedSetups(stage.app.config, ['acme']);
+  if (setup === undefined) throw new Error('no feed');
+  return { ...setup, policy, guard: { ...setup.guard, percent: 0, count: 0 } };
+}
+
+/** Pulls once with this policy and returns the sums. The guard holds every delete. */
+async function pullWith(policy: FeedPolicy, list: readonly TestPosting[]) {
+  const { db, log } = stage.app;
+  await stage.mirror.writeFeed(feedXml(list));
+  const end = await pullFeed(setupWith(policy), { db, log, signal: new AbortController().signal });
+  if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
+  return { pull: end.pull, ...(await summarisePull(db, end.pull)).summary };
+}
+
+it.each(['upsert_only', 'create_only'] as const)(
+  '%s keeps a job that is found for a create in doubt whose posting is gone',
+  async (policy) => {
+    const { db } = stage.app;
+    await pullWith('mirror', [posting('a'), posting('b')]);
+    await stage.fail('b', 'in_doubt');
+    await stage.acceptAll();
+    expect(await pullWith('mirror', [posting('a')])).toMatchObject({ gone: 1, pending_deletes: 1 });
+    const { pull } = await pullWith(policy, [posting('a')]);
+    const doubt = (await findDoubt(db, acme, postingKey('b'))) ?? expect.fail('b is not in doubt');
+    const content = { fields: doubt.attempt.accepted.fields, uncertain: [], isProven: true };
+    expect(await adoptDoubt(db, doubt, siteJobId('job-b'), undefined, content)).toBe('recorded');
+    expect(await stage.change('b')).toBeUndefined();
+    expect((await summarisePull(db, pull)).summary).toMatchObject({ gone: 1, grace: 1, pending_deletes: 0 });
+    expect(await pullWith(policy, [posting('a')])).toMatchObject({ gone: 1, grace: 1, held: 0 });
+    expect(await pullWith(policy, [posting('a'), posting('b')])).toMatchObject({ unchanged: 2, gone: 0 });
+  },
+);
+
+it('upsert_only leaves the deletes of an undo that wait', async () => {
+  const { db } = stage.app;
+  await pullWith('upsert_only', [posting('a')]);
+  await stage.acceptAll();
+  const { pull } = await pullWith('upsert_only', [posting('a'), posting('b')]);
+  await stage.acceptAll();
+  const currentPull = (await readFeedState(db, acme))?.currentPull;
+  const options = { ...acting, pull, keptDays: 30, currentPull };
+  expect(await undoPull(setupWith('upsert_only'), { db }, options)).toMatchObject({ kind: 'undone' });
+  expect(await stage.change('b')).toMatchObject({ state: 'held' });
+  await db.transaction((tx) => resumeFeed(tx, acme));
+  expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, held: 1, grace: 0 });
+  expect(await stage.change('b')).toMatchObject({ state: 'held' });
+});
+
+it('create_only does not update a job whose posting is back while its delete is discarded', async () => {
+  const { db } = stage.app;
+  await pullWith('mirror', [posting('a'), posting('b')]);
+  await stage.acceptAll();
+  await pullWith('mirror', [posting('a')]);
+  const ids = [await stage.entry('b')];
+  await db.transaction((tx) => discardEntries(tx, { ids, feeds: [] }, 'tester'));
+  await pullWith('create_only', [posting('a')]);
+  const back = [posting('a'), posting('b', { title: 'Changed' })];
+  expect(await pullWith('create_only', back)).toMatchObject({ unchanged: 2, pending: 0, gone: 0 });
+  expect(await stage.change('b')).toBeUndefined();
+  expect(await pullWith('create_only', back)).toMatchObject({ unchanged: 2, gone: 0 });
+});
