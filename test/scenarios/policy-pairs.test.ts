@@ -1,5 +1,5 @@
 // A policy that deletes or updates no job, set while something else is open: a create in doubt, a delete of an undo, a discarded delete.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
@@ -18,19 +18,20 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-function setupWith(policy: FeedPolicy) {
+/** @param percent of the guard; 0: it holds every delete */
+function setupWith(policy: FeedPolicy, percent = 0) {
   const [setup] = feedSetups(stage.app.config, ['acme']);
   if (setup === undefined) throw new Error('no feed');
-  return { ...setup, policy, guard: { ...setup.guard, percent: 0, count: 0 } };
+  return { ...setup, policy, guard: { ...setup.guard, percent, count: 0 } };
 }
 
 /** Pulls once with this policy and returns the sums. The guard holds every delete. */
-async function pullWith(policy: FeedPolicy, list: readonly TestPosting[]) {
+async function pullWith(policy: FeedPolicy, feed: readonly TestPosting[] | string) {
   const { db, log } = stage.app;
-  await stage.mirror.writeFeed(feedXml(list));
+  await stage.mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
   const end = await pullFeed(setupWith(policy), { db, log, signal: new AbortController().signal });
   if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
-  return { pull: end.pull, ...(await summarisePull(db, end.pull)).summary };
+  return (await summarisePull(db, end.pull)).summary;
 }
 
 it.each(['upsert_only', 'create_only'] as const)(
@@ -52,19 +53,35 @@ it.each(['upsert_only', 'create_only'] as const)(
   },
 );
 
-it('upsert_only leaves the deletes of an undo that wait', async () => {
-  const { db } = stage.app;
-  await pullWith('upsert_only', [posting('a')]);
-  await stage.acceptAll();
-  const { pull } = await pullWith('upsert_only', [posting('a'), posting('b')]);
-  await stage.acceptAll();
-  const currentPull = (await readFeedState(db, acme))?.currentPull;
-  const options = { ...acting, pull, keptDays: 30, currentPull };
-  expect(await undoPull(setupWith('upsert_only'), { db }, options)).toMatchObject({ kind: 'undone' });
-  expect(await stage.change('b')).toMatchObject({ state: 'held' });
-  await db.transaction((tx) => resumeFeed(tx, acme));
-  expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, held: 1, grace: 0 });
-  expect(await stage.change('b')).toMatchObject({ state: 'held' });
+describe('upsert_only sends the deletes of an undo', () => {
+  /** The pull that has created `b` is undone, and the feed is resumed. */
+  async function undoCreate(percent: number) {
+    const { db } = stage.app;
+    await pullWith('upsert_only', [posting('a')]);
+    await stage.acceptAll();
+    const { pull } = await pullWith('upsert_only', [posting('a'), posting('b')]);
+    await stage.acceptAll();
+    const currentPull = (await readFeedState(db, acme))?.currentPull;
+    const options = { ...acting, pull, keptDays: 30, currentPull };
+    expect(await undoPull(setupWith('upsert_only', percent), { db }, options)).toMatchObject({ kind: 'undone' });
+    await db.transaction((tx) => resumeFeed(tx, acme));
+  }
+
+  it('that the guard holds', async () => {
+    await undoCreate(0);
+    expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, held: 1, grace: 0 });
+    expect(await stage.change('b')).toMatchObject({ state: 'held' });
+  });
+
+  it('that a record without a key has held for a while', async () => {
+    await undoCreate(100);
+    expect(await stage.change('b')).toMatchObject({ state: 'ready' });
+    const broken = feedXml([posting('a')]).replace('</source>', '<job><title>Nurse</title></job></source>');
+    await pullWith('upsert_only', broken);
+    expect(await stage.change('b')).toMatchObject({ state: 'held', reason: { kind: 'unreadable' } });
+    expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, pending_deletes: 1, grace: 0 });
+    expect(await stage.change('b')).toMatchObject({ state: 'ready', desired: 'absent' });
+  });
 });
 
 it('create_only does not update a job whose posting is back while its delete is discarded', async () => {

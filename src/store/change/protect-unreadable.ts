@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { HoldKind } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
+import { deletesMissing } from '../../plan/policy.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
@@ -146,20 +147,30 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
 /** The kinds of holds that end by themselves. */
 type ReleasedKind = Exclude<HoldKind, 'guard'>;
 
-/**
- * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
- * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
- * deletes become updates. Those of adopted jobs whose content is unknown stay held.
- */
-export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
-  await keepJobs(pullTx, `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`);
-}
-
 /** A person has undone a pull: that is done under each policy. */
 const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
 
 /**
- * The same for all deletes that wait, of a feed that deletes nothing any more, apart from those that a person approved and those of an
+ * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
+ * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
+ * deletes become updates. Those of adopted jobs whose content is unknown stay held. Of a feed that deletes nothing, no pull would decide
+ * about those of an undo: they are sent.
+ */
+export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
+  const { session, subject } = pullTx;
+  const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
+  if (!deletesMissing(subject.policy)) {
+    await session.query(
+      `update change c set state = 'ready', target_state = 'ready', since = now(), reason = null, revision = nextval('revision_number')
+       where c.feed = $1 and c.desired = 'absent' and ${held} and ${OF_UNDO}`,
+      [subject.feed],
+    );
+  }
+  await keepJobs(pullTx, held);
+}
+
+/**
+ * Removes all deletes that wait, of a feed that deletes nothing any more, in the same way, apart from those that a person approved and those of an
  * undo. One that waits for a create or update in flight or in doubt becomes what was sent: a job that is made or found for it stays.
  */
 export async function withdrawDeletes(pullTx: PullTransaction): Promise<void> {
