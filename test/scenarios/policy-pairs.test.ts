@@ -7,6 +7,7 @@ import { undoPull } from '../../src/pull/undo-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { readFeedState, resumeFeed } from '../../src/store/feed/feed-state.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
@@ -52,6 +53,24 @@ it.each(['upsert_only', 'create_only'] as const)(
     expect(await pullWith(policy, [posting('a'), posting('b')])).toMatchObject({ unchanged: 2, gone: 0 });
   },
 );
+
+it('upsert_only keeps a job whose posting is gone while its update is in flight', async () => {
+  const { db } = stage.app;
+  await pullWith('mirror', [posting('a'), posting('b')]);
+  await stage.acceptAll();
+  await pullWith('mirror', [posting('a'), posting('b', { title: 'Second' })]);
+  const attempt = await stage.claim('b');
+  expect(await pullWith('mirror', [posting('a')])).toMatchObject({ gone: 1, pending_deletes: 1 });
+  const broken = feedXml([posting('a')]).replace('</source>', '<job><title>Nurse</title></job></source>');
+  await pullWith('upsert_only', broken);
+  const { pull } = await pullWith('upsert_only', [posting('a')]);
+  expect(await stage.change('b')).toMatchObject({ state: 'sending', desired: 'present', missing: true });
+  await outcomeRecorder(db.prepared)({ attempt, result: { kind: 'updated' }, record: undefined });
+  expect(await stage.change('b')).toBeUndefined();
+  expect((await summarisePull(db, pull)).summary).toMatchObject({ gone: 1, grace: 1, updated: 0 });
+  const back = [posting('a'), posting('b', { title: 'Second' })];
+  expect(await pullWith('upsert_only', back)).toMatchObject({ unchanged: 2, gone: 0 });
+});
 
 describe('upsert_only sends the deletes of an undo', () => {
   /** The pull that has created `b` is undone, and the feed is resumed. */
