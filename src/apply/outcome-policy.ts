@@ -73,7 +73,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The job to delete is gone; whichever job has its ID now is left alone.
-      if (operation === 'delete') return { kind: 'deleted' };
+      if (operation === 'delete') return { kind: 'deleted', isOthers: true };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'unconfirmed':
       return again('unconfirmed', outcome.message, attempt, policy, random, undefined);

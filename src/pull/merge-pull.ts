@@ -1,8 +1,15 @@
 // Ends a pull after reading: checks completeness, merges the planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import type { Message } from '../plan/message.ts';
+import { updatesJobs } from '../plan/policy.ts';
 import { hasPlaces } from '../posting/places.ts';
-import { countStillOpen, createLost, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
+import {
+  countStillOpen,
+  createLost,
+  leaveReturned,
+  mergeChanges,
+  mergePendingSame,
+} from '../store/change/merge-planned.ts';
 import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
@@ -76,6 +83,7 @@ export async function mergeWithoutCommit(
   const complete = shortfalls.length === 0;
   await takeOver(pullTx);
   await mergeChanges(pullTx);
+  const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
@@ -90,7 +98,7 @@ export async function mergeWithoutCommit(
     complete,
     shortfalls,
     seen: ledger.seen,
-    unchanged: ledger.unchanged + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
+    unchanged: ledger.unchanged + left + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
     duplicates: ledger.duplicates,
     unreadable: ledger.unreadable,
     skipped: ledger.skipped,

@@ -105,11 +105,11 @@ function failedReading(reading: Exclude<FeedReading, { kind: 'read' }>): FailedR
 
 /** Opens a transaction that is undone. */
 export async function inPlanTransaction<End>(
-  { feed, site }: FeedSetup,
+  { feed, site, policy }: FeedSetup,
   { db }: Pick<PullContext, 'db'>,
   work: (pullTx: PullTransaction) => Promise<End>,
 ): Promise<End> {
-  const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site });
+  const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site, policy });
   try {
     return await work(pullTx);
   } finally {

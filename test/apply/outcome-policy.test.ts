@@ -58,7 +58,7 @@ describe('resultOf', () => {
     ['accepted', 'update', { kind: 'updated' }],
     ['accepted', 'delete', { kind: 'deleted' }],
     ['foreign', 'update', { kind: 'disowned', reason: { kind: 'foreign' } }],
-    ['foreign', 'delete', { kind: 'deleted' }],
+    ['foreign', 'delete', { kind: 'deleted', isOthers: true }],
     ['gone', 'create', back('failed')],
     ['gone', 'update', { kind: 'vanished' }],
     ['gone', 'delete', { kind: 'deleted' }],

@@ -1,7 +1,9 @@
 // A posting loses its job while a pull that has read a change of it is running.
 import { afterEach, expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import type { Result } from '../../src/store/change/attempt-outcome.ts';
 import { recordAll } from '../../src/store/change/record-outcomes.ts';
+import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { lockOutcomesShared } from '../../src/store/locks/advisory-locks.ts';
 import { takeSigns } from '../../src/store/site/ahead-signs.ts';
 import { feedsToCheck } from '../../src/store/site/site-search.ts';
@@ -46,3 +48,32 @@ it.each([
   expect(await takeSigns(app.db, board, undefined)).toEqual(['job-old']);
   expect(await feedsToCheck(app.db, board, 0)).toEqual([acme]);
 });
+
+it.each(['is not answered', 'has failed as its worker has died'] as const)(
+  'a posting whose update %s meanwhile is created again, after the search of the site that this causes',
+  async (end) => {
+    stage = await openStage();
+    const { db } = stage.app;
+    await stage.pull([posting('old')]);
+    await stage.acceptAll();
+    await stage.pull([posting('old', { title: 'Second' }), posting('new')]);
+    const update = await stage.claim('old');
+    const create = await stage.claim('new');
+    const evidence = { shown: create.accepted?.fields, referenceField: 'number', asked: true, mayLandMs: 0 };
+    const created = { kind: 'created', siteJobId: siteJobId('job-old'), url: undefined, evidence } as const;
+    const record = (attempt: typeof create, result: Result) =>
+      db.transaction((tx) => recordAll(tx, [{ attempt, result, record: undefined }]));
+    expect(await record(create, created)).toEqual(['recorded']);
+    if (end === 'is not answered') {
+      const reason = { kind: 'unknown', message: 'a timeout', problems: [] };
+      const back = { to: 'ready', delayMs: 0, counted: true, reason, mayLandMs: 0 } as const;
+      expect(await record(update, { kind: 'returned', back })).toEqual(['recorded']);
+    } else {
+      const limits = { deadlineMs: 0, mayLandMs: 0, mostTries: 10 };
+      expect(await recoverAbandoned(db.prepared, board, limits)).toBe(1);
+    }
+    expect(await stage.change('old')).toMatchObject({ state: 'ready', operation: 'create' });
+    expect(await takeSigns(db, board, undefined)).toEqual(['job-old']);
+    expect(await feedsToCheck(db, board, 0)).toEqual([acme]);
+  },
+);

@@ -434,3 +434,22 @@ it('a person decides about such a job if what the older posting had is not known
   expect(opened.got.filter(({ method, body }) => method === 'POST' && numberOf(body) === 'new')).toHaveLength(1);
   expect(jobs.size).toBe(2);
 });
+
+it('a job that was left alone for a posting that is gone is still recognised as that of another one', async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml([posting('a'), posting('stays')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  const [own] = await db.query<{ id: string }>(`select site_job_id as id from mapping where key = 'a'`);
+  // Since the backup that is restored now, the job of `a` has expired, and the site has given its ID to that of `b`.
+  await changeJob(mirror, own?.id ?? '', { number: 'b' });
+  await db.query('update feed_state set site_checked_at = null, restored_at = now()');
+  const wrong = posting('b', { state: 'Jalisco' });
+  await mirror.writeFeed(feedXml([posting('a'), posting('stays'), posting('searched'), wrong]));
+  expect(await mirror.sync()).toMatchObject({ created: 1, rejected: 1, unchanged: 2 });
+  await mirror.writeFeed(feedXml([posting('stays'), posting('searched'), wrong]));
+  expect(await mirror.sync()).toMatchObject({ gone: 1, deleted: 1, rejected: 1 });
+  expect((await mirror.siteJobs()).has('b')).toBe(true);
+  await mirror.writeFeed(feedXml([posting('stays'), posting('searched'), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, in_doubt: 1 });
+});

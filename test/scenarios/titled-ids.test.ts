@@ -73,3 +73,47 @@ it('the job of an equal posting is not adopted for a create that was not done', 
   await mirror.sync();
   expect(jobs.size).toBe(2);
 });
+
+it('a job under the number of an expired one is not changed or deleted for the posting that had that number', async () => {
+  const jobs = new Map<string, string>();
+  const jobXml = (id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+  site = await openSite((got) => {
+    if (got.method === 'POST') {
+      const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
+      const title = /<title>([^<]*)</.exec(fields)?.[1] ?? '';
+      // As some databases do after a restart: the number after the highest one.
+      const id = `${Math.max(0, ...[...jobs.keys()].map(Number)) + 1}`;
+      jobs.set(id, fields);
+      return [201, { location: `/jobs/${id}-${title.toLowerCase().replace(/\W+/g, '-')}` }, ''];
+    }
+    if (got.url.startsWith('/jobs.xml')) {
+      const all = [...jobs.keys()].map(jobXml).join('');
+      return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
+    }
+    const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
+    if (!jobs.has(id)) return [404];
+    if (got.method === 'GET') return [200, {}, jobXml(id)];
+    if (got.method === 'DELETE') jobs.delete(id);
+    return [200];
+  });
+  mirror = await openMirror({
+    site: { base_url: site.url.href, list_path: '/jobs.xml' },
+    feed: { delete_guard: '{ percent: 100, count: 100 }' },
+  });
+  const stays = posting('stays');
+  await mirror.writeFeed(feedXml([stays]));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml([stays, posting('old'), posting('older')]));
+  await mirror.sync();
+  jobs.delete('2');
+  jobs.delete('3');
+  const added = [posting('new', { title: 'Cook' }), posting('newer', { title: 'Pilot' })];
+  await mirror.writeFeed(feedXml([stays, posting('old'), posting('older'), ...added]));
+  expect(await mirror.sync()).toMatchObject({ created: 2 });
+  const before = new Map(jobs);
+  await mirror.writeFeed(feedXml([stays, posting('old', { title: 'Changed' }), ...added]));
+  // A person says which job the changed posting has; of the one that is gone, nothing is left to delete.
+  expect(await mirror.sync()).toMatchObject({ status: 'review', updated: 0, in_doubt: 1 });
+  expect(jobs).toEqual(before);
+  expect(site.got.filter(({ method }) => method === 'PUT' || method === 'DELETE')).toEqual([]);
+});

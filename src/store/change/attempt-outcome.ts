@@ -33,7 +33,8 @@ export type Result =
       readonly adopted?: AdoptedContent;
     }
   | { readonly kind: 'updated' }
-  | { readonly kind: 'deleted' }
+  /** `isOthers`: whichever job has the ID now is another posting's, and was left alone; absent: the job is gone. */
+  | { readonly kind: 'deleted'; readonly isOthers?: true }
   /** The job shows another posting's reference: the mapping is removed, and a person decides which job is this posting's. */
   | { readonly kind: 'disowned'; readonly reason: Reason }
   /** The job of an update no longer exists on the site: the mapping is removed, and the change becomes a create. */

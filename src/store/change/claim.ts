@@ -12,6 +12,7 @@ import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { sharesNumber } from '../mapping/titled-id.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
@@ -151,6 +152,7 @@ async function readDue(
        m.feed is not null and (exists (select from ended_claim e
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
+         or ${sharesNumber('m')}
          or coalesce(m.mapped_at <= f.restored_at and f.restored_at > now() - interval '${RESTORED_DAYS} days', false)) as id_may_be_reused
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key

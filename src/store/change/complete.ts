@@ -246,6 +246,10 @@ async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]
   );
 }
 
+/** Whether the site has a job of another posting under the ID. */
+const isOthers = (result: Result): boolean =>
+  result.kind === 'disowned' || (result.kind === 'deleted' && result.isOthers === true);
+
 const ENDS_MAPPING: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
 
 async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
@@ -263,10 +267,13 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
         removed.map(({ attempt }) => attempt.feed),
         removed.map(({ attempt }) => attempt.key),
         removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
-        removed.map(({ result }) => result.kind !== 'disowned'),
+        removed.map(({ result }) => !isOthers(result)),
       ],
     );
   await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
+  for (const { attempt, result } of removed) {
+    if (isOthers(result) && 'siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
+  }
 }
 
 const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
@@ -332,7 +339,6 @@ async function disown(
 ): Promise<void> {
   for (const { attempt, result } of outcomes) {
     if (result.kind !== 'disowned') continue;
-    if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
     const state = afterDisowning(desiredBy(attempt, open));
     await tx.query(
       `update change set state = $5, since = now(), list_checks = 0,

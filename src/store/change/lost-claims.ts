@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../../flow/retry-policy.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
-import { targetState } from './target-state.ts';
+import { operationWithoutJob, targetState } from './target-state.ts';
 
 /** A claim whose statement got no response, so it may or may not be committed. */
 export interface LostClaim extends PostingRef {
@@ -25,6 +25,7 @@ export async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]):
     db.query(
       // Another process may already have recovered them as those of a dead worker.
       `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
+         operation = ${operationWithoutJob('c')},
          attempts = greatest(0, c.attempts - 1), not_before = '-infinity',
          reason = case when c.target_state in ('held', 'rejected') then c.reason end,
          attempt_token = null, attempt_operation = null, attempt_started = null

@@ -52,6 +52,31 @@ export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
 }
 
 /**
+ * Leaves the jobs of a feed that updates none as they are where postings are back whose deletes were still open: nothing is to be sent for
+ * them, unless what their jobs show is uncertain. Returns how many.
+ */
+export async function leaveReturned({
+  session,
+  subject: { feed, pull },
+  superseding,
+}: PullTransaction): Promise<number> {
+  if (superseding === 0) return 0;
+  const [row] = await session.query<{ n: number }>(
+    `with left_alone as (
+       delete from change c using mapping m
+       where c.feed = $1 and c.pull = $2 and c.desired = 'present' and c.operation = 'update' and c.attempt_token is null
+         and m.feed = c.feed and m.key = c.key
+         and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)
+       returning c.key, c.record_hash),
+     noted as (
+       update mapping m set record_hash = l.record_hash from left_alone l where m.feed = $1 and m.key = l.key)
+     select count(*) as n from left_alone`,
+    [feed, pull],
+  );
+  return row?.n ?? 0;
+}
+
+/**
  * Postings whose job has ended since the pull looked them up are created: their creates wait for what creates wait for, such as a search of
  * the site, which is made for creates only.
  */

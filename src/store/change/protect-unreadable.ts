@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { HoldKind } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
+import { deletesMissing } from '../../plan/policy.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
@@ -18,6 +19,12 @@ const RESTORED = `desired = 'present', operation = 'update', fields = d.fields, 
   content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
   state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
   target_state = 'ready', approved = false, gone = false, attempts = 0, reason = null`;
+
+/** The version that was sent for the request in flight or in doubt. */
+const AS_SENT = `desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
+  record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
+  pull = coalesce(c.sent_pull, c.pull), target_state = 'ready', approved = false, gone = false,
+  sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null, sent_pull = null`;
 
 const UNCERTAIN =
   'exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)';
@@ -65,12 +72,7 @@ export async function protectUnreadable(
     [feed],
   );
   await session.query(
-    `update change c set desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
-       record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
-       pull = coalesce(c.sent_pull, c.pull),
-       target_state = 'ready', approved = false, gone = false, unseen = true,
-       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null,
-       sent_pull = null
+    `update change c set ${AS_SENT}, unseen = true
      ${these} and c.desired = 'absent' and c.attempt_token is not null and c.sent_fields is not null`,
     [feed],
   );
@@ -145,18 +147,48 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
 /** The kinds of holds that end by themselves. */
 type ReleasedKind = Exclude<HoldKind, 'guard'>;
 
+/** A person has undone a pull: that is done under each policy. */
+const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
+
 /**
  * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
  * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
- * deletes become updates. Those of adopted jobs whose content is unknown stay held.
+ * deletes become updates. Those of adopted jobs whose content is unknown stay held. Of a feed that deletes nothing, no pull would decide
+ * about those of an undo: they are sent, or left to a person if they may be about another job than the undo was.
  */
 export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
-  await keepJobs(pullTx, `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`);
+  const { session, subject } = pullTx;
+  const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
+  if (deletesMissing(subject.policy)) return keepJobs(pullTx, held);
+  await session.query(
+    `update change c set state = 'ready', target_state = 'ready', since = now(), reason = null, revision = nextval('revision_number')
+     where c.feed = $1 and c.desired = 'absent' and ${held} and c.reason->>'kind' <> 'restored' and ${OF_UNDO}`,
+    [subject.feed],
+  );
+  return keepJobs(pullTx, `${held} and not ${OF_UNDO}`);
 }
 
-/** The same for all deletes that wait, of a feed that deletes nothing any more, apart from those that a person approved. */
+/**
+ * Removes all deletes that wait, of a feed that deletes nothing any more, in the same way, apart from those that a person approved and those of an
+ * undo. One that waits for a create or update in flight or in doubt becomes what was sent: a job that is made or found for it stays.
+ */
 export async function withdrawDeletes(pullTx: PullTransaction): Promise<void> {
-  await keepJobs(pullTx, `c.state in ('ready', 'held') and not c.approved`);
+  await keepJobs(pullTx, `c.state in ('ready', 'held') and not c.approved and not ${OF_UNDO}`);
+  await keepMaybeMade(pullTx);
+}
+
+/** Those without a job yet count as missing from now on. */
+async function keepMaybeMade({ session, subject: { feed }, missingChanges }: PullTransaction): Promise<void> {
+  const kept = await session.query<{ key: string; mapped: boolean }>(
+    `update change c set ${AS_SENT}, unseen = true
+     where c.feed = $1 and c.desired = 'absent' and c.attempt_token is not null and c.sent_fields is not null and not ${OF_UNDO}
+     returning c.key, exists (select from mapping m where m.feed = c.feed and m.key = c.key) as mapped`,
+    [feed],
+  );
+  const keys = kept.flatMap(({ key, mapped }) => (mapped ? [] : [key]));
+  if (keys.length === 0) return;
+  await missingChanges.create();
+  await session.query('insert into missing_change select unnest($1::text[])', [keys]);
 }
 
 async function keepJobs({ session, subject }: PullTransaction, which: string): Promise<void> {

@@ -10,7 +10,7 @@ import { addOutcomeCount } from '../pull/outcome-counts.ts';
 import { countExchanges, recordExchanges } from '../site/record-exchanges.ts';
 import type { AttemptOutcome, Recorded } from './attempt-outcome.ts';
 import { completeAccepted, type LockedChange } from './complete.ts';
-import { doubtReason, targetReason, targetState } from './target-state.ts';
+import { doubtReason, operationWithoutJob, targetReason, targetState } from './target-state.ts';
 import { recordUncertainWrites } from './uncertain-writes.ts';
 
 /**
@@ -106,7 +106,7 @@ async function recordReturned(
   await tx.query(
     `update change c set
        state = case when r.next = 'target' then ${targetState('c')} else r.next end, since = now(), attempts = r.attempts,
-       not_before = coalesce(now() + make_interval(secs => r.delay), '-infinity'),
+       not_before = coalesce(now() + make_interval(secs => r.delay), '-infinity'), operation = ${operationWithoutJob('c')},
        reason = case when r.next = 'target' then ${targetReason('c')} when r.next = 'in_doubt' then ${doubtReason('c', 'r.reason')}
          else r.reason end,
        attempt_token = case when r.next = 'in_doubt' then c.attempt_token end,

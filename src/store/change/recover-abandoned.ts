@@ -6,7 +6,7 @@ import { LEASE } from '../locks/live-workers.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { changeReason } from './change-reason.ts';
-import { doubtReason } from './target-state.ts';
+import { doubtReason, operationWithoutJob, targetState } from './target-state.ts';
 import { insertUncertainAbandoned } from './uncertain-writes.ts';
 
 const ABANDONED: Reason = {
@@ -44,7 +44,8 @@ export function recoverAbandoned(
          select c.*, a.next from unnest($1::text[], $2::text[], $3::text[]) a(feed, key, next)
          join change c on c.feed = a.feed and c.key = a.key),
        noted as (${insertUncertainAbandoned('abandoned', '$4')})
-       update change c set state = case when a.next = 'target' then c.target_state else a.next end, since = now(),
+       update change c set state = case when a.next = 'target' then ${targetState('c')} else a.next end, since = now(),
+         operation = ${operationWithoutJob('c')},
          reason = case when a.next = 'failed' then $5::jsonb
            when a.next = 'target' and c.target_state in ('held', 'rejected') then coalesce(c.reason, $6::jsonb)
            when a.next = 'in_doubt' then ${doubtReason('c', '$6::jsonb')} else $6::jsonb end, not_before = '-infinity',

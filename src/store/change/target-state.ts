@@ -6,6 +6,15 @@ export const targetState = (change: string): string =>
        and not exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)
      then 'ready' else ${change}.target_state end`;
 
+/**
+ * The operation of a change whose attempt ends without the site having accepted it: another posting may have taken its job meanwhile. Creates
+ * wait for what creates wait for, such as a search of the site, which is made for creates only.
+ */
+export const operationWithoutJob = (change: string): string =>
+  `case when ${change}.desired = 'present'
+       and not exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)
+     then 'create' else ${change}.operation end`;
+
 /** Why a change is held or rejected once its attempt has ended; while a create is in doubt, that is kept beside the reason of the doubt. */
 export const targetReason = (change: string): string =>
   `case when ${change}.target_state in ('held', 'rejected') then coalesce(${change}.reason->'target', ${change}.reason)
