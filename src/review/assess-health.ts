@@ -43,6 +43,8 @@ export interface SiteFacts {
   /** Its jobs were created at an address other than the configured one. */
   readonly moved: boolean;
   readonly unreachableStreak: number;
+  /** For an hour, it has answered every request that it asks to wait. */
+  readonly onlyAsksToWait: boolean;
   readonly lastMessage: Message | undefined;
 }
 
@@ -104,7 +106,7 @@ export function assessHealth(
 }
 
 function siteFailures(facts: SiteFacts): HealthCondition[] {
-  const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, lastMessage } = facts;
+  const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, onlyAsksToWait, lastMessage } = facts;
   if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were created at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
   if (refusedProcesses.length > 0) {
@@ -112,7 +114,10 @@ function siteFailures(facts: SiteFacts): HealthCondition[] {
     const detail = `restart with the new token: ${refusedProcesses.join(', ')}`;
     return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} whose token it refuses`, detail }];
   }
-  if (unreachableStreak < UNREACHABLE_LIMIT) return [];
+  if (unreachableStreak < UNREACHABLE_LIMIT) {
+    const asks = `site ${site} has accepted nothing for more than an hour: it asks to wait, again and again`;
+    return onlyAsksToWait ? [{ kind: 'out_of_reach', site, message: asks }] : [];
+  }
   const message = `site ${site} did not answer ${plural(unreachableStreak, 'time')} in a row`;
   return [{ kind: 'out_of_reach', site, message, ...detailOf(lastMessage) }];
 }

@@ -11,6 +11,7 @@ import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove, type Move } from '../store/site/known-address.ts';
+import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { unsearchedFeeds } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
@@ -81,6 +82,7 @@ export function staleBefore(
 export const siteFacts = (
   state: SiteState,
   move: Move | undefined,
+  asksToWait: boolean,
   refused: readonly LiveProcess[] = [],
 ): SiteFacts => ({
   site: state.site,
@@ -89,6 +91,7 @@ export const siteFacts = (
   refusedProcesses: refused.map(nameOfProcess),
   moved: move !== undefined,
   unreachableStreak: state.unreachableStreak,
+  onlyAsksToWait: asksToWait,
   lastMessage: state.lastMessage,
 });
 
@@ -107,7 +110,7 @@ export async function assessRunning(
   for (const { name, options } of config.sites.values()) {
     const address = addressOf(options.baseUrl);
     const state = stateAt(address, await readSiteState(db, name, tokens.get(name)));
-    sites.push(siteFacts(state, await findMove(db, name, address)));
+    sites.push(siteFacts(state, await findMove(db, name, address), await onlyAsksToWait(db, name)));
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));

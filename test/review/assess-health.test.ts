@@ -11,6 +11,7 @@ const SITE: SiteFacts = {
   refusedProcesses: [],
   moved: false,
   unreachableStreak: 0,
+  onlyAsksToWait: false,
   lastMessage: undefined,
 };
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
@@ -51,6 +52,7 @@ describe('failing', () => {
     ['a site at another address, reported once', { paused: true, moved: true }, {}, ['moved']],
     ['a site that was briefly unreachable', { unreachableStreak: 3 }, {}, []],
     ['a site that stays unreachable', { unreachableStreak: 4 }, {}, ['out_of_reach']],
+    ['a site that only asks to wait', { onlyAsksToWait: true }, {}, ['out_of_reach']],
     ['one failed pull of three', {}, { history: failed('failed', 'mirrored', 'failed') }, []],
     ['three failed pulls', {}, { history: failed('failed', 'failed', 'failed') }, ['pulls_failing']],
     [
