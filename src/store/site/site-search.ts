@@ -11,7 +11,7 @@ import { doubtCreatesWithJobs } from './recognise-jobs.ts';
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select feed from feed_state f where site = $1 and site_checked_at is null and retired_at is null
-       and coalesce(site_check_failed_at < clock_timestamp() - make_interval(secs => $2), true)
+       and coalesce(site_check_failed_at not between clock_timestamp() - make_interval(secs => $2) and clock_timestamp(), true)
        and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')
      order by feed`,
     [site, retryMs / 1000],
