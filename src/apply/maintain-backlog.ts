@@ -144,10 +144,14 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
       );
       continue;
     }
-    if (outcome.kind === 'accepted' || outcome.kind === 'gone') {
+    const isDeleted = outcome.kind === 'accepted' || outcome.kind === 'gone';
+    if (isDeleted) {
       const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
       await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);
     }
-    siteContext.log.warn({ site: siteContext.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
+    siteContext.log.warn(
+      { site: siteContext.site, siteJobId, outcome: outcome.kind },
+      isDeleted ? 'orphan site job deleted' : 'orphan site job not deleted, will retry',
+    );
   }
 }

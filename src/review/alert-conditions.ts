@@ -42,6 +42,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   configuration: 'feed_failed',
   pulls_failing: 'feed_failed',
   unsearched: 'feed_failed',
+  undeleted: 'feed_failed',
   stale: 'overdue',
   late: null,
   left: null,

@@ -19,6 +19,7 @@ export interface HealthCondition {
     | 'left'
     | 'not_sent'
     | 'unsearched'
+    | 'undeleted'
     | 'review';
   readonly site?: SiteName;
   readonly feed?: FeedName;
@@ -67,6 +68,8 @@ export interface FeedFacts {
   readonly unsent: number;
   /** Why nothing of it is created: its site cannot be searched for its jobs. */
   readonly unsearched: Message | undefined;
+  /** Site jobs of no posting that the site does not delete. */
+  readonly undeleted: number;
   /** Entries waiting for a person. */
   readonly review: number;
   /** Its keys seem to have changed, and its creates and deletes wait for a person. */
@@ -148,6 +151,11 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (facts.unsearched !== undefined && !stopped.has(site)) {
     const message = `feed ${feed}: no new jobs are created, as its site cannot be searched for jobs that it has already`;
     conditions.push({ kind: 'unsearched', feed, message, ...detailOf(facts.unsearched) });
+  }
+  if (facts.undeleted > 0 && !stopped.has(site)) {
+    const jobs = plural(facts.undeleted, 'job');
+    const message = `feed ${feed}: the site does not delete ${jobs} that no posting has: delete ${facts.undeleted === 1 ? 'it' : 'them'} there`;
+    conditions.push({ kind: 'undeleted', feed, message });
   }
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;

@@ -34,6 +34,7 @@ const FEED: FeedFacts = {
   ready: 0,
   unsent: 0,
   unsearched: undefined,
+  undeleted: 0,
   review: 0,
   rekeyed: false,
 };
@@ -79,7 +80,13 @@ describe('failing', () => {
       ['configuration'],
     ],
     ['creates that wait for a search of the site', {}, { unsearched: 'the list cannot be read' }, ['unsearched']],
-    ['the same of a paused site', { paused: true }, { unsearched: 'the list cannot be read' }, ['paused']],
+    ['a surplus job that the site does not delete', {}, { undeleted: 1 }, ['undeleted']],
+    [
+      'creates that wait for a search of a paused site',
+      { paused: true },
+      { unsearched: 'the list cannot be read' },
+      ['paused'],
+    ],
     ['changes of a feed that was taken out', {}, { role: 'left', unsent: 2 }, ['left']],
     ['a feed that was taken out with nothing to send', {}, { role: 'left', staleBefore: at(31) }, []],
     ['a retired feed', {}, { role: 'other', unsent: 2, staleBefore: at(31), review: 3 }, []],
