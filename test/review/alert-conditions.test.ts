@@ -73,6 +73,15 @@ it.each(CASES)('%s', (_name, facts, expected) => {
   for (const { message } of open) expect(textOf(message)).not.toBe('');
 });
 
+it('of several failures of a feed, the most important is told', () => {
+  const failing = [
+    { ...ofFeed('pulls_failing'), message: 'its last pull failed' },
+    { ...ofFeed('undeleted'), message: 'a job is not deleted' },
+  ];
+  const facts = { failing, changes: [], pulls: [], newGroups: [], rekeyed: [] };
+  expect(alertConditions(facts, config, 10)).toMatchObject([{ kind: 'feed_failed', message: 'its last pull failed' }]);
+});
+
 it('every alert can end', () => {
   const ends = ALERT_KINDS.map((kind) => recoveryOf(kind, 'feed acme'));
   expect(new Set(ends).size).toBe(ALERT_KINDS.length);
