@@ -2,9 +2,9 @@
 
 import type { SiteName } from '../posting/identifiers.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
+import { endFarWaits } from '../store/change/far-waits.ts';
 import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { endFarWaits } from '../store/site/far-waits.ts';
 import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';

@@ -4,7 +4,7 @@ import type { Queryable } from '../postgres/database.ts';
 
 /**
  * Nothing of the site waits for longer than this, counted from now. A request whose outcome is unknown was sent by now, so it arrives
- * within `mayLandMs` at the latest.
+ * within `mayLandMs` at the latest. When an orphan site job was noted is not known then: each create in doubt may be later.
  */
 export async function endFarWaits(
   db: Queryable,
@@ -19,7 +19,8 @@ export async function endFarWaits(
        where site = $1 and (not_before > ${far} or next_probe > ${far})),
      tokens as (update refused_token set next_probe = now() where site = $1 and next_probe > ${far}),
      orphans as (
-       update orphan_site_job set not_before = now() where site = $1 and not_before > ${far} and not_before < 'infinity'),
+       update orphan_site_job set not_before = now(), noted_at = case when noted_at > now() then '-infinity' else noted_at end
+       where site = $1 and not_before > ${far} and not_before < 'infinity'),
      writes as (
        update uncertain_write u set until = now() + make_interval(secs => $3::float8)
        from feed_state f where f.site = $1 and f.feed = u.feed and u.until > ${far})
