@@ -2,6 +2,7 @@
 
 import type { SiteName } from '../posting/identifiers.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
+import { endFarWaits } from '../store/change/far-waits.ts';
 import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
@@ -22,6 +23,12 @@ const RESOLVE_MARGIN_MS = 10_000;
 const MOST_DEATHS = 10;
 const ORPHANS_AT_ONCE = 50;
 const ORPHAN_RETRY_MS = 60_000;
+/** Longer than any wait that is not configured: a site is believed for an hour when it asks to wait. */
+const LONGEST_WAIT_MS = 2 * 3_600_000;
+const FAR_WAITS_EVERY_MS = 60_000;
+
+/** When far waits of sites were last ended. */
+const farWaitsEndedAt = new WeakMap<SiteContext, number>();
 
 /** What one round did that may have made changes ready to send. */
 export interface Maintained {
@@ -38,6 +45,7 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   const recovered = await recoverAttempts(siteContext.db, siteContext.site, siteContext.policy);
   if (recovered > 0)
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
+  await endWaitsOfFalseClock(siteContext);
   const state = await readSiteState(siteContext.db.prepared, siteContext.site, siteContext.tokenDigest);
   if (isElsewhere(siteContext, state)) return { recovered, doubts: 0, resumed: false };
   if (state.movedTo !== undefined && state.address !== undefined)
@@ -52,6 +60,16 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   const doubts = await resolveDoubts(siteContext, signal);
   await deleteOrphans(siteContext, signal);
   return { recovered, doubts, resumed: false, searched };
+}
+
+/** What was to wait a little while the clock of the database was ahead would wait for as long as it was ahead. */
+export async function endWaitsOfFalseClock(siteContext: SiteContext): Promise<void> {
+  const { db, site, policy } = siteContext;
+  if (performance.now() - (farWaitsEndedAt.get(siteContext) ?? Number.NEGATIVE_INFINITY) < FAR_WAITS_EVERY_MS) return;
+  const mayLandMs = policy.doubts.resolveAfterMs;
+  const longestMs = LONGEST_WAIT_MS + Math.max(policy.retry.firstDelayMs, policy.retry.maxDelayMs, mayLandMs);
+  await endFarWaits(db, site, { longestMs, mayLandMs });
+  farWaitsEndedAt.set(siteContext, performance.now());
 }
 
 /** Returns the attempts of stopped processes to the backlog. Returns how many changes that were. */
@@ -126,10 +144,14 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
       );
       continue;
     }
-    if (outcome.kind === 'accepted' || outcome.kind === 'gone') {
+    const isDeleted = outcome.kind === 'accepted' || outcome.kind === 'gone';
+    if (isDeleted) {
       const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
       await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);
     }
-    siteContext.log.warn({ site: siteContext.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
+    siteContext.log.warn(
+      { site: siteContext.site, siteJobId, outcome: outcome.kind },
+      isDeleted ? 'orphan site job deleted' : 'orphan site job not deleted, will retry',
+    );
   }
 }

@@ -5,7 +5,14 @@ import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
-import { endSearch, feedsToCheck, noteFailedSearch, noteSearch, restoredFeeds } from '../store/site/site-search.ts';
+import {
+  endSearch,
+  feedsToCheck,
+  feedsWaitingLong,
+  noteFailedSearch,
+  noteSearch,
+  restoredFeeds,
+} from '../store/site/site-search.ts';
 import { countNameless, forgetUnread, forgetUnreferenced } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
@@ -130,15 +137,14 @@ async function recordSiteFailure(
   const { kind, message } = await client.probe(signal);
   if (signal.aborted) return;
   log.warn({ site, feeds, why, answer: kind }, 'site could not be searched, no jobs of these feeds are created');
-  if (kind === 'unreachable') await updateSiteHealth({ kind, message }, undefined, siteContext);
-  else if (kind === 'unauthorized' || kind === 'throttled') await updateSiteHealth({ kind }, undefined, siteContext);
-  else {
-    for (const feed of feeds) {
-      const text = `no new jobs are created, because the site could not be searched for jobs of this feed: ${why}`;
-      const next = [
-        { words: 'if the site has none of them, run', action: { kind: 'declare_feed_new', feed } as const },
-      ];
-      await noteFailedSearch(db, feed, messageOf(text, next));
-    }
+  if (kind === 'unreachable') return updateSiteHealth({ kind, message }, undefined, siteContext);
+  if (kind === 'unauthorized') return updateSiteHealth({ kind }, undefined, siteContext);
+  if (kind === 'throttled') await updateSiteHealth({ kind }, undefined, siteContext);
+  // A site may ask for a little time, but not for ever.
+  const failed = kind === 'throttled' ? await feedsWaitingLong(db, feeds) : feeds;
+  for (const feed of failed) {
+    const text = `no new jobs are created, because the site could not be searched for jobs of this feed: ${why}`;
+    const next = [{ words: 'if the site has none of them, run', action: { kind: 'declare_feed_new', feed } as const }];
+    await noteFailedSearch(db, feed, messageOf(text, next));
   }
 }

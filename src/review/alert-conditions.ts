@@ -42,6 +42,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   configuration: 'feed_failed',
   pulls_failing: 'feed_failed',
   unsearched: 'feed_failed',
+  undeleted: 'feed_failed',
   stale: 'overdue',
   late: null,
   left: null,
@@ -64,7 +65,8 @@ export function alertConditions(
   // An incomplete pull saw only some of its feed.
   const sizes = new Map(pulls.map(({ feed, size }) => [feed, size ?? 0]));
   const all = [
-    ...failing.flatMap(ofFailure),
+    // The last one of a kind is told, and the most important one comes first.
+    ...failing.toReversed().flatMap(ofFailure),
     // Deletes that are held for it say so themselves.
     ...rekeyed.map(undecided),
     ...changes.flatMap((change) => [

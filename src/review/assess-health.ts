@@ -19,6 +19,7 @@ export interface HealthCondition {
     | 'left'
     | 'not_sent'
     | 'unsearched'
+    | 'undeleted'
     | 'review';
   readonly site?: SiteName;
   readonly feed?: FeedName;
@@ -43,6 +44,8 @@ export interface SiteFacts {
   /** Its jobs were created at an address other than the configured one. */
   readonly moved: boolean;
   readonly unreachableStreak: number;
+  /** For an hour, it has answered every request that it asks to wait. */
+  readonly onlyAsksToWait: boolean;
   readonly lastMessage: Message | undefined;
 }
 
@@ -65,6 +68,8 @@ export interface FeedFacts {
   readonly unsent: number;
   /** Why nothing of it is created: its site cannot be searched for its jobs. */
   readonly unsearched: Message | undefined;
+  /** Site jobs of no posting that the site does not delete. */
+  readonly undeleted: number;
   /** Entries waiting for a person. */
   readonly review: number;
   /** Its keys seem to have changed, and its creates and deletes wait for a person. */
@@ -104,7 +109,7 @@ export function assessHealth(
 }
 
 function siteFailures(facts: SiteFacts): HealthCondition[] {
-  const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, lastMessage } = facts;
+  const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, onlyAsksToWait, lastMessage } = facts;
   if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were created at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
   if (refusedProcesses.length > 0) {
@@ -112,7 +117,10 @@ function siteFailures(facts: SiteFacts): HealthCondition[] {
     const detail = `restart with the new token: ${refusedProcesses.join(', ')}`;
     return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} whose token it refuses`, detail }];
   }
-  if (unreachableStreak < UNREACHABLE_LIMIT) return [];
+  if (unreachableStreak < UNREACHABLE_LIMIT) {
+    const asks = `site ${site} has accepted nothing for more than an hour: it asks to wait, again and again`;
+    return onlyAsksToWait ? [{ kind: 'out_of_reach', site, message: asks }] : [];
+  }
   const message = `site ${site} did not answer ${plural(unreachableStreak, 'time')} in a row`;
   return [{ kind: 'out_of_reach', site, message, ...detailOf(lastMessage) }];
 }
@@ -143,6 +151,11 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (facts.unsearched !== undefined && !stopped.has(site)) {
     const message = `feed ${feed}: no new jobs are created, as its site cannot be searched for jobs that it has already`;
     conditions.push({ kind: 'unsearched', feed, message, ...detailOf(facts.unsearched) });
+  }
+  if (facts.undeleted > 0 && !stopped.has(site)) {
+    const jobs = plural(facts.undeleted, 'job');
+    const message = `feed ${feed}: the site does not delete ${jobs} that no posting has: delete ${facts.undeleted === 1 ? 'it' : 'them'} there`;
+    conditions.push({ kind: 'undeleted', feed, message });
   }
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;

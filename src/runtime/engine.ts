@@ -6,7 +6,7 @@ import { applyChange } from '../../jobs/apply-change.ts';
 import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
-import { maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
+import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -193,6 +193,7 @@ async function openSiteWorker(
 ): Promise<SiteWorker> {
   const { db, log } = siteContext;
   await confirmAddress(siteContext);
+  await endWaitsOfFalseClock(siteContext);
   await probeIfPaused(siteContext, AbortSignal.timeout(site.options.timeoutMs));
   const batchSize = batchSizeFor(site.requestsPerSecond);
   const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);

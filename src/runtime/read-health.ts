@@ -11,6 +11,8 @@ import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove, type Move } from '../store/site/known-address.ts';
+import { undeletedOrphans } from '../store/site/orphan-site-jobs.ts';
+import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { unsearchedFeeds } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
@@ -33,12 +35,13 @@ export interface FeedHealth {
   readonly ready: number;
   readonly unsent: number;
   readonly unsearched: Message | undefined;
+  readonly undeleted: number;
   readonly review: number;
   readonly rekeyed: boolean;
 }
 
 export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
-  const { feed, site, role, history, schedule, ready, unsent, unsearched, review, rekeyed } = progress;
+  const { feed, site, role, history, schedule, ready, unsent, unsearched, undeleted, review, rekeyed } = progress;
   const settings = config.feeds.get(feed);
   return {
     feed,
@@ -48,6 +51,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
     ready,
     unsent,
     unsearched,
+    undeleted,
     review,
     rekeyed,
     broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
@@ -81,6 +85,7 @@ export function staleBefore(
 export const siteFacts = (
   state: SiteState,
   move: Move | undefined,
+  asksToWait: boolean,
   refused: readonly LiveProcess[] = [],
 ): SiteFacts => ({
   site: state.site,
@@ -89,6 +94,7 @@ export const siteFacts = (
   refusedProcesses: refused.map(nameOfProcess),
   moved: move !== undefined,
   unreachableStreak: state.unreachableStreak,
+  onlyAsksToWait: asksToWait,
   lastMessage: state.lastMessage,
 });
 
@@ -107,16 +113,18 @@ export async function assessRunning(
   for (const { name, options } of config.sites.values()) {
     const address = addressOf(options.baseUrl);
     const state = stateAt(address, await readSiteState(db, name, tokens.get(name)));
-    sites.push(siteFacts(state, await findMove(db, name, address)));
+    sites.push(siteFacts(state, await findMove(db, name, address), await onlyAsksToWait(db, name)));
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
   const unsearched = await unsearchedFeeds(db);
-  const nothing = { ready: 0, unsent: 0, unsearched: undefined, review: 0, rekeyed: false };
+  const undeleted = await undeletedOrphans(db);
+  const nothing = { ready: 0, unsent: 0, unsearched: undefined, undeleted: 0, review: 0, rekeyed: false };
   const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedHealth => {
     return {
       ...nothing,
       unsearched: unsearched.get(name),
+      undeleted: undeleted.get(name) ?? 0,
       feed: name,
       site,
       role: 'configured',

@@ -15,6 +15,7 @@ import { countWorkers } from '../store/locks/worker-lease.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
+import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { refusedTokens } from '../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
@@ -66,7 +67,7 @@ function assess(
     return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekey !== undefined });
   });
   return assessHealth(
-    sites.map(({ state, move, refusedProcesses }) => siteFacts(state, move, refusedProcesses)),
+    sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),
     facts,
     { workers },
   );
@@ -86,6 +87,7 @@ async function readSites({ db, config }: App, processes: readonly LiveProcess[])
       ),
       orphans: await countOrphans(db, name),
       move: await findMove(db, name, address),
+      asksToWait: await onlyAsksToWait(db, name),
     });
   }
   return sites;

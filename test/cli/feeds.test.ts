@@ -8,6 +8,7 @@ import { openSiteQueue } from '../../src/queue/site-queue.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
+import { forgetOldRows } from '../../src/store/postgres/retention.ts';
 import { describeInAll, itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -394,6 +395,25 @@ it('a process that still has the former name creates nothing, although the sourc
   await writeFile(join(mirror.folder, 'other.xml'), feedXml(postings(3)));
   await edit('source: feed.xml', 'source: other.xml');
   expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+  await mirror.engine();
+  const late = await runProgram(former, 'sync', '--json');
+  await mirror.stopEngine();
+  expect(late.json()).toEqual([expect.objectContaining({ feed: 'acme', status: 'failed', created: 0 })]);
+  expect(await mirror.sandbox.inspect.count()).toBe(3);
+});
+
+it('nor does it once who did what is not kept that long', async () => {
+  const former = { ...mirror, configPath: join(mirror.folder, 'former.yaml') };
+  await writeFile(former.configPath, await readFile(mirror.configPath, 'utf8'));
+  await syncOnce();
+  await rename('acme', 'other');
+  await writeFile(join(mirror.folder, 'other.xml'), feedXml(postings(3)));
+  await edit('source: feed.xml', 'source: other.xml');
+  expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+  const { db } = await mirror.app();
+  await db.query(`update audit set at = now() - interval '400 days'`);
+  const days = { requests: 30, failures: 90, audit: 365, pulls: 90, undo: 30 };
+  await forgetOldRows(db, days, new AbortController().signal);
   await mirror.engine();
   const late = await runProgram(former, 'sync', '--json');
   await mirror.stopEngine();

@@ -39,6 +39,7 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
   ['a moved site counts as paused', { failing: [ofSite('moved'), ofSite('paused')] }, ['paused site board']],
   ['an unreachable site', { failing: [ofSite('out_of_reach')] }, ['unreachable site board']],
   ['failing pulls', { failing: [ofFeed('pulls_failing')] }, ['feed_failed feed acme']],
+  ['a surplus job that the site does not delete', { failing: [ofFeed('undeleted')] }, ['feed_failed feed acme']],
   ['a search of the site that fails', { failing: [ofFeed('unsearched')] }, ['feed_failed feed acme']],
   ['a wrong configuration', { failing: [ofFeed('configuration')] }, ['feed_failed feed acme']],
   ['no complete pull in time', { failing: [ofFeed('stale')] }, ['overdue feed acme']],
@@ -70,6 +71,15 @@ it.each(CASES)('%s', (_name, facts, expected) => {
   );
   expect(open.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(expected);
   for (const { message } of open) expect(textOf(message)).not.toBe('');
+});
+
+it('of several failures of a feed, the most important is told', () => {
+  const failing = [
+    { ...ofFeed('pulls_failing'), message: 'its last pull failed' },
+    { ...ofFeed('undeleted'), message: 'a job is not deleted' },
+  ];
+  const facts = { failing, changes: [], pulls: [], newGroups: [], rekeyed: [] };
+  expect(alertConditions(facts, config, 10)).toMatchObject([{ kind: 'feed_failed', message: 'its last pull failed' }]);
 });
 
 it('every alert can end', () => {

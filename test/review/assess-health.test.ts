@@ -11,6 +11,7 @@ const SITE: SiteFacts = {
   refusedProcesses: [],
   moved: false,
   unreachableStreak: 0,
+  onlyAsksToWait: false,
   lastMessage: undefined,
 };
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
@@ -33,6 +34,7 @@ const FEED: FeedFacts = {
   ready: 0,
   unsent: 0,
   unsearched: undefined,
+  undeleted: 0,
   review: 0,
   rekeyed: false,
 };
@@ -51,6 +53,7 @@ describe('failing', () => {
     ['a site at another address, reported once', { paused: true, moved: true }, {}, ['moved']],
     ['a site that was briefly unreachable', { unreachableStreak: 3 }, {}, []],
     ['a site that stays unreachable', { unreachableStreak: 4 }, {}, ['out_of_reach']],
+    ['a site that only asks to wait', { onlyAsksToWait: true }, {}, ['out_of_reach']],
     ['one failed pull of three', {}, { history: failed('failed', 'mirrored', 'failed') }, []],
     ['three failed pulls', {}, { history: failed('failed', 'failed', 'failed') }, ['pulls_failing']],
     [
@@ -77,7 +80,13 @@ describe('failing', () => {
       ['configuration'],
     ],
     ['creates that wait for a search of the site', {}, { unsearched: 'the list cannot be read' }, ['unsearched']],
-    ['the same of a paused site', { paused: true }, { unsearched: 'the list cannot be read' }, ['paused']],
+    ['a surplus job that the site does not delete', {}, { undeleted: 1 }, ['undeleted']],
+    [
+      'creates that wait for a search of a paused site',
+      { paused: true },
+      { unsearched: 'the list cannot be read' },
+      ['paused'],
+    ],
     ['changes of a feed that was taken out', {}, { role: 'left', unsent: 2 }, ['left']],
     ['a feed that was taken out with nothing to send', {}, { role: 'left', staleBefore: at(31) }, []],
     ['a retired feed', {}, { role: 'other', unsent: 2, staleBefore: at(31), review: 3 }, []],

@@ -213,6 +213,23 @@ it('nothing is created while the list cannot be read, with the reason, until a p
   expect(await failing()).toEqual([[], []]);
 });
 
+it.each(['429', '503'] as const)('a list that is answered with %s for more than an hour is reported', async (name) => {
+  await open();
+  await mirror.sandbox.setFaults([{ name, on: ['list'], retryAfter: 'none' }]);
+  const { db } = await mirror.app();
+  await mirror.engine();
+  const syncing = mirror.sync();
+  await expect.poll(() => db.query('select from site_state where throttled_at is not null')).toHaveLength(1);
+  expect(await failing()).toEqual([[], []]);
+  await db.query(`update change set since = since - interval '61 minutes'`);
+  await expect.poll(failing).toEqual([['unsearched'], ['unsearched']]);
+  expect(await syncing).toMatchObject({ status: 'pending', pending: 4 });
+  await mirror.sandbox.setFaults([]);
+  await db.query(`update feed_state set site_check_failed_at = '-infinity'`);
+  expect(await mirror.sync()).toMatchObject({ created: 4 });
+  expect(await failing()).toEqual([[], []]);
+});
+
 it('without a list the first sync explains the risk once, and continues', async () => {
   await open({ list_path: undefined });
   const first = await mirror.sync();

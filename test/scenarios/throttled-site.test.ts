@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
+import { assessRunning } from '../../src/runtime/read-health.ts';
+import { readStatus } from '../../src/runtime/read-status.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { takeSiteSlot, throttleSite } from '../../src/store/site/site-rate.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
@@ -50,6 +52,12 @@ const grow = async (db: Database, ageSeconds: number) => {
 
 const state = async () => readSiteState((await mirror.app()).db, siteName('board'));
 const learnt = async () => (await state()).learntRate;
+/** What fails, as `status` and `/healthz` say. */
+async function failing(): Promise<readonly string[][]> {
+  const app = await mirror.app();
+  const assessed = [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)];
+  return assessed.map((each) => each.failing.map(({ kind }) => kind));
+}
 
 describe('a site that asks to wait', () => {
   it('with 429 is mirrored at the rate that it accepts, even with one real rejection', {
@@ -76,6 +84,27 @@ describe('a site that asks to wait', () => {
     await openThrottling(100, (times) => (times % 2 === 0 ? [429] : [503, { 'retry-after': '0' }]));
     await mirror.writeFeed(feedXml(postings(20)));
     expect(await mirror.sync()).toMatchObject({ created: 19, rejected: 1, failed: 0, pending: 0, in_doubt: 0 });
+  });
+
+  it('is reported if it has done nothing else for an hour', async () => {
+    await openThrottling(Number.POSITIVE_INFINITY, () => [429, { 'retry-after': '3600' }]);
+    await mirror.writeFeed(feedXml(postings(3)));
+    expect(await mirror.sync()).toMatchObject({ pending: 2 });
+    const { db } = await mirror.app();
+    expect(await failing()).toEqual([[], []]);
+    /** Instead of waiting. */
+    const passing = () =>
+      db.query(`with requests as (update request set at = at - interval '1 hour')
+        update site_state set throttled_at = throttled_at - interval '1 hour', not_before = '-infinity'`);
+    await passing();
+    await db.query(`update change set not_before = '-infinity'`);
+    expect(await mirror.sync()).toMatchObject({ created: 0, pending: 2 });
+    expect(await failing()).toEqual([['out_of_reach'], ['out_of_reach']]);
+    await passing();
+    await db.query(
+      `update request set outcome = 'rejected' where at > now() - interval '90 minutes' and outcome = 'throttled'`,
+    );
+    expect(await failing()).toEqual([[], []]);
   });
 
   it('is not slowed down twice by requests that were in flight together', async () => {

@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
+import { assessRunning } from '../../src/runtime/read-health.ts';
+import { readStatus } from '../../src/runtime/read-status.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { openSite } from '../site/scripted-site.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -97,6 +99,28 @@ describe('a site that refuses everything, with many requests in flight', () => {
     await mirror.writeFeed(feedXml(postings(50)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
     expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 50, pending: 0 });
+  });
+
+  it('to delete a job that no posting has is reported', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    await mirror.sandbox.setFaults([{ name: '403', on: ['delete'] }]);
+    const app = await mirror.app();
+    await app.db.query(
+      `with lost as (delete from mapping where key = 'p1' returning *)
+       insert into orphan_site_job (site, site_job_id, feed, key, attempts) select site, site_job_id, feed, key, 4 from lost`,
+    );
+    const failing = async () =>
+      [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)].map((each) =>
+        each.failing.map(({ kind }) => kind),
+      );
+    expect(await failing()).toEqual([[], []]);
+    await expect.poll(failing).toEqual([['undeleted'], ['undeleted']]);
+    await mirror.sandbox.setFaults([]);
+    await app.db.query(`update orphan_site_job set not_before = '-infinity'`);
+    await expect.poll(failing).toEqual([[], []]);
+    expect(await mirror.sandbox.inspect.count()).toBe(2);
   });
 });
 

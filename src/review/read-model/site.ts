@@ -18,6 +18,8 @@ export interface SiteOverview {
   readonly refusedProcesses?: readonly LiveProcess[];
   /** Present if its jobs were created at another address than the configured one. */
   readonly move: Move | undefined;
+  /** For an hour, it has answered every request that it asks to wait. */
+  readonly asksToWait: boolean;
 }
 
 /** What applies to all sites. */

@@ -8,6 +8,7 @@ import { listPulls, type PullRow } from '../pull/pull-row.ts';
 import { ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
 import { UNGROUPED_COUNTS } from '../review/group-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
+import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
 import { WAITS_FOR_SEARCH } from '../site/site-search.ts';
 
 /** Status of one feed. */
@@ -35,6 +36,8 @@ export interface FeedOverview {
   readonly search: Message | undefined;
   /** Why nothing of it is created, if the search has failed for a while. */
   readonly unsearched: Message | undefined;
+  /** Site jobs of no posting that the site does not delete. */
+  readonly undeleted: number;
   /** Why its creates and deletes wait, if its keys seem to have changed. */
   readonly rekey: Message | undefined;
   /** Likely mistakes of the mapping, found when all records were last read. */
@@ -57,9 +60,15 @@ export async function readOverview(
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
   const live = await countLive(db);
+  const undeleted = await undeletedOrphans(db);
   for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
     const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
-    overviews.push({ ...counted, live: live.get(feed) ?? 0, retired: retired.has(feed) });
+    overviews.push({
+      ...counted,
+      live: live.get(feed) ?? 0,
+      undeleted: undeleted.get(feed) ?? 0,
+      retired: retired.has(feed),
+    });
   }
   return overviews;
 }
@@ -68,7 +77,7 @@ async function readFeed(
   db: Queryable,
   feed: FeedName,
   site: SiteName,
-): Promise<Omit<FeedOverview, 'retired' | 'live'>> {
+): Promise<Omit<FeedOverview, 'retired' | 'live' | 'undeleted'>> {
   const [lastPull] = await listPulls(db, feed, 1);
   const { held, in_doubt, rejected, failed, unreadable, duplicate } = await countReview(db, feed);
   const [state] = await db.query<{

@@ -58,7 +58,8 @@ export async function forgetOldRows(
   };
   await forget('request', 'at', days.requests);
   await forget('failure', 'at', days.failures);
-  await forget('audit', 'at', days.audit);
+  // A process with an older configuration must not create the jobs of a renamed feed again, however long ago that was.
+  await forget('audit', 'at', days.audit, "and action <> 'rename feed'");
   // An open one goes on, however long it waits for a site or for a person.
   await forget('bulk_action', 'touched_at', days.audit, "and state <> 'open'", Math.ceil(limit / 1_000));
   // The delete guard counts the deletes of the last 24 hours.

@@ -1,5 +1,5 @@
 // Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
-import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { type FeedName, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -24,6 +24,17 @@ export async function dueOrphans(db: Queryable, site: SiteName, limit: number): 
 export async function countOrphans(db: Queryable, site: SiteName): Promise<number> {
   const [row] = await db.query<{ n: number }>('select count(*) as n from orphan_site_job where site = $1', [site]);
   return row?.n ?? 0;
+}
+
+/** A delete that fails is tried again after a minute. */
+const TOO_OFTEN = 5;
+
+/** How many the site has not deleted in several minutes, by feed. */
+export async function undeletedOrphans(db: Queryable): Promise<ReadonlyMap<FeedName, number>> {
+  const rows = await db.query<{ feed: FeedName; n: number }>(
+    `select feed, count(*) as n from orphan_site_job where attempts >= ${TOO_OFTEN} group by feed`,
+  );
+  return new Map(rows.map(({ feed, n }) => [feed, n]));
 }
 
 /** Reserves one for `delayMs`; `false` if it is no longer an orphan or another worker has reserved it. */

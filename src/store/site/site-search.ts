@@ -11,7 +11,7 @@ import { doubtCreatesWithJobs } from './recognise-jobs.ts';
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select feed from feed_state f where site = $1 and site_checked_at is null and retired_at is null
-       and coalesce(site_check_failed_at < clock_timestamp() - make_interval(secs => $2), true)
+       and coalesce(site_check_failed_at not between clock_timestamp() - make_interval(secs => $2) and clock_timestamp(), true)
        and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')
      order by feed`,
     [site, retryMs / 1000],
@@ -112,10 +112,25 @@ export async function declareChecked(
 /** So long a search may fail before somebody has to know: it is made again by itself. */
 const MAY_FAIL = `interval '5 minutes'`;
 
+/** As long as a site is believed at a time when it asks to wait: see `readRetryAfter`. */
+const MAY_ASK_TO_WAIT = `interval '1 hour'`;
+
+/** SQL: since when the first create of the feed `f` waits. */
+const CREATES_WAIT_SINCE = `(select c.since from change c where c.feed = f.feed and c.state = 'ready'
+  and (case c.operation when 'delete' then 0 when 'create' then 1 else 2 end) = 1 order by c.id limit 1)`;
+
 /** SQL: whether creates of the feed `f` have waited for so long for a search of its site, which has failed. */
 export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_failed_at is not null and f.retired_at is null
-  and (select c.since from change c where c.feed = f.feed and c.state = 'ready'
-    and (case c.operation when 'delete' then 0 when 'create' then 1 else 2 end) = 1 order by c.id limit 1) < now() - ${MAY_FAIL}`;
+  and ${CREATES_WAIT_SINCE} < now() - ${MAY_FAIL}`;
+
+/** Those of the feeds whose creates wait for longer than a site may ask to wait. */
+export async function feedsWaitingLong(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select feed from unnest($1::text[]) f(feed) where ${CREATES_WAIT_SINCE} < now() - ${MAY_ASK_TO_WAIT}`,
+    [feeds],
+  );
+  return rows.map(({ feed }) => feed);
+}
 
 /** Feeds of which nothing is created because their sites cannot be searched, with the reason. */
 export async function unsearchedFeeds(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
