@@ -120,7 +120,8 @@ async function readDocument(
   const { source, splitting, size, ends, totalCompressedBytes } = reading;
   reading.document = document.name;
   const { usesAddress = false, dependsOnTime = false } = formatOf(source.format);
-  if (usesAddress || dependsOnTime) splitting.begin({ address: document.address, time: clock.time });
+  const { address, isElsewhere } = document;
+  if (usesAddress || dependsOnTime) splitting.begin({ address, isElsewhere, time: clock.time });
   const report = () => onProgress?.({ ...size, records: splitting.records, totalCompressedBytes });
   const length = { isProven: document.isEndProven ?? false };
   const unpacked = bounded(decompress(counted(document.chunks, size), length), size, source.limits);

@@ -32,7 +32,8 @@ export function compileExpression(source: string): (record: RecordTree) => Promi
   engine ??= createRequire(import.meta.url)('jsonata') as typeof jsonata;
   const expression = parse(engine, source);
   let steps = 0;
-  expression.assign(STEP as unknown as string, () => {
+  expression.assign(STEP as unknown as string, (_expression: unknown, _input: unknown, frame: Frame) => {
+    frame.timestamp = NO_TIME;
     steps++;
     if (steps > MAX_STEPS) throw new ExpressionLimit(`takes more than ${MAX_STEPS} steps`);
   });
@@ -52,6 +53,23 @@ export function compileExpression(source: string): (record: RecordTree) => Promi
 const STEP = Symbol.for('jsonata.__evaluate_entry');
 
 class ExpressionLimit extends Error {}
+
+/** What the library gives to its functions: `$toMillis` takes what a text lacks, such as the year, from this time. */
+interface Frame {
+  timestamp: unknown;
+}
+
+/** Instead of the present time: the same record must always give the same posting. */
+const NO_TIME = new Proxy(
+  {},
+  {
+    get() {
+      throw new ExpressionLimit(
+        '$toMillis would take what the text lacks, such as the year, from the present day, and give another value later',
+      );
+    },
+  },
+);
 
 function parse(library: typeof jsonata, source: string): jsonata.Expression {
   try {

@@ -37,6 +37,13 @@ export const NAMED_CHARACTERS: Readonly<Record<string, string>> = Object.assign(
   { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", check: '✓', star: '☆' },
 );
 
+/**
+ * From 128 on: HTML takes these numbers for characters of Windows-1252, which programs of that encoding write (WHATWG HTML, 13.2.5.80); a few
+ * have none.
+ */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+const FIRST_OF_WINDOWS = 128;
+
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,7}));/g;
 
 /** Decodes once: `&amp;lt;` becomes `&lt;`. Unknown names and numbers that are no character stay as they are. */
@@ -45,6 +52,6 @@ export function decodeHtmlEntities(text: string): string {
     if (name !== undefined) return NAMED_CHARACTERS[name] ?? whole;
     const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
     const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : whole;
+    return isCharacter ? (WINDOWS_1252[code - FIRST_OF_WINDOWS] ?? String.fromCodePoint(code)) : whole;
   });
 }

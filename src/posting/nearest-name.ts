@@ -3,11 +3,14 @@
 /** The known name closest to a mistyped one, if close enough to be the intended one. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const plain = name.toLowerCase().replaceAll('-', '_');
+  const most = Math.max(1, Math.floor(plain.length / 3));
   const ranked = known
+    // Names of a feed may be of any length, and comparing them takes time.
+    .filter((candidate) => Math.abs(candidate.length - plain.length) <= most)
     .map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase().replaceAll('-', '_')) }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(plain.length / 3)) ? best.candidate : undefined;
+  return best !== undefined && best.distance <= most ? best.candidate : undefined;
 }
 
 /** The Levenshtein distance of two names. */

@@ -8,6 +8,8 @@ import { textsAt } from './value-path.ts';
 /** More different paths are not counted: a feed could have a name of its own in every record. */
 const MAX_PATHS = 500;
 const MAX_DEPTH = 8;
+/** Longer paths are left out: a name in a feed may be as long as its record, and messages name paths. */
+const MAX_PATH_CHARACTERS = 500;
 /** Elements of one list that are followed. */
 const MAX_ELEMENTS = 20;
 
@@ -75,14 +77,14 @@ export function textPathsIn(record: RecordTree): ReadonlySet<string> {
 
 function collect(tree: RecordTree, path: string, depth: number, paths: Set<string>): void {
   if (typeof tree === 'string') {
-    if (path !== '' && tree.trim() !== '') paths.add(path);
+    if (path !== '' && path.length <= MAX_PATH_CHARACTERS && tree.trim() !== '') paths.add(path);
     return;
   }
   if (isList(tree)) {
     for (const element of tree.slice(0, MAX_ELEMENTS)) collect(element, path, depth, paths);
     return;
   }
-  if (depth >= MAX_DEPTH) return;
+  if (depth >= MAX_DEPTH || path.length > MAX_PATH_CHARACTERS) return;
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#text') collect(child, path, depth, paths);
     else if (name === '#markup') continue;

@@ -356,6 +356,12 @@ describe('declared totals', () => {
       });
     }
   }
+
+  it('are found in linear time', () => {
+    // Each character again for every other one would take minutes.
+    const document = `<source ${'a'.repeat(500_000)} jobs="1"><job/></source>`;
+    expect(split(document, { totalPaths: ['source/@jobs'] })).toMatchObject({ declaredTotal: 1, shortfalls: [] });
+  });
 });
 
 it.each(['', 'source//job', 'source/@a/job', '/', '@a'])('refuses the record path "%s"', (recordPath) => {

@@ -65,6 +65,10 @@ describe('an archive', () => {
       ],
     ],
     [
+      'with a name so long that a message shows only the folders in it',
+      [a, { ...b, name: `${'x'.repeat(199)}/b.xml` }],
+    ],
+    [
       'with names that escape, which are never used as paths',
       [
         { ...a, name: '../../etc/a.xml' },

@@ -28,6 +28,13 @@ test.each([
   ['(tags)', 'failed: its result is a list of 3, not a text; use $join or $string'],
   ['pay', 'failed: its result is an object, not a text; use $join or $string'],
   ['function($x) { $x }', 'failed: its result is an object, not a text; use $join or $string'],
+  ['$fromMillis($toMillis("2 July 2026", "[D1] [MNn] [Y0001]"), "[Y0001]-[M01]-[D01]")', '2026-07-02'],
+  ['$toMillis("2026-07-02T10:00:00Z")', '1782986400000'],
+  [
+    '$toMillis("2 July", "[D1] [MNn]")',
+    /^failed: \$toMillis would take what the text lacks, such as the year, from the present day/,
+  ],
+  ['($at := function($t) { $toMillis($t, "[H01]:[m01]") }; $at("10:00"))', /^failed: \$toMillis would take/],
   ['$number(title)', /^failed: Unable to cast value to a number: "Nurse" \(character \d+\)$/],
   ['$error("no pay")', /^failed: no pay/],
 ])('%s', async (source, expected) => {

@@ -51,6 +51,15 @@ describe('paths that no record has', () => {
     expect(others).toEqual([]);
   });
 
+  it('is compared with no name that is as long as a record', () => {
+    const records = [Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at}`.padEnd(20_000, 'x'), 'a']))];
+    const text = mistakes({ salary: from('compensation'), city: from('place/city') }, { key: [], records });
+    expect(text).toEqual([
+      'fields.salary: "compensation" is always empty in the only record that was read; they have no text at all',
+      'fields.city: "place/city" is always empty in the only record that was read; they have no text at all',
+    ]);
+  });
+
   it('names what the records have if nothing is similar', () => {
     expect(mistakes({ salary: from('compensation') }, { records: [RECORD, RECORD] })).toEqual([
       'fields.salary: "compensation" is always empty in the 2 records that were read; ' +

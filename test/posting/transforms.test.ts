@@ -26,6 +26,7 @@ const cases: [name: TransformName, text: string, result: string | undefined][] =
   ['html', '&eacute;&rsquo;&#233;&#xE9;&euro;&hellip;', 'é’éé€…'],
   ['html', '&unknown; &amp &#0; &#xD800; &#x110000; &;', '&unknown; &amp &#0; &#xD800; &#x110000; &;'],
   ['html', '&yuml;&nbsp;&szlig;', 'ÿ\u00A0ß'],
+  ['html', 'It&#146;s &#150; &#x80;9&#x9F;&#160;&#129;&#127;', 'It’s – €9Ÿ\u00A0\x81\x7f'],
   ['first_line', 'one\ntwo', 'one'],
   ['upper', 'straße', 'STRASSE'],
   ['lower', 'ÉCOLE', 'école'],

@@ -11,6 +11,8 @@ export interface SplittingOptions extends SplitOptions {
 export interface DocumentFacts {
   /** The address that it was requested from. */
   readonly address: string | undefined;
+  /** See `SourceDocument`. */
+  readonly isElsewhere?: boolean | undefined;
   readonly time: ReadingTime;
 }
 

@@ -66,6 +66,8 @@ export interface SplitOptions {
   readonly script?: ScriptRule;
   /** For JSON-LD: the address that the document was requested from, without secrets. */
   readonly address?: string;
+  /** For JSON-LD: redirects have led from there to an address that may be another page's. */
+  readonly isElsewhere?: boolean | undefined;
   /** For JSON-LD: pages without a posting are complete. */
   readonly acceptsEmptyPages?: boolean;
   /** For JSON-LD: when the documents are read; by default now, by the clock of this process. */

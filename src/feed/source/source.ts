@@ -104,6 +104,8 @@ export interface SourceDocument {
   readonly stop?: () => void;
   /** The configured address of the document, without secrets: relative ones in it start from there. */
   readonly address?: string;
+  /** Redirects have led from there to an address that may be another document's. */
+  readonly isElsewhere?: boolean;
   /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
   readonly pageOf?: string;
 }

@@ -47,6 +47,11 @@ describe('a script that is JSON', () => {
     ['whose like is in another script', `<script>"<script id='data'>"</script><script id="data">${JSON_TEXT}</script>`],
   ])('is found %s', (_, body) => expect(split(page(body))).toEqual(found));
 
+  test('is found after much white space', () => {
+    const document = page(`<script id="data">${' '.repeat(5_000)}${JSON_TEXT}</script>`);
+    expect(splitAs('html', document, { script: byId, recordPath: 'jobs' }).records).toEqual(found.records);
+  });
+
   test('is found by its type, without parameters', () => {
     const body = `<script>var a = {}</script><script type="Application/JSON; charset=utf-8">${JSON_TEXT}</script>`;
     expect(split(page(body), { attributes: { type: 'application/json' } })).toEqual(found);
@@ -177,4 +182,22 @@ test('a comment without end is refused, not kept in memory', () => {
 
 test('elements nested without end are refused', () => {
   expect(split('<div>'.repeat(20_000)).refusal).toMatch(/nested deeper than 10000/);
+});
+
+describe('elements without end do not take long', () => {
+  // Each of them again for every other one would take minutes.
+  test('in one chunk', () => {
+    const document = '<b>'.repeat(500_000);
+    expect(splitAs('html', document, { script: byId }).refusal).toMatch(/nested deeper than 10000/);
+  });
+
+  test('before end tags that are not theirs', () => {
+    const document = `<html>${'<b>'.repeat(9_000)}${'</i>'.repeat(1_200_000)}</html>`;
+    expect(splitAs('html', document, { script: byId }).refusal).toMatch(/too many elements of the page have no end/);
+  });
+
+  test('if they are not that many', () => {
+    const document = `<html>${'<div>'.repeat(2_000)}${'<p>x</p>'.repeat(20_000)}</html>`;
+    expect(splitAs('html', document, { script: byId }).refusal).toBeUndefined();
+  });
 });

@@ -49,6 +49,18 @@ describe('broken scripts', () => {
     expect(shortfalls).toEqual([]);
   });
 
+  test('are found in linear time, whatever white space is in them', () => {
+    const blank = ' '.repeat(4_000);
+    const scripts = [`${blank}x`, `<!--${blank}x`, `//${blank}x`].map((text) => ld(text).repeat(500));
+    // Each character again for every other one of its script would take a minute.
+    const { records, shortfalls } = splitAs(
+      'json-ld',
+      page(...scripts, ld(`${blank}${blank}${JSON.stringify(posting('a'))}`)),
+    );
+    expect(records).toEqual([JSON.stringify(posting('a'))]);
+    expect(shortfalls).toEqual([]);
+  });
+
   test('are one unreadable record each, and leave the others', () => {
     const broken = '{"@type": "JobPosting", "title": "a "b" c"}';
     const { records, shortfalls } = split(page(ld(posting('x')), ld(broken), ld(posting('y'))));

@@ -82,7 +82,7 @@ async function listFiles(archive: ZipFile): Promise<readonly Entry[]> {
   if (archive.entryCount > MAX_FILES) throw new BrokenOff(`the zip archive has more than ${MAX_FILES} files`);
   const entries: Entry[] = [];
   try {
-    for await (const entry of archive.eachEntry()) if (isFeedFile(nameOf(entry))) entries.push(entry);
+    for await (const entry of archive.eachEntry()) if (isFeedFile(wholeNameOf(entry))) entries.push(entry);
   } catch (error) {
     throw new BrokenOff(`the zip archive is cut or damaged: ${reasonOf(error)}`);
   }
@@ -94,7 +94,10 @@ async function listFiles(archive: ZipFile): Promise<readonly Entry[]> {
 const isFeedFile = (name: string): boolean =>
   !/\/$|^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/.test(name);
 
-const nameOf = ({ fileNameRaw }: Entry): string => fileNameRaw.toString('utf8').slice(0, MAX_NAME_CHARACTERS);
+const wholeNameOf = ({ fileNameRaw }: Entry): string => fileNameRaw.toString('utf8');
+
+/** For people. */
+const nameOf = (entry: Entry): string => wholeNameOf(entry).slice(0, MAX_NAME_CHARACTERS);
 
 /** Files may share their bytes in the archive, so their sum is checked, and reading one fails beyond its declared size. */
 function refuseBomb(entries: readonly Entry[], archiveBytes: number, { maxBytes, maxRatio }: SizeLimits): void {

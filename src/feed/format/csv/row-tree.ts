@@ -10,7 +10,8 @@ export function treeOf(names: readonly string[], cells: readonly string[]): Reco
     const cell = cells[index] ?? '';
     const before = tree[name];
     if (before === undefined) tree[name] = cell;
-    else tree[name] = [...(typeof before === 'string' ? [before] : before), cell];
+    else if (typeof before === 'string') tree[name] = [before, cell];
+    else before.push(cell);
   }
   return tree;
 }

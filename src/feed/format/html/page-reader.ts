@@ -14,8 +14,15 @@ export interface PageSink {
 
 /** The parser keeps a tag or comment in memory until it ends. */
 const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
-/** No page nests deeper; the parser remembers every open element. */
+/** No page nests deeper; the parser remembers every open element, and moves them all for another one. */
 const MAX_DEPTH = 10_000;
+/** Up to here, tags are not counted. */
+const USUAL_DEPTH = 100;
+/** Between two checks of the depth. */
+const PIECE_BYTES = 16 * 1024;
+/** The parser looks for the element of each end tag among all open ones: so many comparisons take a second. */
+const MAX_COMPARISONS = 300_000_000;
+const LESS_THAN = 0x3c;
 const MAX_TITLE = 200;
 
 /**
@@ -29,6 +36,8 @@ export class PageReader {
   /** Bytes of the page so far. */
   #bytes = 0;
   #depth = 0;
+  /** Of tags with open elements, at most. */
+  #comparisons = 0;
   #hasTags = false;
   /** Whether `</html>` was found, and nothing but white space and comments after it. */
   #isClosed = false;
@@ -77,13 +86,8 @@ export class PageReader {
   }
 
   push(chunk: Buffer): void {
-    if (this.refusal !== undefined) return;
-    this.#bytes += chunk.length;
-    this.#parser.write(chunk.toString('latin1'));
-    if (this.#unfinished > MAX_TOKEN_BYTES) {
-      this.refusal = `a tag or comment of the page is longer than ${MAX_TOKEN_BYTES} bytes; what follows was not read`;
-    } else if (this.#depth > MAX_DEPTH) {
-      this.refusal = `the elements of the page are nested deeper than ${MAX_DEPTH}; what follows was not read`;
+    for (let at = 0; at < chunk.length && this.refusal === undefined; at += PIECE_BYTES) {
+      this.#pushPiece(chunk.subarray(at, at + PIECE_BYTES));
     }
   }
 
@@ -93,6 +97,21 @@ export class PageReader {
     if (this.#unfinished > 0) return 'the page ends inside a tag or a comment';
     if (this.#isClosed || isEndProven) return undefined;
     return 'the page may have been cut: it does not end with </html>, and the source declares no length';
+  }
+
+  #pushPiece(piece: Buffer): void {
+    const depthBefore = this.#depth;
+    this.#bytes += piece.length;
+    this.#parser.write(piece.toString('latin1'));
+    const depth = Math.max(depthBefore, this.#depth);
+    if (depth > USUAL_DEPTH) this.#comparisons += depth * tagsIn(piece);
+    if (this.#unfinished > MAX_TOKEN_BYTES) {
+      this.refusal = `a tag or comment of the page is longer than ${MAX_TOKEN_BYTES} bytes; what follows was not read`;
+    } else if (this.#depth > MAX_DEPTH) {
+      this.refusal = `the elements of the page are nested deeper than ${MAX_DEPTH}; what follows was not read`;
+    } else if (this.#comparisons > MAX_COMPARISONS) {
+      this.refusal = 'too many elements of the page have no end; what follows was not read';
+    }
   }
 
   /** Bytes of a tag or comment that has not ended. */
@@ -108,6 +127,13 @@ export class PageReader {
     if (name === 'link' && hasWord(attributes.rel, 'canonical')) this.#canonical ??= addressIn(attributes.href);
     if (name === 'meta' && attributes.property === 'og:url') this.#openGraphUrl ??= addressIn(attributes.content);
   }
+}
+
+/** At most. */
+function tagsIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LESS_THAN); at >= 0; at = bytes.indexOf(LESS_THAN, at + 1)) count++;
+  return count;
 }
 
 const hasWord = (words: string | undefined, word: string): boolean =>

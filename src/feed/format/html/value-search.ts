@@ -3,7 +3,9 @@
 /** Beginnings of scripts are compared up to this length, without white space. */
 const MAX_OPENING = 64;
 
-const OPENING = /^\s*(?:(?:\/\/|\/\*)?\s*(?:<!--|<!\[CDATA\[)\s*(?:\*\/)?)?\s*([{[])/;
+/** After white space. No two places for white space follow each other: that would take quadratic time. */
+const OPENING = /^(?:(?:\/\/|\/\*)?\s*(?:<!--|<!\[CDATA\[)\s*(?:\*\/\s*)?)?[{[]/;
+const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 /** What may follow the JSON of a script, apart from white space and semicolons. */
 const CLOSING = /^(?:(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?)?$/;
 
@@ -20,13 +22,14 @@ export class OpeningSearch implements ValueSearch {
 
   push(bytes: Buffer): Buffer | undefined {
     if (this.#isOther) return undefined;
-    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
-    const text = all.toString('latin1', 0, 4_096);
-    const opening = OPENING.exec(text);
+    const held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    let start = 0;
+    while (start < held.length && isBlank(held[start] as number)) start++;
+    const all = held.subarray(start);
+    const opening = OPENING.exec(all.toString('latin1', 0, 4_096));
     if (opening !== null) return all.subarray(opening[0].length - 1);
-    const blank = text.length - text.trimStart().length;
-    this.#isOther = text.length - blank > MAX_OPENING;
-    this.#held = this.#isOther ? Buffer.alloc(0) : Buffer.from(all.subarray(blank));
+    this.#isOther = all.length > MAX_OPENING;
+    this.#held = this.#isOther ? Buffer.alloc(0) : Buffer.from(all);
     return undefined;
   }
 }

@@ -29,12 +29,13 @@ export class PostingRecords {
   /** Postings that have expired by one of the clocks only. */
   #uncertain = 0;
   /** The address that the document was requested from. */
-  readonly #requested: string | undefined;
+  readonly #requested: Requested | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
 
-  constructor({ maxRecordBytes, address, time = { now: Date.now() } }: SplitOptions, sink: SplitSink) {
-    this.#requested = address;
+  constructor(options: SplitOptions, sink: SplitSink) {
+    const { maxRecordBytes, address, isElsewhere = false, time = { now: Date.now() } } = options;
+    this.#requested = address === undefined ? undefined : { address, isElsewhere };
     this.#records = new RecordHandOver(sink, maxRecordBytes);
     this.#time = time;
   }
@@ -103,23 +104,35 @@ interface Page {
   readonly stated: string | undefined;
 }
 
+/** From where a document was requested. */
+interface Requested {
+  readonly address: string;
+  /** Redirects have led to an address that may be another page's. */
+  readonly isElsewhere: boolean;
+}
+
 const pageOf = (
   { url, isExpired }: NonNullable<Waiting['posting']>,
   page: Page | undefined,
-  requested: string | undefined,
+  requested: Requested | undefined,
 ): object => ({
-  ...(url === undefined ? addressOfPage(page, requested) : { address: inFull(url, requested ?? page?.stated) }),
+  ...(url === undefined
+    ? addressOfPage(page, requested)
+    : { address: inFull(url, requested?.address ?? page?.stated) }),
   ...(isExpired ? { expired: true } : {}),
 });
 
 /**
  * What the page states about itself comes and goes, and then every key that is made of it would change: it counts only if
- * nobody requested the page. A JSON document is no page of a posting.
+ * nobody requested the page. A JSON document is no page of a posting. The page after a redirect may be that of another posting,
+ * unless it states the address that was requested.
  */
-function addressOfPage(page: Page | undefined, requested: string | undefined): object {
+function addressOfPage(page: Page | undefined, requested: Requested | undefined): object {
   if (page === undefined) return {};
-  if (requested !== undefined) return { address: requested };
-  return page.stated === undefined ? {} : { address: page.stated, stated: true };
+  if (requested === undefined) return page.stated === undefined ? {} : { address: page.stated, stated: true };
+  const { address, isElsewhere } = requested;
+  const isStated = page.stated !== undefined && new URL(page.stated).href === new URL(address).href;
+  return isElsewhere && !isStated ? {} : { address };
 }
 
 function inFull(url: string, base: string | undefined): string {

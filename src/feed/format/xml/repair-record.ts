@@ -104,8 +104,9 @@ function endOfTag(xml: string, at: number): number | undefined {
 const repairReferences = (text: string, count: (what: string) => void): string =>
   text.includes('&')
     ? text.replace(REFERENCE, (reference) => {
-        if (tryDecodeEntities(reference) !== undefined) return reference;
-        count(reference === '&' ? 'bare "&"' : 'unknown entity');
+        const isBare = reference === '&';
+        if (!isBare && tryDecodeEntities(reference) !== undefined) return reference;
+        count(isBare ? 'bare "&"' : 'unknown entity');
         return `&amp;${reference.slice(1)}`;
       })
     : text;

@@ -213,9 +213,12 @@ export class XmlOutline {
   }
 }
 
+/** A name is tried from its start only: a long text without `=` would take quadratic time. */
+const ATTRIBUTE = /(?<![^\s=/"'])([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+
 /** Finds an attribute's value by local name in the text of a start tag after the element's name. */
 function readAttribute(attributes: string, attributeName: string): string | undefined {
-  for (const [, name = '', double, single] of attributes.matchAll(/([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+  for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
     if (localName(name) === attributeName) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
   }
   return undefined;

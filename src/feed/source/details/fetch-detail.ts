@@ -9,6 +9,7 @@ import { type HttpConfig, shown } from '../http/http-config.ts';
 import { secretMask } from '../http/mask-secrets.ts';
 import { NothingThere, PassingFailure } from '../http/passing-failure.ts';
 import { systemNetwork } from '../http/redirect-guard.ts';
+import { isSameResource } from '../http/same-resource.ts';
 import { fetchPage } from '../pages/fetch-page.ts';
 import { decodedPage } from '../pages/page-content.ts';
 import { BrokenOff, type Network } from '../source.ts';
@@ -116,16 +117,4 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
       }
     },
   };
-}
-
-/**
- * Whether a redirect certainly stayed with one posting: it may add to the query, and a language or the like before the path,
- * or change the host.
- */
-export function isSameResource(requested: URL, answered: URL): boolean {
-  const [from, to] = [requested, answered].map(({ pathname }) => pathname.replace(/\/+$/, ''));
-  const isKept = [...requested.searchParams].every(([name, value]) =>
-    answered.searchParams.getAll(name).includes(value),
-  );
-  return to?.endsWith(from ?? '') === true && isKept;
 }

@@ -8,6 +8,7 @@ import { answerRefusal, PassingFailure, repeating } from './passing-failure.ts';
 import { systemNetwork } from './redirect-guard.ts';
 import { requestResource } from './request-resource.ts';
 import { describeBody } from './response.ts';
+import { isSameResource } from './same-resource.ts';
 
 export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,
@@ -62,7 +63,9 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
     throw refusal;
   }
   const chunks = config.retry === undefined ? readBody(exchange, signal) : await begun(readBody(exchange, signal));
-  const document = { name: shown(url), address: baseAddress(config), chunks, ...describeBody(exchange) };
+  const address = baseAddress(config);
+  const isElsewhere = !isSameResource(new URL(address), url);
+  const document = { name: shown(url), address, isElsewhere, chunks, ...describeBody(exchange) };
   return oneDocument(document, versionOf(url, response.headers));
 }
 
