@@ -20,7 +20,7 @@ const MAX_DEPTH = 10_000;
 const USUAL_DEPTH = 100;
 /** Between two checks of the depth. */
 const PIECE_BYTES = 16 * 1024;
-/** The parser looks for the element of each end tag among all open ones: so many comparisons take a second. */
+/** The parser compares each end tag with all open elements: so many comparisons take a second. */
 const MAX_COMPARISONS = 300_000_000;
 const LESS_THAN = 0x3c;
 const MAX_TITLE = 200;
