@@ -1,11 +1,12 @@
 // Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
 
 import type { SiteName } from '../posting/identifiers.ts';
+import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
 import { endFarWaits } from '../store/change/far-waits.ts';
 import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
+import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { resumeAtAddress } from './confirm-address.ts';
@@ -23,6 +24,8 @@ const RESOLVE_MARGIN_MS = 10_000;
 const MOST_DEATHS = 10;
 const ORPHANS_AT_ONCE = 50;
 const ORPHAN_RETRY_MS = 60_000;
+/** The site has not been asked, or is in trouble as a whole, which is reported as such. */
+const HAD_NO_EFFECT: ReadonlySet<Outcome['kind']> = new Set(['unreachable', 'unauthorized', 'throttled']);
 /** Longer than any wait that is not configured: a site is believed for an hour when it asks to wait. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
 const FAR_WAITS_EVERY_MS = 60_000;
@@ -66,9 +69,9 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
 export async function endWaitsOfFalseClock(siteContext: SiteContext): Promise<void> {
   const { db, site, policy } = siteContext;
   if (performance.now() - (farWaitsEndedAt.get(siteContext) ?? Number.NEGATIVE_INFINITY) < FAR_WAITS_EVERY_MS) return;
-  const mayLandMs = policy.doubts.resolveAfterMs;
-  const longestMs = LONGEST_WAIT_MS + Math.max(policy.retry.firstDelayMs, policy.retry.maxDelayMs, mayLandMs);
-  await endFarWaits(db, site, { longestMs, mayLandMs });
+  const { retry, doubts } = policy;
+  const longestMs = LONGEST_WAIT_MS + Math.max(retry.firstDelayMs, retry.maxDelayMs, doubts.resolveAfterMs);
+  await endFarWaits(db, site, longestMs);
   farWaitsEndedAt.set(siteContext, performance.now());
 }
 
@@ -148,7 +151,7 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     if (isDeleted) {
       const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
       await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);
-    }
+    } else if (HAD_NO_EFFECT.has(outcome.kind)) await uncountOrphanDelete(siteContext.db, siteContext.site, siteJobId);
     siteContext.log.warn(
       { site: siteContext.site, siteJobId, outcome: outcome.kind },
       isDeleted ? 'orphan site job deleted' : 'orphan site job not deleted, will retry',

@@ -1,5 +1,4 @@
 // The clock of the database was ahead, and has been set back: what was to wait a little does not wait until that time comes.
-import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { assessRunning } from '../../src/runtime/read-health.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
@@ -11,8 +10,8 @@ afterEach(() => mirror.close());
 const feed = (title: string) => mirror.writeFeed(feedXml([posting('p1', { title })]));
 const AHEAD = `now() + interval '400 days'`;
 
-async function open(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
-  mirror = await openMirror({ site });
+async function open(): Promise<void> {
+  mirror = await openMirror();
   await feed('Nurse');
   expect(await mirror.sync()).toMatchObject({ created: 1 });
 }
@@ -39,22 +38,4 @@ it('a change that is to be sent again is sent', async () => {
   expect((await assessRunning(await mirror.app(), [], 1, undefined)).failing).toEqual([]);
   await mirror.stopEngine();
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
-});
-
-it('a create in doubt is resolved', { timeout: 60_000 }, async () => {
-  await open({ list_path: undefined });
-  await mirror.sandbox.setFaults([{ name: 'reset-after', on: ['create'], count: 1 }]);
-  await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse' }), posting('p2')]));
-  expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
-  const { db } = await mirror.app();
-  await db.query(`update change set attempt_started = ${AHEAD}, since = ${AHEAD}`);
-  await mirror.stopEngine();
-  const text = await readFile(mirror.configPath, 'utf8');
-  await writeFile(
-    mirror.configPath,
-    text.replace('    reference_field:', '    list_path: /jobs.xml\n    reference_field:'),
-  );
-  await mirror.sync();
-  expect(await (await mirror.app()).db.query('select from change')).toEqual([]);
-  expect(await mirror.sandbox.inspect.count()).toBe(2);
 });

@@ -278,7 +278,7 @@ it('an orphan site job that may have been deleted is left alone while a later cr
   const { db } = await open.app();
   await db.query(
     `insert into orphan_site_job (site, site_job_id, feed, key, attempts, not_before)
-     values ('board', 'id-orphan', 'acme', 'gone', 1, 'infinity')`,
+     values ('board', 'id-orphan', 'acme', 'gone', 1, now() + interval '1 day')`,
   );
   await open.writeFeed(feedXml([posting('lost')]));
   expect(await open.sync()).toMatchObject({ in_doubt: 1 });

@@ -105,7 +105,7 @@ describe('a site that refuses everything, with many requests in flight', () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();
-    await mirror.sandbox.setFaults([{ name: '403', on: ['delete'] }]);
+    await mirror.sandbox.setFaults([{ name: '429', on: ['delete'] }]);
     const app = await mirror.app();
     await app.db.query(
       `with lost as (delete from mapping where key = 'p1' returning *)
@@ -115,7 +115,12 @@ describe('a site that refuses everything, with many requests in flight', () => {
       [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)].map((each) =>
         each.failing.map(({ kind }) => kind),
       );
+    // The site only asks to wait, which is no answer about this job.
+    const asked = () => app.db.query('select attempts from orphan_site_job where not_before > now() and attempts = 4');
+    await expect.poll(asked).toHaveLength(1);
     expect(await failing()).toEqual([[], []]);
+    await mirror.sandbox.setFaults([{ name: '403', on: ['delete'] }]);
+    await app.db.query(`update orphan_site_job set not_before = '-infinity'`);
     await expect.poll(failing).toEqual([['undeleted'], ['undeleted']]);
     await mirror.sandbox.setFaults([]);
     await app.db.query(`update orphan_site_job set not_before = '-infinity'`);

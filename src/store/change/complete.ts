@@ -271,9 +271,6 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
       ],
     );
   await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
-  for (const { attempt, result } of removed) {
-    if (isOthers(result) && 'siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
-  }
 }
 
 const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
@@ -339,6 +336,7 @@ async function disown(
 ): Promise<void> {
   for (const { attempt, result } of outcomes) {
     if (result.kind !== 'disowned') continue;
+    if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
     const state = afterDisowning(desiredBy(attempt, open));
     await tx.query(
       `update change set state = $5, since = now(), list_checks = 0,

@@ -154,18 +154,11 @@ const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is 
  * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
  * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
  * deletes become updates. Those of adopted jobs whose content is unknown stay held. Of a feed that deletes nothing, no pull would decide
- * about those of an undo: they are sent, or left to a person if they may be about another job than the undo was.
+ * about those of an undo, whose posting may have another job by now: they are left to a person.
  */
 export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
-  const { session, subject } = pullTx;
   const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
-  if (deletesMissing(subject.policy)) return keepJobs(pullTx, held);
-  await session.query(
-    `update change c set state = 'ready', target_state = 'ready', since = now(), reason = null, revision = nextval('revision_number')
-     where c.feed = $1 and c.desired = 'absent' and ${held} and c.reason->>'kind' <> 'restored' and ${OF_UNDO}`,
-    [subject.feed],
-  );
-  return keepJobs(pullTx, `${held} and not ${OF_UNDO}`);
+  return keepJobs(pullTx, deletesMissing(pullTx.subject.policy) ? held : `${held} and not ${OF_UNDO}`);
 }
 
 /**

@@ -15,14 +15,15 @@ export const isTitled = (site: string, id: string): string =>
   `exists (select from mapping m where m.site = ${site} and ${numberOfTitled('m.site_job_id')} = ${id})`;
 
 /**
- * SQL condition: another mapping of the site than `mapping` has an ID with the same number, whatever its title: the site may have used the
+ * SQL condition: a newer mapping of the site than `mapping` has an ID with the same number, whatever its title: the site may have used the
  * number again, or two titles begin with one. Read from indexes.
  */
 export const sharesNumber = (mapping: string): string =>
   `(exists (select from mapping o where o.site = ${mapping}.site and ${numberOfTitled('o.site_job_id')}
         = coalesce(${numberOfTitled(`${mapping}.site_job_id`)}, ${mapping}.site_job_id)
-      and (o.feed, o.key) <> (${mapping}.feed, ${mapping}.key))
-    or exists (select from mapping o where o.site = ${mapping}.site and o.site_job_id = ${numberOfTitled(`${mapping}.site_job_id`)}))`;
+      and o.mapped_at >= ${mapping}.mapped_at and (o.feed, o.key) <> (${mapping}.feed, ${mapping}.key))
+    or exists (select from mapping o where o.site = ${mapping}.site and o.mapped_at >= ${mapping}.mapped_at
+      and o.site_job_id = ${numberOfTitled(`${mapping}.site_job_id`)}))`;
 
 /** The number in an ID with a title; `undefined`: it is no such ID. */
 export const titledNumber = (id: SiteJobId): SiteJobId | undefined => {

@@ -68,7 +68,9 @@ export async function forgetOldRows(
     'pull',
     'started_at',
     days.pulls,
-    'and not exists (select from feed_state f where f.current_pull = t.id)',
+    // The deletes of an undo are those of a person, also of a feed whose policy deletes nothing.
+    `and not exists (select from feed_state f where f.current_pull = t.id)
+     and (t.undoes is null or not exists (select from change c where c.feed = t.feed and c.desired = 'absent' and c.pull = t.id))`,
     Math.ceil(limit / ROWS_OF_A_PULL),
   );
   // First no pull of that age can be undone any more. A day later, its rows are surely not needed by an undo under way.

@@ -47,6 +47,13 @@ export async function takeOrphan(db: Queryable, site: SiteName, id: SiteJobId, d
   return rows.length > 0;
 }
 
+/** A delete that had no effect says nothing about the job. */
+export const uncountOrphanDelete = (db: Queryable, site: SiteName, id: SiteJobId): Promise<unknown> =>
+  db.query('update orphan_site_job set attempts = attempts - 1 where site = $1 and site_job_id = $2 and attempts > 0', [
+    site,
+    id,
+  ]);
+
 /** How the site answered the delete. */
 export interface OrphanDeleted {
   readonly outcome: 'accepted' | 'gone';

@@ -48,20 +48,22 @@ export async function wasRefusedAlone(db: Queryable, site: SiteName, { feed, key
 /** As long as a site is believed at a time when it asks to wait: see `readRetryAfter`. */
 const LONGEST_WAIT = `interval '1 hour'`;
 
+/** So much later than the hour, a site that asks to wait again and again is known. */
+const RECENT = `3 * ${LONGEST_WAIT}`;
+
 /** SQL: what became of the requests to the site `s`, of feeds that are not retired. */
 const OUTCOMES = `from request r join feed_state f on f.feed = r.feed where f.site = s.site and f.retired_at is null`;
 
-/** Whether changes wait for the site, and it has answered each request of the last hour, and the one before, that it asks to wait. */
+/** Whether changes wait for the site, and it has answered each request of about an hour, at least, that it asks to wait. */
 export async function onlyAsksToWait(db: Queryable, site: SiteName): Promise<boolean> {
   const [row] = await db.query<{ only: boolean | null }>(
-    // The first conditions are cheap, and mostly decide.
+    // The first condition is cheap, and mostly decides. Two requests that far apart: a single one proves nothing, however long the wait is.
     `select case
          when not exists (select from feed_state f join change c on c.feed = f.feed
            where f.site = s.site and f.retired_at is null and c.state = 'ready' and not c.gone) then false
-         when exists (select ${OUTCOMES} and r.outcome <> 'throttled' and r.at > now() - ${LONGEST_WAIT}) then false
-         else (select r.outcome ${OUTCOMES} and r.at between now() - 3 * ${LONGEST_WAIT} and now() - ${LONGEST_WAIT}
-           order by r.at desc limit 1) = 'throttled' end as only
-     from site_state s where s.site = $1 and s.throttled_at > now() - 2 * ${LONGEST_WAIT}`,
+         else (select max(r.at) - min(r.at) >= ${LONGEST_WAIT} - interval '1 minute' ${OUTCOMES} and r.outcome = 'throttled' and r.at > coalesce(
+             (select max(r.at) ${OUTCOMES} and r.outcome <> 'throttled' and r.at > now() - ${RECENT}), now() - ${RECENT})) end as only
+     from site_state s where s.site = $1 and s.throttled_at > now() - ${RECENT}`,
     [site],
   );
   return row?.only === true;
