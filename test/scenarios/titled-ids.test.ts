@@ -1,6 +1,6 @@
 // A site whose addresses have the titles of jobs (`/jobs/12-nurse`), and whose XML has their numbers.
 import { afterEach, expect, it } from 'vitest';
-import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
+import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -11,10 +11,26 @@ afterEach(async () => {
   await site[Symbol.asyncDispose]();
 });
 
+type Jobs = Map<string, string>;
+
+const xmlOf = (jobs: Jobs, id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
+
+/** Answers all but creates, by the number that the address begins with. */
+function answerAbout(jobs: Jobs, got: Got): Reply {
+  if (got.url.startsWith('/jobs.xml')) {
+    const all = [...jobs.keys()].map((id) => xmlOf(jobs, id)).join('');
+    return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
+  }
+  const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
+  if (!jobs.has(id)) return [404];
+  if (got.method === 'GET') return [200, {}, xmlOf(jobs, id)];
+  if (got.method === 'DELETE') jobs.delete(id);
+  return [200];
+}
+
 /** @param answer what becomes of a create: it is not answered, or was not even done; absent: it is answered. */
 async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined, options: MirrorOptions = {}) {
   const jobs = new Map<string, string>();
-  const jobXml = (id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
   let posts = 0;
   let lastId = 0;
   site = await openSite((got) => {
@@ -24,17 +40,9 @@ async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined
       const id = `${++lastId}`;
       const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
       jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
-      return end === 'lost' ? [500] : [201, { location: `/jobs/${id}-nurse` }, jobXml(id)];
+      return end === 'lost' ? [500] : [201, { location: `/jobs/${id}-nurse` }, xmlOf(jobs, id)];
     }
-    if (got.url.startsWith('/jobs.xml')) {
-      const all = [...jobs.keys()].map(jobXml).join('');
-      return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
-    }
-    const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
-    if (!jobs.has(id)) return [404];
-    if (got.method === 'GET') return [200, {}, jobXml(id)];
-    if (got.method === 'DELETE') jobs.delete(id);
-    return [200];
+    return answerAbout(jobs, got);
   });
   mirror = await openMirror({
     ...options,
@@ -76,7 +84,6 @@ it('the job of an equal posting is not adopted for a create that was not done', 
 
 it('a job under the number of an expired one is not changed or deleted for the posting that had that number', async () => {
   const jobs = new Map<string, string>();
-  const jobXml = (id: string): string => `<job><id>${id}</id>${jobs.get(id)}</job>`;
   site = await openSite((got) => {
     if (got.method === 'POST') {
       const fields = /<job>([\s\S]*)<\/job>/.exec(got.body)?.[1] ?? '';
@@ -86,15 +93,7 @@ it('a job under the number of an expired one is not changed or deleted for the p
       jobs.set(id, fields);
       return [201, { location: `/jobs/${id}-${title.toLowerCase().replace(/\W+/g, '-')}` }, ''];
     }
-    if (got.url.startsWith('/jobs.xml')) {
-      const all = [...jobs.keys()].map(jobXml).join('');
-      return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
-    }
-    const [, id = ''] = /\/jobs\/(\d+)/.exec(got.url) ?? [];
-    if (!jobs.has(id)) return [404];
-    if (got.method === 'GET') return [200, {}, jobXml(id)];
-    if (got.method === 'DELETE') jobs.delete(id);
-    return [200];
+    return answerAbout(jobs, got);
   });
   mirror = await openMirror({
     site: { base_url: site.url.href, list_path: '/jobs.xml' },
