@@ -9,6 +9,7 @@ import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { readFeedState, resumeFeed } from '../../src/store/feed/feed-state.ts';
+import { forgetOldRows } from '../../src/store/postgres/retention.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
@@ -90,6 +91,16 @@ describe('upsert_only keeps the deletes of an undo', () => {
     await undoCreate(0);
     expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, held: 1, grace: 0 });
     expect(await stage.change('b')).toMatchObject({ state: 'held' });
+  });
+
+  it('however long ago that was', async () => {
+    const { db } = stage.app;
+    await undoCreate(0);
+    await db.query(`update pull set started_at = started_at - interval '400 days'`);
+    await pullWith('upsert_only', [posting('a')]);
+    const days = { requests: 30, failures: 90, audit: 365, pulls: 90, undo: 30 };
+    await forgetOldRows(db, days, new AbortController().signal);
+    expect(await pullWith('upsert_only', [posting('a')])).toMatchObject({ gone: 1, held: 1, grace: 0 });
   });
 
   it('that a record without a key has held, for a person', async () => {
