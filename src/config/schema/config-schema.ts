@@ -30,7 +30,9 @@ const retentionSchema = z.strictObject({
   failures_days: positiveSchema.default(90).describe('Failed attempts. Review entries are kept, however old.'),
   audit_days: positiveSchema
     .default(365)
-    .describe('Who did what in review, and actions on many entries that are done or stopped.'),
+    .describe(
+      'Who did what in review, and actions on many entries that are done or stopped. Who renamed a feed is kept.',
+    ),
   pulls_days: positiveSchema.default(90).describe('The counts of each pull.'),
   undo_days: positiveSchema
     .default(14)

@@ -1,10 +1,10 @@
-// Ends waits that nobody asked for: they were begun while the clock of the database was ahead, which has been set back since.
+// Ends waits that are too long because they began while the clock of the database was ahead, before it was set back.
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
- * Nothing of the site waits for longer than this, counted from now. Requests that may still reach the site are waited for as before, however
- * long that takes: whether the clock was ahead or is behind now, nobody can tell.
+ * Ends each wait for the site, or for a change to be sent again, that lasts longer than `longestMs` from now. Waits for requests that may still
+ * reach the site stay as they are: if the clock is behind now, instead of having been ahead, to end one could duplicate a job.
  */
 export async function endFarWaits(db: Queryable, site: SiteName, longestMs: number): Promise<void> {
   const far = 'now() + make_interval(secs => $2::float8)';

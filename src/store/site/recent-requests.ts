@@ -45,19 +45,19 @@ export async function wasRefusedAlone(db: Queryable, site: SiteName, { feed, key
   return rows.length > 0;
 }
 
-/** As long as a site is believed at a time when it asks to wait: see `readRetryAfter`. */
+/** The longest wait that a site may ask for: see `readRetryAfter`. */
 const LONGEST_WAIT = `interval '1 hour'`;
 
-/** So much later than the hour, a site that asks to wait again and again is known. */
+/** How far back requests are read: enough for two that are the longest wait apart. */
 const RECENT = `3 * ${LONGEST_WAIT}`;
 
 /** SQL: what became of the requests to the site `s`, of feeds that are not retired. */
 const OUTCOMES = `from request r join feed_state f on f.feed = r.feed where f.site = s.site and f.retired_at is null`;
 
-/** Whether changes wait for the site, and it has answered each request of about an hour, at least, that it asks to wait. */
+/** Whether changes wait for the site, and for an hour or more it has answered every request by asking to wait. */
 export async function onlyAsksToWait(db: Queryable, site: SiteName): Promise<boolean> {
   const [row] = await db.query<{ only: boolean | null }>(
-    // The first condition is cheap, and mostly decides. Two requests that far apart: a single one proves nothing, however long the wait is.
+    // The first condition is cheap, and mostly decides. It takes two requests an hour apart: one request proves nothing, however long its wait.
     `select case
          when not exists (select from feed_state f join change c on c.feed = f.feed
            where f.site = s.site and f.retired_at is null and c.state = 'ready' and not c.gone) then false

@@ -112,7 +112,7 @@ export async function declareChecked(
 /** So long a search may fail before somebody has to know: it is made again by itself. */
 const MAY_FAIL = `interval '5 minutes'`;
 
-/** As long as a site is believed at a time when it asks to wait: see `readRetryAfter`. */
+/** The longest wait that a site may ask for: see `readRetryAfter`. */
 const MAY_ASK_TO_WAIT = `interval '1 hour'`;
 
 /** SQL: since when the first create of the feed `f` waits. */
