@@ -21,9 +21,9 @@ const POLL_MS = 50;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** Transient failures: another program took the port, or the processes of a killed server are still ending. */
+/** Transient failures: another program took the port, or a server of a killed member is still starting or ending. */
 const PORT_TAKEN = /could not bind|Address already in use/;
-const STILL_ENDING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
+const OTHER_SERVER = /pre-existing shared memory block|lock file "postmaster.pid" (?:already exists|is empty)/;
 
 /**
  * Connects to the server that runs on `cluster`, or starts one. The caller holds the home's lock.
@@ -55,7 +55,7 @@ export async function ensureServer(
     });
     if (connected) return connected;
     const said = readTail(paths.log, log.start);
-    if (Date.now() > giveUpAt || !(PORT_TAKEN.test(said) || STILL_ENDING.test(said)))
+    if (Date.now() > giveUpAt || !(PORT_TAKEN.test(said) || OTHER_SERVER.test(said)))
       throw startFailed(paths.log, said);
     if (PORT_TAKEN.test(said)) port = await freePort();
     else await delay(POLL_MS);

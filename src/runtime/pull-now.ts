@@ -42,6 +42,8 @@ export function pullNow(
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
   const running = new Set<Promise<unknown>>();
   const queued = new Set<FeedName>();
+  /** Those that {@link follow} pulls until they are no longer queued. */
+  const followed = new Set<FeedName>();
   const track = (work: Promise<unknown>): void => {
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
@@ -65,20 +67,21 @@ export function pullNow(
     });
   };
   const follow = async (feed: FeedName): Promise<void> => {
+    followed.add(feed);
     while (queued.has(feed)) {
       await pause(againMs, signal);
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       // Before the pull: what changes from now on needs another one.
       queued.delete(feed);
       // A pull that fails is reported where it runs.
       const start = await pull(feed).catch(() => undefined);
       if (start?.kind === 'busy') queued.add(feed);
     }
+    followed.delete(feed);
   };
   const queue = (feed: FeedName): void => {
-    if (queued.has(feed)) return;
     queued.add(feed);
-    track(follow(feed));
+    if (!followed.has(feed)) track(follow(feed));
   };
   /** What was queued, or being pulled, in a process that ended before. */
   const resume = async (): Promise<void> => {

@@ -1,11 +1,9 @@
 // `jobmirror review approve` for a selection: a person approves exactly the deletes that they saw, and none of another feed.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { holdAlso } from '../support/hold-also.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { runAsked, runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let stage: Stage;
 beforeEach(async () => {

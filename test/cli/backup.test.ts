@@ -5,7 +5,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { spread } from '../support/extent.ts';
@@ -14,8 +14,6 @@ import { feedXml, posting, postings, type TestPosting } from '../support/indeed-
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let folder: string;
 beforeAll(async () => {

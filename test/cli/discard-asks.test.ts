@@ -1,11 +1,9 @@
 // `jobmirror review discard` on a terminal.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { hasTerminal, runOnTerminal } from './on-terminal.ts';
 import { runAsked, runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 beforeEach(async () => {

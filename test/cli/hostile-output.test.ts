@@ -1,10 +1,8 @@
 // No command prints text of a feed that would control the terminal; JSON keeps the value.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 // Limited to what XML can carry: C0 controls are removed when a record is read.
 const HOSTILE = '\u009b31m\u202egnp\u2066\u{e0041}\u2028\u007f';

@@ -1,13 +1,11 @@
 // `mappings adopt` on sites and databases that mislead it: no job gets two postings, and no posting a second job.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { startFindingProxy } from '../support/finding-proxy.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

@@ -1,6 +1,6 @@
 // `mappings adopt` matches the jobs of a site to the postings of a feed, and maps only what is certain or named.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import { spread } from '../support/extent.ts';
@@ -10,8 +10,6 @@ import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

@@ -1,10 +1,8 @@
 // Entries that a person names one by one: if something cannot be done about one of them, the person is told.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let stage: Stage;
 beforeEach(async () => {

@@ -1,13 +1,11 @@
 // When output is closed or the terminal hangs up, commands end as after SIGTERM, with everything closed.
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 beforeEach(async () => {

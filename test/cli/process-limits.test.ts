@@ -5,11 +5,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whatIsLacking } from '../../src/cli/process-limits.ts';
 import { PROGRAM, SHIPPED_PROGRAM } from './program.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 /** Most tests use the same data folder: creating a database takes longer than anything else here. */
 let folder: string;

@@ -1,7 +1,7 @@
 // `recover` rebuilds the mappings of a lost or outdated database from the references on the site, and changes nothing there.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { jobOf, makeJob, removeJob } from '../support/hand-made-jobs.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
@@ -9,8 +9,6 @@ import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

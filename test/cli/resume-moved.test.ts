@@ -1,15 +1,13 @@
 // `resume SITE --moved` may be a mistake, so the jobs at the new address are compared before anything is sent there.
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const JOBS = 12;
 let mirror: Mirror;

@@ -1,9 +1,7 @@
 // `jobmirror review` with wrong arguments: one line says what is wrong, and nothing is done.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let mirror: Mirror;
 beforeAll(async () => {

@@ -1,11 +1,9 @@
 // `jobmirror review settle ID --missing` on a terminal shows the create in doubt, asks, and decides only about that one.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { runAsked } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let stage: Stage;
 beforeEach(async () => {

@@ -7,7 +7,6 @@ import { type RunningProgram, startProgram } from './program.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
 // Each command runs in a process of its own.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 let running: RunningProgram | undefined;

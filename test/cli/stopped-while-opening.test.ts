@@ -2,12 +2,10 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { newDataFolder, postmasterPid, temporaryFolder } from '../embedded-postgres/data-folder.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { startProgram } from './program.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 it.each([
   { command: ['start'], signal: 'SIGTERM', status: 0 },

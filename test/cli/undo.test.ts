@@ -1,5 +1,5 @@
 // `undo` sets the site back to what it had before a pull, leaves out what has changed since, and keeps the feed from bringing it back.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/postgres/retention.ts';
@@ -8,8 +8,6 @@ import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** Twenty jobs; the wrong feed changes two, deletes two and adds two. */
 const RIGHT = postings(20);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type EditingProxy, openEditingProxy } from '../support/editing-proxy.ts';
 import { spread } from '../support/extent.ts';
@@ -13,8 +13,6 @@ import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.t
 import { runSql } from '../support/sql.ts';
 import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 let proxy: EditingProxy | undefined;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
@@ -13,7 +13,6 @@ import { copiedFolder, homeOf, killServer, postmasterPid, temporaryFolder, witho
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 describe('handled', () => {
   it('a port in use by another program', async () => {

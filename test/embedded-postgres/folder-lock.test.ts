@@ -3,7 +3,7 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { makeLockable, withLock } from '../../src/embedded-postgres/folder-lock.ts';
 import { identityOf, isAlive } from '../../src/embedded-postgres/process-identity.ts';
@@ -11,7 +11,6 @@ import { countOf } from '../support/extent.ts';
 import { temporaryFolder } from './data-folder.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const PROGRAM = join(packageRoot, 'test/embedded-postgres/lock-process.mjs');
 

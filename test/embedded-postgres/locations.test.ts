@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { type Binaries, completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
@@ -37,7 +37,6 @@ import {
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const NOBODY = 65534;
 const note = asRoot ? '' : ' (skipped: not root)';

@@ -8,7 +8,7 @@ import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { oldPostgresForTests } from '../support/old-postgres.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const old = oldPostgresForTests();
 const installed: { instead: Binaries | undefined } = vi.hoisted(() => ({ instead: undefined }));

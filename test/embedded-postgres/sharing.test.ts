@@ -19,7 +19,6 @@ import {
 import { startMember } from './member.ts';
 
 // Each test starts several servers or processes in turn, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** A data folder on which a process was killed while it created the cluster. */
 async function halfMadeCluster(): Promise<string> {

@@ -1,13 +1,12 @@
 // Opening the embedded server is stopped halfway, as by SIGTERM: it ends at once and leaves no server or partial cluster.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { runSql } from '../support/sql.ts';
 import { copiedFolder, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 
 // Each test starts several servers one after another, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const stopped = new Error('stopped by SIGTERM');
 

@@ -384,6 +384,7 @@ it('leaves a hanging source at once if the sink throws', async () => {
 });
 
 it('the rate is averaged over the waits for documents too', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const source = pagesOf([{ body: page(1, 300) }], { end: () => hang(60) });
   const from = sourceOf({ location: 'http://127.0.0.1:1/' }).from;
   const limits = { minBytesPerSecond: 100_000 };

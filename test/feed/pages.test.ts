@@ -590,7 +590,7 @@ describe('a page', () => {
     const server = await serve(failing(1, () => undefined));
     const { reading } = await readPages(server.origin, {
       paging: { by: 'cursor' },
-      limits: { firstByteTimeoutMs: 1_500 },
+      limits: { firstByteTimeoutMs: 4_000 },
     });
     expect(shortfallsOf(reading)).toEqual([]);
     expect(server.requests).toHaveLength(2);

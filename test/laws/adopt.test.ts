@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
+import { FAST_TIMING } from '../support/fast-timing.ts';
 import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -57,7 +58,9 @@ describe('a process that adopts jobs', () => {
   });
 
   it('beside others of the same feed: one adopts, and the others say so', { timeout: 600_000 }, async ({ open }) => {
-    const installation = await openWithJobs(open, FEW);
+    // The lock of one that stands still is not to pass to the other.
+    const locks = { ...FAST_TIMING.locks, staleAfterMs: 60_000 };
+    const installation = await openWithJobs(open, FEW, { timing: { ...FAST_TIMING, locks } });
     const ends = await Promise.all([1, 2].map(() => installation.spawn(ADOPT).ended));
     const statuses = ends.map(({ status }) => status);
     expect(statuses).toContain(0);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation, Running } from './installation.ts';
@@ -9,7 +10,7 @@ import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { openPrivateServer, type PrivateServer } from './private-server.ts';
 
-const FEED = postings(80);
+const FEED = postings(200);
 
 interface State {
   readonly state: string;
@@ -89,8 +90,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       // The sandbox shares this process: a late response must not become a doubt.
       const site = {
         list_path: undefined,
-        limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
-        doubts: '{ resolve_after_seconds: 31 }',
+        ...patientSite(30),
       };
       const installation = await open({ queue, databaseUrl: await server.newDatabase(), site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));

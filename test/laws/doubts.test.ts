@@ -6,6 +6,7 @@ import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { reviewEntries } from '../../src/store/review/review-entries.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -14,7 +15,8 @@ import { checkLaws } from './laws.ts';
 
 const MADE = { name: '500', made: true, on: ['create'] } as const;
 const NOT_MADE = { name: '500', made: false, on: ['create'] } as const;
-const NO_LIST = { list_path: undefined };
+/** Nothing but a person ends a doubt, so a slow machine must not cause any. */
+const NO_LIST = { list_path: undefined, ...patientSite(25) };
 /** Postings with the same content: nothing distinguishes them. */
 const ALIKE = { fields: '{ number: null, contact-web-address: null, description: null, title: category }' };
 

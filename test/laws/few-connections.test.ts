@@ -123,9 +123,7 @@ async function takeAll(url: string): Promise<pg.Client[]> {
   }
 }
 
-it('without a free connection a process says so and waits for one', { timeout: 120_000 }, async ({
-  onTestFinished,
-}) => {
+it('without a free connection a process says so and waits for one', async ({ onTestFinished }) => {
   const { made, run } = await open(MANY, onTestFinished);
   const taken = await takeAll(server.url);
   const { ended, says } = run();
@@ -138,7 +136,7 @@ it('without a free connection a process says so and waits for one', { timeout: 1
   await Promise.all(taken.map((client) => client.end()));
 });
 
-it('a process that waits for a connection ends at a signal', { timeout: 120_000 }, async ({ onTestFinished }) => {
+it('a process that waits for a connection ends at a signal', async ({ onTestFinished }) => {
   const { run } = await open(1, onTestFinished);
   const taken = await takeAll(server.url);
   const { child, ended, says } = run();

@@ -2,7 +2,7 @@
 // or wrongly deleted, and the counts add up.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
@@ -13,8 +13,6 @@ import { itInAll } from '../support/in-all.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { checkCounts } from './laws.ts';
 import { randomOf } from './random.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const ACME = 'acme' as FeedName;
 

@@ -8,6 +8,7 @@ import { reviewEntries } from '../../src/store/review/review-entries.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
 import { learntRewrites } from '../../src/store/site/value-rewrites.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -52,7 +53,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
     '%s: a create whose response was lost is adopted, needs one update at most, and no further one at each pull',
     { timeout: 900_000 },
     async (storedValues, { open }) => {
-      const installation = await open();
+      const installation = await open({ site: patientSite(10) });
       installation.sandbox.setSettings({ storedValues });
       const description = '<p>Care  for <b>all</b></p>\r\n and Cafe\u0301 &amp; more, as long as this text goes on';
       const title = 'Nurse of the night in the house on the hill by the sea';
@@ -77,7 +78,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
 });
 
 it('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
-  const installation = await open();
+  const installation = await open({ site: patientSite(10) });
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
@@ -101,7 +102,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
 it('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
   timeout: 900_000,
 }, async ({ open }) => {
-  const installation = await open();
+  const installation = await open({ site: patientSite(10) });
   const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
   await installation.writeFeed(feedXml(many));
   expect(await installation.sync()).toMatchObject({ created: 18 });
@@ -132,7 +133,7 @@ it('a site that starts and stops prefixing references is asked about once; its o
 it('rewritings learnt from one site do not apply to another site under its name', { timeout: 900_000 }, async ({
   open,
 }) => {
-  const installation = await open();
+  const installation = await open({ site: patientSite(10) });
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   await installation.sync();

@@ -95,8 +95,8 @@ async function writeConfig({ folder, configPath, sandbox }: Installation, site: 
     '    token: ${BOARD_TOKEN}',
     '    reference_field: number',
     '    list_path: /jobs.xml',
-    '    limits: { requests_per_second: 1000, concurrency: 1, timeout_seconds: 1 }',
-    '    doubts: { resolve_after_seconds: 1.2 }',
+    '    limits: { requests_per_second: 1000, concurrency: 1, timeout_seconds: 5 }',
+    '    doubts: { resolve_after_seconds: 5.2 }',
     '    retry: { attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.1 }',
     '    canary: { requests: 0 }',
   ];

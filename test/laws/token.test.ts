@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
@@ -11,9 +12,9 @@ it.for(spread(QUEUES, 1, 2))(
   async ({ queue, available }, { open, skip }) => {
     skip(!runsEverything && queue !== 'redis', ONLY_IN_ALL);
     if (!available) skip();
-    const installation = await open({ queue });
+    const installation = await open({ queue, site: patientSite(20) });
     const { sandbox, owner } = installation;
-    const feed = postings(24);
+    const feed = postings(60);
     await sandbox.setFaults([{ name: 'latency', ms: 200 }]);
     await installation.writeFeed(feedXml(feed));
     let left = 8;

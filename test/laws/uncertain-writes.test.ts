@@ -64,10 +64,10 @@ describe('after', { concurrent: true }, () => {
 describe('a request that lands late', { concurrent: true }, () => {
   // It lands well after a newer request could have been sent, and well before the newer one may be sent.
   const SITE = {
-    limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+    limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 3 }',
     doubts: '{ resolve_after_seconds: 9 }',
   };
-  const LATE = { name: 'timeout-late', ms: 5_000, count: 1 } as const;
+  const LATE = { name: 'timeout-late', ms: 3_000, count: 1 } as const;
 
   it('leaves no older version: the newer version waits for it', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openMirrored(open, SITE);

@@ -48,7 +48,7 @@ it('publishes its steps, but nothing in it listens to them or dies at one', asyn
   const texts = await Promise.all(files.map((path) => readFile(join(folder, 'package', path), 'utf8')));
   expect(files.filter((_, at) => texts[at]?.includes('diagnostics_channel'))).toEqual(['dist/src/telemetry/steps.js']);
   expect(files.filter((_, at) => /\bsubscribe\(|FAULT_AT|SIGSTOP/.test(texts[at] ?? ''))).toEqual([]);
-}, 30_000);
+});
 
 it('runs the demo from any folder: it proves its result in plain lines, and removes everything', async () => {
   const { stdout, stderr } = await installed(['demo', '--once']);

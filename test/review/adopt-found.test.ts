@@ -105,7 +105,7 @@ it('one process at a time asks the site; a second one asks nothing', async () =>
   const id = await start();
   const db = openDatabase(mirror.env.DATABASE_URL as string);
   await db.query('select 1');
-  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1_000, on: ['show'], count: 1 }]);
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 3_000, on: ['show'], count: 1 }]);
   const ends = await Promise.all(
     [app, { ...app, db }].map((each) => carryOutBulk(each, id, { signal: new AbortController().signal })),
   );

@@ -152,25 +152,21 @@ describe('an edit of a group', () => {
     expect((await stage.change('odd4'))?.fields).toMatchObject({ 'location-state': 'Texas' });
   });
 
-  itInAll(
-    'waits for a running pull of the feed',
-    async () => {
-      await stage.pull(odd(1));
-      const id = await start('edit', { edit: TEXAS });
-      const release = await holdPullLock(stage.app.db, acme);
-      const waited: (string | undefined)[] = [];
-      const ended = await runBulk(stage.app.db, stage.app.config, id, {
-        signal: goOn,
-        onProgress: (_, waitsFor) => {
-          waited.push(waitsFor);
-          if (waitsFor !== undefined) void release();
-        },
-      });
-      expect(waited).toEqual([acme, undefined]);
-      expect(ended?.bulk).toMatchObject({ done: 1 });
-    },
-    30_000,
-  );
+  itInAll('waits for a running pull of the feed', async () => {
+    await stage.pull(odd(1));
+    const id = await start('edit', { edit: TEXAS });
+    const release = await holdPullLock(stage.app.db, acme);
+    const waited: (string | undefined)[] = [];
+    const ended = await runBulk(stage.app.db, stage.app.config, id, {
+      signal: goOn,
+      onProgress: (_, waitsFor) => {
+        waited.push(waitsFor);
+        if (waitsFor !== undefined) void release();
+      },
+    });
+    expect(waited).toEqual([acme, undefined]);
+    expect(ended?.bulk).toMatchObject({ done: 1 });
+  });
 });
 
 it('a selection of another size than the person saw, or of none, is refused, and a field that the feed does not have', async () => {

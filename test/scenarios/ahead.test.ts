@@ -1,6 +1,6 @@
 // Signs at run time that the site has jobs that the database does not know: creates wait until the site was searched.
 import { request } from 'undici';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
 import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
@@ -8,8 +8,7 @@ import { firstOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+import { patientSite } from '../support/patient-site.ts';
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());
@@ -107,7 +106,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
 });
 
 it('without a list a sign is reported once, and creates continue', async () => {
-  await openBehind({ list_path: undefined });
+  await openBehind({ list_path: undefined, ...patientSite(30, 1) });
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   const changed = [posting('p1', { title: 'Other' }), posting('p2')];
   const reports = [

@@ -8,6 +8,7 @@ import { lawTest, type Open } from '../laws/law-test.ts';
 import { checkLaws } from '../laws/laws.ts';
 import { type CachingProxy, startCachingProxy } from '../support/caching-proxy.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 
 const list = postings(12);
@@ -19,7 +20,7 @@ const it = lawTest.extend<{ behind: (open: Open, feed?: Record<string, string>) 
   behind: async ({}, use) => {
     const proxies: CachingProxy[] = [];
     await use(async (open, feed = {}) => {
-      const installation = await open({ feed });
+      const installation = await open({ feed, site: patientSite(5) });
       const proxy = await startCachingProxy(installation.sandbox.url);
       proxies.push(proxy);
       const text = await readFile(installation.configPath, 'utf8');
@@ -81,7 +82,7 @@ async function age({ app, env }: Installation, seconds: number, key = '^p'): Pro
 it('a cache that ignores the query: doubts stay, with the reason, until it is gone', { timeout: 180_000 }, async ({
   open,
 }) => {
-  const installation = await open();
+  const installation = await open({ site: patientSite(5) });
   installation.sandbox.setSettings({ paging: 'cached', pageSize: 5 });
   await leaveDoubts(installation);
   for (const _time of [1, 2]) {

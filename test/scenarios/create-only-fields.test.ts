@@ -1,15 +1,13 @@
 // Fields that are set only on create: the site keeps what it has in them, whatever becomes of the posting, the job, or a request.
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { openStage } from '../review/stage.ts';
 import { leavesOut, runsEverything, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

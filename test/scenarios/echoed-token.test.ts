@@ -10,7 +10,7 @@ import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const TOKEN = 'canary+7f3a/9c=Q&z~';
 

@@ -1,12 +1,10 @@
 // Postings whose texts are in details expire and are renewed like others, without needless requests.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const FIELDS =
   'fields: { number: id, title: title, description: detail/text, location-state: { from: state, as: us_state } }';

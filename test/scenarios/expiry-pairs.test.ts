@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type JobOfPosting, jobsAfter, jobsFrom, jobsNamed } from '../../src/store/mapping/find-jobs.ts';
 import { postingPage } from '../../src/store/report/posting-page.ts';
@@ -11,8 +11,6 @@ import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 let separate: TestDatabase | undefined;

@@ -1,5 +1,5 @@
 // Very many events of postings for a destination, or events that it refuses: its alerts are told all the same.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { sendMessages } from '../../src/runtime/alerts/send-messages.ts';
 import {
@@ -24,23 +24,23 @@ it('alerts are told while events wait for a slow destination', async () => {
   const { receiver, told } = alerting;
   const process = await alerting.process();
   await writeEvents(process.app, 'posting.mirrored', ['a', 'b', 'c']);
-  let finish = (): void => undefined;
-  const answers = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const finished = new EventEmitter();
   receiver.answer = async (response) => {
     const isEvent = receiver.received.at(-1)?.body.includes('posting.') === true;
-    if (isEvent) await Promise.race([answers, once(response, 'close')]);
+    if (isEvent) await Promise.race([once(finished, 'event'), once(response, 'close')]);
     if (!response.destroyed) response.writeHead(204).end();
   };
   await process.start();
   await expect.poll(told).toEqual(['posting.mirrored a']);
   await pauseSite(process.app);
   await expect.poll(told).toEqual(['posting.mirrored a', 'alert.opened paused board']);
+  finished.emit('event');
+  await expect.poll(() => told().slice(2)).toEqual(['posting.mirrored b']);
   await resumeSite(process.app);
-  await expect.poll(() => told().slice(2)).toEqual(['alert.recovered paused board']);
-  finish();
-  await expect.poll(() => told().slice(3)).toEqual(['posting.mirrored b', 'posting.mirrored c']);
+  await expect.poll(() => told().slice(3)).toEqual(['alert.recovered paused board']);
+  finished.emit('event');
+  await expect.poll(() => told().slice(4)).toEqual(['posting.mirrored c']);
+  finished.emit('event');
 });
 
 it.each([400, 422])(

@@ -54,7 +54,7 @@ it('does not keep the other one paused that runs already', async () => {
   stopOther = await startAtOtherAddress(mirror);
   const { db } = await mirror.app();
   const paused = () => db.query('select from site_state where paused_since is not null');
-  await expect.poll(paused, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(paused).toEqual([]);
   await mirror.writeFeed(feedXml(postings(2)));
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
 });

@@ -1,11 +1,9 @@
 // A posting in several places, as each setting of `places` mirrors it.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

@@ -1,5 +1,5 @@
 // A feed changes the keys of its postings: nothing is created or deleted until a person decides, and jobs keep their IDs.
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
@@ -8,8 +8,6 @@ import { runProgram } from '../cli/run-program.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const ACME = 'acme' as FeedName;
 

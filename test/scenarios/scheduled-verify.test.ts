@@ -15,7 +15,7 @@ let runs: VerifyRuns | undefined;
 const { portion: usualPortion } = VERIFY_LIMITS;
 afterEach(async () => {
   VERIFY_LIMITS.portion = usualPortion;
-  await runs?.stop(5_000);
+  await runs?.stop(60_000);
   runs = undefined;
   await mirror?.close();
 });
@@ -37,7 +37,7 @@ async function start(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  await runs?.stop(5_000);
+  await runs?.stop(60_000);
   runs = undefined;
 }
 

@@ -1,11 +1,9 @@
 // Sites that need long to show a job: updates that read the job first are sent all the same, each once.
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

@@ -1,11 +1,10 @@
 // A token that occurs in IDs, addresses and values of a site's responses: values are read as sent, and stored without it.
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+import { patientSite } from '../support/patient-site.ts';
 
 let mirror: Mirror;
 let site: ScriptedSite;
@@ -92,7 +91,7 @@ describe('a short token, which occurs in IDs and Location', () => {
   it.each(spread(SHORT_TOKENS, 0, 2))(
     'sends creates, updates and deletes to the right jobs: %s',
     async (token, idOf) => {
-      const jobs = await openStage({ token, idOf });
+      const jobs = await openStage({ token, idOf, siteLines: patientSite(30) });
       await feed(posting('a'), posting('b'), posting('c'));
       expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
       const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(

@@ -1,12 +1,10 @@
 // A pull is undone before or after the keys of its feed have changed, and after the feed was renamed: no posting gets a second job,
 // and none loses its job.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 let mirror: Mirror;
 afterEach(() => mirror?.close());

@@ -47,7 +47,7 @@ describe('GET /healthz', () => {
       return new Promise((resolve) => {
         finish = resolve;
       });
-    });
+    }, 60_000);
     const together = Array.from({ length: 5 }, () => fetch(`${url}/healthz`));
     // The 404 comes at once; all earlier connections have been accepted by then and share the running check.
     await fetch(`${url}/`);
