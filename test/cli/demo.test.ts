@@ -17,6 +17,9 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
+/** Its folder exists, and the sync comes later. */
+const BEGUN = /the site +http/;
+
 /** A service is cut off 9.5 s after a signal. */
 const LONGER_THAN_A_SERVICE_MS = 10_000;
 
@@ -66,13 +69,13 @@ it('stopped midway, removes everything, also what a killed demo left behind, and
   timeout: 240_000,
 }, async () => {
   const killed = startProgram(['demo', '--once'], { cwd: folder });
-  await killed.printed(/The sync, as/);
+  await killed.printed(BEGUN);
   killed.process.kill('SIGKILL');
   await killed.ended;
   expect(await readdir(join(folder, '.jobmirror'))).toEqual([`demo-${killed.process.pid}`]);
 
   const demo = startProgram(['demo', '--once'], { cwd: folder });
-  await demo.printed(/The sync, as/);
+  await demo.printed(BEGUN);
   demo.process.kill('SIGTERM');
   expect(await demo.ended).toEqual({ status: 1, signal: null });
   expect(demo.out()).not.toContain('proven');

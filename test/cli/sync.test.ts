@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { startProgram } from './program.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
@@ -22,11 +23,11 @@ async function open(options: MirrorOptions = {}): Promise<void> {
 const AWAY = '127.0.0.1:1';
 
 itInAll('reports the outcome of requests in flight at Ctrl-C', async () => {
-  await open();
+  await open({ site: patientSite(60) });
   await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
   const args = ['sync', '--json', '--config', mirror.configPath];
   const running = startProgram(args, { cwd: mirror.folder, env: mirror.env });
-  await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(4), { timeout: 60_000 });
+  await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(5), { timeout: 60_000 });
   running.process.kill('SIGINT');
   expect(await running.ended).toEqual({ status: 0, signal: null });
   const report = JSON.parse(running.out());

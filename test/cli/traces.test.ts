@@ -37,7 +37,7 @@ const spansOf = (received: HttpReceiver['received']): Span[] =>
   );
 
 it('holds the pull, each change with its queries and its request, and the queue', async () => {
-  const env = { ...mirror.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const env = { ...mirror.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
   const { status, errors } = await spawnProgram({ ...mirror, env }, 'sync');
   expect([status, errors]).toEqual([0, expect.not.stringContaining('Error')]);
   expect(collector.received.every(({ path }) => path === '/v1/traces')).toBe(true);

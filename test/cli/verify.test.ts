@@ -10,6 +10,7 @@ import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { runSql } from '../support/sql.ts';
 import { startProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
@@ -298,7 +299,7 @@ describe('options', () => {
   });
 
   itInAll('--each that is stopped prints the command that goes on', async () => {
-    const behind = await openBehindProxy(postings(5));
+    const behind = await openBehindProxy(postings(5), { site: patientSite(120) });
     await change(await jobOf('p1'), { title: 'By hand' });
     const third = await jobOf('p3');
     const end = new AbortController();

@@ -1,6 +1,6 @@
 // Gives a test a data folder with an awkward path, and ensures that no server outlives the test.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { inject, onTestFinished } from 'vitest';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
 import { readPostmaster } from '../../src/embedded-postgres/postmaster-file.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** Options for servers that must survive kills but not power cuts: waiting for the disk takes most of the start-up time. */
 export const withoutSync = { settings: { fsync: 'off' } };
@@ -39,8 +40,6 @@ async function createCluster(): Promise<string> {
   const folder = mkdtempSync(join(inject('runFolder'), 'cluster-'));
   chmodSync(folder, 0o711);
   await (await openEmbeddedServer(folder, withoutSync)).leave();
-  // Each copy gets a port of its own.
-  rmSync(clusterPaths(homeOf(folder)).port);
   return folder;
 }
 
@@ -54,6 +53,7 @@ export async function copiedFolder(): Promise<string> {
   mkdirSync(dirname(dataDir));
   // Keeps the owners.
   execFileSync('cp', ['-a', await original, dataDir]);
+  writeFileSync(clusterPaths(homeOf(dataDir)).port, String(await freePort()));
   return dataDir;
 }
 

@@ -53,7 +53,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
     '%s: a create whose response was lost is adopted, needs one update at most, and no further one at each pull',
     { timeout: 900_000 },
     async (storedValues, { open }) => {
-      const installation = await open({ site: patientSite(10) });
+      const installation = await open({ site: patientSite(5) });
       installation.sandbox.setSettings({ storedValues });
       const description = '<p>Care  for <b>all</b></p>\r\n and Cafe\u0301 &amp; more, as long as this text goes on';
       const title = 'Nurse of the night in the house on the hill by the sea';
@@ -78,7 +78,7 @@ describe('a site that stores values as', { concurrent: true }, () => {
 });
 
 it('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
-  const installation = await open({ site: patientSite(10) });
+  const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
@@ -102,7 +102,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
 it('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
   timeout: 900_000,
 }, async ({ open }) => {
-  const installation = await open({ site: patientSite(10) });
+  const installation = await open({ site: patientSite(5) });
   const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
   await installation.writeFeed(feedXml(many));
   expect(await installation.sync()).toMatchObject({ created: 18 });
@@ -133,7 +133,7 @@ it('a site that starts and stops prefixing references is asked about once; its o
 it('rewritings learnt from one site do not apply to another site under its name', { timeout: 900_000 }, async ({
   open,
 }) => {
-  const installation = await open({ site: patientSite(10) });
+  const installation = await open({ site: patientSite(5) });
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   await installation.sync();

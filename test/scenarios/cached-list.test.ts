@@ -20,7 +20,7 @@ const it = lawTest.extend<{ behind: (open: Open, feed?: Record<string, string>) 
   behind: async ({}, use) => {
     const proxies: CachingProxy[] = [];
     await use(async (open, feed = {}) => {
-      const installation = await open({ feed, site: patientSite(5) });
+      const installation = await open({ feed, site: patientSite(4) });
       const proxy = await startCachingProxy(installation.sandbox.url);
       proxies.push(proxy);
       const text = await readFile(installation.configPath, 'utf8');
@@ -82,7 +82,7 @@ async function age({ app, env }: Installation, seconds: number, key = '^p'): Pro
 it('a cache that ignores the query: doubts stay, with the reason, until it is gone', { timeout: 180_000 }, async ({
   open,
 }) => {
-  const installation = await open({ site: patientSite(5) });
+  const installation = await open({ site: patientSite(4) });
   installation.sandbox.setSettings({ paging: 'cached', pageSize: 5 });
   await leaveDoubts(installation);
   for (const _time of [1, 2]) {

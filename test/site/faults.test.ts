@@ -176,10 +176,10 @@ describe('started, but no status came back: unknown, sent once', () => {
     ['not HTTP', (socket) => afterRequest(socket, () => socket.end('SSH-2.0-x\r\n'))],
     ['silence', (socket) => socket.resume()],
   ];
-  it.each(moments)('%s', async (_name, treat) => {
+  it.each(moments)('%s', async (name, treat) => {
     const fails = async (request: SiteRequest) => {
       await using site = await openRawSite(treat);
-      await using client = openClient(site.url, { timeoutMs: 2_000 });
+      await using client = openClient(site.url, { timeoutMs: name === 'silence' ? 2_000 : 30_000 });
       const { outcome, response } = await client.send(request, anyTime);
       expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
       expect(response).toBeUndefined();
@@ -239,9 +239,9 @@ describe('an answer that is cut off after its headers', () => {
     ],
     ['silent from then on', (socket: Socket) => void socket.write(`${head}Content-Length: 500\r\n\r\n<job>`)],
     ['one byte at a time, forever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
-  ])('%s: the Location proves the job; an update is unknown', async (_name, answer) => {
+  ])('%s: the Location proves the job; an update is unknown', async (name, answer) => {
     await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
-    await using client = openClient(site.url, { timeoutMs: 2_000 });
+    await using client = openClient(site.url, { timeoutMs: /forever|silent/.test(name) ? 4_000 : 30_000 });
     const [created, updated] = await Promise.all([client.send(create, anyTime), client.send(update, anyTime)]);
     expect(created.outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
     expect(updated.outcome.kind).toBe('unknown');

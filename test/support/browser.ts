@@ -12,6 +12,9 @@ export interface BrowserForTests {
   launch(): Promise<Browser>;
 }
 
+/** For each step in a browser: on a loaded machine, its start alone may take half a minute. */
+const PATIENCE_MS = 120_000;
+
 /** The first one has no windows and the same engine, for less than half the processor time. */
 const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
@@ -29,7 +32,8 @@ export function browserForTests(): BrowserForTests {
   return {
     available: program !== undefined,
     note: program === undefined ? ' (skipped: no chromium on PATH)' : '',
-    launch: () => chromium.launch({ executablePath: pathOf(program ?? 'chromium'), args: ARGUMENTS }),
+    launch: () =>
+      chromium.launch({ executablePath: pathOf(program ?? 'chromium'), args: ARGUMENTS, timeout: PATIENCE_MS }),
   };
 }
 
@@ -50,6 +54,7 @@ const pathOf = (program: string): string => spawnSync('which', [program], { enco
 export async function openPage(
   context: BrowserContext,
 ): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));

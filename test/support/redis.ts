@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 /** A private server that stores nothing on disk unless told to with `CONFIG SET`. */
 export interface PrivateRedis {
@@ -91,13 +91,4 @@ function ready(child: ChildProcess): Promise<void> {
     child.once('error', reject);
     child.once('close', (code) => reject(new Error(`redis-server ended with status ${code}: ${said}`)));
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -1,7 +1,9 @@
 // Found jobs in a browser: adopted by an action whose progress is shown, stopped and continued.
+import { once } from 'node:events';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
+import { type EditingProxy, openEditingProxy } from '../../support/editing-proxy.ts';
 import { openFoundJobs } from '../../support/found-jobs.ts';
 import type { Mirror } from '../../support/mirror.ts';
 import { type Served, serve } from '../served.ts';
@@ -11,10 +13,12 @@ const chromium = browserForTests();
 
 describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
   let mirror: Mirror;
+  let proxy: EditingProxy;
   let served: Served;
   let browser: Browser;
   beforeAll(async () => {
-    ({ mirror } = await openFoundJobs());
+    proxy = await openEditingProxy();
+    ({ mirror } = await openFoundJobs(proxy));
     served = await serve(mirror, { sends: true });
     browser = await chromium.launch();
   });
@@ -22,6 +26,7 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await browser?.close();
     await served?.close();
     await mirror?.close();
+    await proxy?.close();
   });
 
   const mapped = async () => (await served.app.db.query('select from mapping')).length;
@@ -36,8 +41,13 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
 
   it('without scripts: adopting is stopped after the first one', async () => {
     const { context, page, errors, go } = await signInAs(served, browser, 'anna', { javaScriptEnabled: false });
-    // The second one takes until after the stop.
-    await mirror.sandbox.setFaults([{ name: 'latency', ms: 4_000, on: ['show'], after: 1, count: 1 }]);
+    // The second one is shown after the stop.
+    const stopped = new AbortController();
+    let shown = 0;
+    proxy.edit = async (_path, _method, answer) => {
+      if (++shown === 2) await once(stopped.signal, 'abort');
+      return answer;
+    };
     await go('/doubts');
     await page.getByRole('link', { name: 'Adopt those that are certain' }).click();
     await page.getByRole('button', { name: 'Adopt all 3 certain jobs' }).click();
@@ -45,7 +55,7 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await expect.poll(mapped).toBe(1);
     await page.getByRole('button', { name: 'Stop after the present batch' }).click();
     await page.getByText('stopped: 1 of 3 entries').waitFor();
-    await mirror.sandbox.setFaults([]);
+    stopped.abort();
     expect(await mapped()).toBe(1);
     expect(errors).toEqual([]);
     await context.close();
@@ -75,9 +85,9 @@ describe.skipIf(!chromium.available)(`Found jobs${chromium.note}`, () => {
     await page.keyboard.press('Enter');
     // It begins to wait while the page is open, which offers to continue it by then.
     await page.getByText('waiting: 0 of 2 entries').waitFor();
-    await mirror.sandbox.setFaults([]);
     await page.getByRole('button', { name: 'Continue' }).waitFor();
     await tabTo(page, 'Continue');
+    await mirror.sandbox.setFaults([]);
     await page.keyboard.press('Enter');
     // The page follows the progress by itself.
     await page.getByText('done: 2 of 2 entries').waitFor();
