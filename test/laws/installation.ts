@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { TIMING, type Timing } from '../../src/runtime/timing.ts';
@@ -11,6 +12,7 @@ import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runSql } from '../support/sql.ts';
 
 export interface InstallationOptions {
   /** `database`, or a Redis URL. */
@@ -42,7 +44,7 @@ export interface Running {
   readonly child: ChildProcess;
   /** Resolves at the first output, for a worker when it is working; from then on a signal stops the process cleanly. */
   readonly started: Promise<void>;
-  /** Resolves when the process has ended: its status or signal, and its output. */
+  /** Resolves when the process has ended, and with it its database sessions: its status or signal, and its output. */
   readonly ended: Promise<Ended>;
 }
 
@@ -60,6 +62,7 @@ const SHORT = {
 } as const;
 
 const ENTRY = join(packageRoot, 'test/support/entry-with-faults.mjs');
+const POLL_MS = 20;
 const OWNER = ACCOUNTS[0].email;
 
 export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
@@ -68,19 +71,28 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
   const timingEnv = timing === TIMING ? {} : { TIMING: JSON.stringify(timing) };
   const foreign = await makeForeignJobs(mirror);
   const children = new Set<ChildProcess>();
+  let started = 0;
   return {
     ...mirror,
     owner: OWNER,
     foreign,
     spawn(command, env = {}) {
       const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
+      const databaseUrl = named(mirror.env.DATABASE_URL as string, `jobmirror, process ${++started}`);
       const child = spawn(process.execPath, [ENTRY, ...command, ...config], {
-        env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...timingEnv, ...env },
+        env: {
+          PATH: process.env.PATH,
+          HOME: mirror.folder,
+          ...mirror.env,
+          DATABASE_URL: databaseUrl,
+          ...timingEnv,
+          ...env,
+        },
         cwd: mirror.folder,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       children.add(child);
-      return { child, started: firstOutputOf(child), ended: outputOf(child) };
+      return { child, started: firstOutputOf(child), ended: endOf(child, databaseUrl) };
     },
     async close() {
       for (const child of children) child.kill('SIGKILL');
@@ -94,6 +106,32 @@ const firstOutputOf = (child: ChildProcess): Promise<void> =>
     for (const stream of [child.stdout, child.stderr]) stream?.once('data', () => resolve());
     child.once('close', () => resolve());
   });
+
+/** The same database, with the name that the sessions of a process have at the server. */
+function named(databaseUrl: string, name: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('application_name', name);
+  return url.href;
+}
+
+/**
+ * A killed process is waited for until the server has noticed its death: on a loaded machine, one that is started at once could still
+ * find its locks.
+ * @param databaseUrl with the name of the process
+ */
+async function endOf(child: ChildProcess, databaseUrl: string): Promise<Ended> {
+  const end = await outputOf(child);
+  // The database may be away as well.
+  if (end.signal === 'SIGKILL') await untilNoticed(databaseUrl).catch(() => undefined);
+  return end;
+}
+
+/** Resolves when no session of that name is left. */
+async function untilNoticed(databaseUrl: string): Promise<void> {
+  const left = `select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and application_name = current_setting('application_name')`;
+  while ((await runSql(databaseUrl, left)).length > 0) await pause(POLL_MS);
+}
 
 async function outputOf(child: ChildProcess): Promise<Ended> {
   let output = '';

@@ -1,8 +1,9 @@
 // The test databases are separate, and one that is used again is like a new one.
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { runSql } from './sql.ts';
+import { runSql, whenUnused } from './sql.ts';
 
 const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname;
 
@@ -150,3 +151,19 @@ async function rowsOfPool(url: string, statement: string): Promise<readonly unkn
     await pool.end();
   }
 }
+
+it('whenUnused waits for sessions that end after more than the five seconds of Postgres', async () => {
+  const database = await createTestDatabase({ empty: true });
+  const name = `${nameOf(database).slice(1)}_copy`;
+  const server = inject('postgresUrl');
+  const copying = () =>
+    runSql(server, `create database ${name} template ${nameOf(database).slice(1)} strategy file_copy`);
+  const copied = await onConnection(database, async () => {
+    const copied = whenUnused(copying);
+    await pause(7_000);
+    return { copied };
+  });
+  await copied.copied;
+  await runSql(server, `drop database ${name}`);
+  await database.drop();
+});

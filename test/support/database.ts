@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import { openReset, type Reset, resetDatabase } from './reset-database.ts';
 import './reversed-rows.ts';
 import { dropConnections, endIdleConnections, idleConnections, keepConnections } from './reused-connections.ts';
-import { withDatabase } from './sql.ts';
+import { whenUnused, withDatabase } from './sql.ts';
 
 /** A private database; `drop` also ends the connections that are in use. */
 export interface TestDatabase {
@@ -21,7 +21,8 @@ async function keepHouse(statement: string): Promise<void> {
     housekeeping = new pg.Pool({ connectionString: inject('postgresUrl'), max: 1, allowExitOnIdle: true });
     housekeeping.on('error', () => undefined);
   }
-  await housekeeping.query(statement);
+  const pool = housekeeping;
+  await whenUnused(() => pool.query(statement));
 }
 
 /** A copy of a template that this process uses for one test after another. */

@@ -11,7 +11,7 @@ import { migrate } from '../../src/store/postgres/migrate.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { bundleProgram } from './bundle.ts';
 import { describeReset, type Reset } from './reset-database.ts';
-import { runSql, withDatabase } from './sql.ts';
+import { runSql, whenUnused, withDatabase } from './sql.ts';
 import { watchLifeCycle } from './watch-life-cycle.ts';
 
 /** The databases take less than 2 GB at a time, and the server's log of changes up to 2 GB. */
@@ -54,7 +54,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await runSql(server.url, `create database ${template}`);
   await prepare(withDatabase(server.url, template));
   const withAccounts = `${template}_accounts`;
-  await runSql(server.url, `create database ${withAccounts} template ${template} strategy file_copy`);
+  await whenUnused(() => runSql(server.url, `create database ${withAccounts} template ${template} strategy file_copy`));
   await addAccounts(withDatabase(server.url, withAccounts));
   // The first connection after a change of the tables writes a cache file, which the copies then have too.
   const describe = async (name: string): Promise<Template> => ({
@@ -71,7 +71,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       server.url,
       `select datname from pg_database where datname in ('${template}', '${withAccounts}') or datname like 'test\\_${run}\\_%'`,
     );
-    for (const { datname } of left) await runSql(server.url, `drop database ${datname} with (force)`);
+    for (const { datname } of left) await whenUnused(() => runSql(server.url, `drop database ${datname} with (force)`));
     await server.end();
     await rm(runFolder, { recursive: true });
   };

@@ -12,6 +12,21 @@ export async function runSql<Row extends pg.QueryResultRow>(url: string, sql: st
   }
 }
 
+/**
+ * For statements that need a database without sessions. Postgres waits for five seconds for those that end, which is too short on a
+ * loaded machine; here it is a minute.
+ */
+export async function whenUnused<Result>(statement: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await statement();
+    } catch (error) {
+      const isInUse = error instanceof pg.DatabaseError && error.code === '55006';
+      if (!isInUse || tries === 12) throw error;
+    }
+  }
+}
+
 /** The same server's URL with another database. */
 export function withDatabase(url: string, name: string): string {
   const other = new URL(url);
