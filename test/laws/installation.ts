@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { TIMING, type Timing } from '../../src/runtime/timing.ts';
@@ -12,7 +13,6 @@ import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
-import { runSql } from '../support/sql.ts';
 
 export interface InstallationOptions {
   /** `database`, or a Redis URL. */
@@ -126,11 +126,18 @@ async function endOf(child: ChildProcess, databaseUrl: string): Promise<Ended> {
   return end;
 }
 
-/** Resolves when no session of that name is left. */
+/** Resolves when no session of that name is left, except those that wait for a lock: they notice nothing until they have it. */
 async function untilNoticed(databaseUrl: string): Promise<void> {
   const left = `select from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and application_name = current_setting('application_name')`;
-  while ((await runSql(databaseUrl, left)).length > 0) await pause(POLL_MS);
+    where datname = current_database() and pid <> pg_backend_pid() and application_name = current_setting('application_name')
+      and wait_event_type is distinct from 'Lock'`;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    while ((await client.query(left)).rows.length > 0) await pause(POLL_MS);
+  } finally {
+    await client.end();
+  }
 }
 
 async function outputOf(child: ChildProcess): Promise<Ended> {
