@@ -6,6 +6,7 @@ import { runProgram } from '../cli/run-program.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
@@ -73,10 +74,7 @@ describe('a process that adopts jobs', () => {
   it('beside a worker that creates the postings: each gets one job, made or adopted', { timeout: 600_000 }, async ({
     open,
   }) => {
-    const site = {
-      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 10 }',
-      doubts: '{ resolve_after_seconds: 10.5 }',
-    };
+    const site = patientSite(10);
     // Opening the database states that the site has been searched for the feed's jobs.
     const installation = await openWithJobs(open, SLOW, { searched: false, site });
     const { sandbox } = installation;

@@ -7,6 +7,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { patientSite } from '../support/patient-site.ts';
 
 let mirror: Mirror;
 let site: ScriptedSite;
@@ -17,10 +18,7 @@ afterEach(async () => {
 
 const REASON = 'The site answered 500: database is down';
 /** Longer than a busy machine takes: a request without a response would be another reason. */
-const PATIENT = {
-  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
-  doubts: '{ resolve_after_seconds: 31 }',
-};
+const PATIENT = patientSite(30);
 
 /** A site that fails at each create; `get` answers for its list and jobs. */
 async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields = {}): Promise<void> {

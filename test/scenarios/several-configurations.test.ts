@@ -7,6 +7,7 @@ import type { Installation } from '../laws/installation.ts';
 import { lawTest as it, QUEUES } from '../laws/law-test.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 
 /** Writes another configuration, with the feed `name` instead of `acme`. Returns its path. */
 async function configure(installation: Installation, name: string, lines: readonly string[] = []): Promise<string> {
@@ -22,10 +23,7 @@ const start = (installation: Installation, path: string) =>
   installation.spawn(['start', '--config', path], { NO_COLOR: '1' });
 
 /** Longer than a busy machine takes to answer: no create is in doubt. */
-const PATIENT = {
-  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
-  doubts: '{ resolve_after_seconds: 31 }',
-};
+const PATIENT = patientSite(30);
 
 /** CI has it with one of the queues. */
 describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, available }) => {
