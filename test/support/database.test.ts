@@ -1,7 +1,7 @@
 // The test databases are separate, and one that is used again is like a new one.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { runSql, whenUnused } from './sql.ts';
 
@@ -78,6 +78,27 @@ describe('createTestDatabase', () => {
       expect(rows).toEqual([like]);
     });
     await two.drop();
+  });
+
+  it('keeps a limited number of connections, the newest', async () => {
+    const databases = await Promise.all(Array.from({ length: 3 }, () => createTestDatabase()));
+    const clients = databases.flatMap(({ url }) => Array.from({ length: 20 }, () => new pg.Client({ connectionString: url })));
+    await Promise.all(clients.map((client) => client.connect()));
+    const newest = await processOf(clients.at(-1) as pg.Client);
+    for (const client of clients) await client.end();
+    const names = databases.map((database) => nameOf(database).slice(1));
+    await vi.waitFor(
+      async () =>
+        expect(
+          await runSql(
+            inject('postgresUrl'),
+            `select count(*)::int as kept, coalesce(bool_or(pid = ${newest}), false) as newest from pg_stat_activity
+             where datname in (${names.map((name) => `'${name}'`)}) and application_name = 'kept by the tests'`,
+          ),
+        ).toEqual([{ kept: 40, newest: true }]),
+      { timeout: 60_000 },
+    );
+    await Promise.all(databases.map((database) => database.drop()));
   });
 
   it('does not hand out a connection that was ended meanwhile', async () => {

@@ -46,7 +46,11 @@ const connect = prototype.connect as (this: Client, done?: Done) => Promise<unkn
 const end = prototype.end as (this: Client, done?: Done) => Promise<unknown> | undefined;
 const query = prototype.query as (this: Client, statement: unknown, ...rest: unknown[]) => unknown;
 
+/** Kept connections of this process that nobody uses; all processes together must leave the server enough for those in use. */
+const MOST_IDLE = 40;
+
 const reusable = new Set<string>();
+/** In the order in which they were kept. */
 const idle: Idle[] = [];
 const ending = new Set<Promise<void>>();
 
@@ -181,6 +185,7 @@ async function keep(client: Client): Promise<void> {
   });
   connection.unref();
   idle.push(kept);
+  for (const oldest of idle.slice(0, -MOST_IDLE)) forget(oldest).end();
   process.nextTick(() => client.emit('end'));
 }
 
