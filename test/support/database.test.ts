@@ -82,7 +82,9 @@ describe('createTestDatabase', () => {
 
   it('keeps a limited number of connections, the newest', async () => {
     const databases = await Promise.all(Array.from({ length: 3 }, () => createTestDatabase()));
-    const clients = databases.flatMap(({ url }) => Array.from({ length: 20 }, () => new pg.Client({ connectionString: url })));
+    const clients = databases.flatMap(({ url }) =>
+      Array.from({ length: 20 }, () => new pg.Client({ connectionString: url })),
+    );
     await Promise.all(clients.map((client) => client.connect()));
     const newest = await processOf(clients.at(-1) as pg.Client);
     for (const client of clients) await client.end();
