@@ -381,7 +381,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/pull/waiting-records.ts',
     find: 'this.#keep(packedPosting, 0, packedPosting.length, NOTHING)',
     put: 'packedPosting',
-    tests: ['test/jobs/pull-feed.test.ts'],
+    tests: ['test/pull/waiting-records.test.ts'],
   },
   // The same row under another header is another record; a table that may have been cut, or hides rows, is not complete.
   {
