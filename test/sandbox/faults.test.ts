@@ -165,7 +165,7 @@ describe('connections', () => {
   });
 
   it('refuse with a time: ends by itself', async () => {
-    await set('refuse=ms:40');
+    await set('refuse=ms:2000');
     expect(await create()).toBe('ECONNREFUSED');
     await expect.poll(create, { interval: 20 }).toMatchObject({ status: 201 });
   });

@@ -283,7 +283,7 @@ describe('probe', () => {
     expect(probed).toEqual({ kind: 'unreachable', mayResume: false, found: false, message });
   });
 
-  let tls: RawSite;
+  let tls: Awaited<ReturnType<typeof openTlsSite>>;
   let mute: RawSite;
   beforeAll(async () => {
     tls = await openTlsSite();

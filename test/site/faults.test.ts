@@ -183,7 +183,7 @@ describe('started, but no status came back: unknown, sent once', () => {
       const { outcome, response } = await client.send(request, anyTime);
       expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
       expect(response).toBeUndefined();
-      expect(site.connections()).toBe(1);
+      expect(site.usedConnections()).toBe(1);
     };
     await Promise.all(all.map(fails));
   });

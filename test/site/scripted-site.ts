@@ -52,6 +52,8 @@ export interface RawSite extends AsyncDisposable {
   readonly url: URL;
   /** Number of connections opened. */
   readonly connections: () => number;
+  /** Number of connections on which something arrived: undici opens another one after it has aborted a request. */
+  readonly usedConnections: () => number;
 }
 
 /** A TCP server with a handler for each connection. */
@@ -63,11 +65,16 @@ export async function openRawSite(treat: (socket: Socket) => void): Promise<RawS
     treat(socket);
   });
   const url = await listen(server);
-  return { url, connections: () => sockets.length, [Symbol.asyncDispose]: () => closeServer(server, sockets) };
+  return {
+    url,
+    connections: () => sockets.length,
+    usedConnections: () => sockets.filter(({ bytesRead }) => bytesRead > 0).length,
+    [Symbol.asyncDispose]: () => closeServer(server, sockets),
+  };
 }
 
 /** A server with a self-signed certificate. */
-export async function openTlsSite(): Promise<RawSite> {
+export async function openTlsSite(): Promise<Omit<RawSite, 'usedConnections'>> {
   let connections = 0;
   const server = createTlsServer({ cert: certificate, key }, (_request, response) => response.end());
   server.on('connection', () => {
