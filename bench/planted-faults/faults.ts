@@ -193,6 +193,12 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/decode/gunzip.ts',
+    find: ', ...ONE_BY_ONE',
+    put: '',
+    tests: ['test/feed/gunzip.test.ts'],
+  },
+  {
+    file: 'src/feed/decode/gunzip.ts',
     find: "? new BrokenOff('the gzip data ends in the middle')",
     put: "? new Error('the gzip data ends in the middle')",
     tests: ['test/feed/cut-feeds.test.ts'],

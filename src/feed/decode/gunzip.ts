@@ -5,6 +5,11 @@ import { BrokenOff, reasonOf } from '../source/source.ts';
 import { readHead } from './read-head.ts';
 
 const OUTPUT_BYTES = 524_288;
+/**
+ * The engine offers each chunk as it has written it. Otherwise a slow consumer would get several small ones joined in a buffer of
+ * their own, and the engine's buffer would be released although it is still written to, which ends the process.
+ */
+const ONE_BY_ONE = { readableObjectMode: true, readableHighWaterMark: 1 };
 /** A `.gz` file that the server compresses again for transfer has two layers; a feed never has more. */
 const MAX_LAYERS = 2;
 
@@ -30,7 +35,7 @@ export async function* decompress(
 }
 
 async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const engine = createGunzip({ chunkSize: OUTPUT_BYTES });
+  const engine = createGunzip({ chunkSize: OUTPUT_BYTES, ...ONE_BY_ONE });
   let fed = 0;
   const feed = async () => {
     for await (const chunk of chunks) {
