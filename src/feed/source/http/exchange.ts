@@ -19,6 +19,8 @@ export interface HttpRequest {
 
 export interface HttpExchange {
   readonly response: IncomingMessage;
+  /** The IP address of the server. The socket no longer knows it once the server has closed the connection. */
+  readonly connectedTo: string | undefined;
   /** A connection failure after the response head. The body may look complete despite it. */
   failure?: Error;
 }
@@ -55,7 +57,7 @@ export async function send(request: HttpRequest, { signal, network }: HttpCondit
       url.protocol === 'https:' ? requestHttps(bare, { ...options, ...tlsOptions(tls) }) : requestHttp(bare, options);
     let exchange: HttpExchange | undefined;
     sent.on('response', (response) => {
-      exchange = { response };
+      exchange = { response, connectedTo: response.socket.remoteAddress };
       resolve(exchange);
     });
     sent.on('error', (error) => {

@@ -55,8 +55,7 @@ async function follow(
     const headers = { ...plain, ...secrets, ...headersFor?.(url) };
     const sent = await sendOnce({ url, method, headers, body, tls, mustBePublic }, conditions);
     if (sent.kind === 'failed') return sent;
-    const { response } = sent.exchange;
-    const connectedTo = response.socket.remoteAddress;
+    const { response, connectedTo } = sent.exchange;
     if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
     const status = response.statusCode ?? 0;
     if (!REDIRECTS.has(status)) return { kind: 'answered', url, exchange: sent.exchange };
