@@ -336,8 +336,8 @@ describe('reading time', () => {
   it('is limited by a minimum rate', async () => {
     const server = await serve((socket) => {
       socket.write(head);
-      let at = 0;
-      const drip = setInterval(() => socket.write(feed.subarray(at, ++at)), 10);
+      // Never a whole record.
+      const drip = setInterval(() => socket.write(' '), 10);
       socket.on('close', () => clearInterval(drip));
     });
     const { reading } = await read(

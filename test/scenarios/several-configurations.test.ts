@@ -45,6 +45,9 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
       const leading = start(installation, one);
       await leading.started;
       await pulled('one', 1);
+      // A job that is being created is one that the search for the jobs of feed two does not know, with the same reference.
+      const mapped = async () => (await db.query(`select from mapping where feed = 'one'`)).length;
+      await expect.poll(mapped).toBe(3);
       const synced = await runProgram({ ...installation, configPath: two }, 'sync');
       expect(synced).toMatchObject({ status: 0, out: expect.stringMatching(/^two: .* 3 created/m) });
       expect([...(await installation.siteJobs()).keys()]).toEqual(expect.arrayContaining(['p1', 'p2', 'p3']));
