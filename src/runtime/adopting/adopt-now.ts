@@ -25,7 +25,7 @@ const MOST_AT_ONCE = 2;
 export function adoptNow(app: App, engine: Engine): AdoptNow {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Those whose end is stored, so that people see it, and which still hold their feed's lock. */
+  /** Those whose end is being stored, so that people see it, and which still hold their feed's lock. */
   const ended = new Map<FeedName, Promise<void>>();
   const connectionOf = (site: SiteName) => engine.siteContexts.get(site);
 
@@ -47,7 +47,8 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
     };
     await withAdopting(app, feed, options, async (adopting) => {
       const refused = await whyNot(app, adopting, request);
-      if (refused !== undefined) return onStart({ kind: 'refused', message: refused });
+      // Answered once the lock is released, so that the next request is not refused because of this one.
+      if (refused !== undefined) throw new UserError(refused);
       const { worker } = engine.self;
       const { site } = adopting;
       const detail = detailOf(request);
@@ -57,8 +58,8 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
         actor,
         run: number,
         progress: () => ({ worker: engine.self.worker, text: latest }),
+        onEnd,
       });
-      onEnd();
     });
   }
 

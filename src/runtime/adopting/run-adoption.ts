@@ -32,6 +32,8 @@ export interface RunningAdoption {
   readonly actor: string;
   readonly run: number;
   readonly progress: () => { readonly worker: number; readonly text: string | undefined };
+  /** Called before the end is stored, and so before anybody can see it. */
+  readonly onEnd: () => void;
 }
 
 const NOTED_EVERY_MS = 1_000;
@@ -69,6 +71,7 @@ export async function runAdoption(
   crossStep('matching-done');
   // A run that did not end may have adopted some of what is still proposed.
   if (end.state !== 'done') await removeDecided(db, feed).catch(() => undefined);
+  running.onEnd();
   await endAdoptRun(db, feed, run, end).catch((error: unknown) =>
     log.warn({ err: error, feed, run }, 'the end of matching jobs could not be stored'),
   );
