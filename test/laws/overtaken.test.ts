@@ -48,7 +48,7 @@ describe('a pull that was overtaken', () => {
          and l.database = (select oid from pg_database where datname = current_database())`,
     );
     const { status, created, pending } = await installation.sync();
-    // The first one may start again before everything is created, and counts the rest.
+    // The first pull may start again before everything is created; it then counts the rest.
     expect([status, created + pending]).toEqual(['mirrored', 4]);
     release();
     // It starts again, or finds that the other pull is running.

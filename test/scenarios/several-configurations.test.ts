@@ -45,7 +45,7 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, 
       const leading = start(installation, one);
       await leading.started;
       await pulled('one', 1);
-      // A job that is being created is one that the search for the jobs of feed two does not know, with the same reference.
+      // Feed two has the same references: its search of the site would find jobs of feed one that are created, but not yet recorded.
       const mapped = async () => (await db.query(`select from mapping where feed = 'one'`)).length;
       await expect.poll(mapped).toBe(3);
       const synced = await runProgram({ ...installation, configPath: two }, 'sync');
