@@ -1,5 +1,5 @@
 // Reading files and standard input: encodings, gzip, limits, and files that change or are unreadable.
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFeed } from '../../src/feed/read-feed.ts';
+import { canListOpenFiles, isFileOpen } from '../support/open-files.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 import { read, sourceOf } from './collect.ts';
 
@@ -295,18 +296,10 @@ describe.skipIf(!hasSharedFeeds)(`hostile feeds${sharedFeedsNote}`, () => {
   });
 });
 
-it.skipIf(!existsSync('/proc/self/fd'))('a file is closed if reading never starts', async () => {
+it.skipIf(!canListOpenFiles)('a file is closed if reading never starts', async () => {
   const path = write(utf8, 'given-up.xml');
-  const isOpen = () =>
-    readdirSync('/proc/self/fd').some((fd) => {
-      try {
-        return readlinkSync(`/proc/self/fd/${fd}`) === path;
-      } catch {
-        return false;
-      }
-    });
   const opened = await openFeed(sourceOf({ location: path }), { signal: new AbortController().signal });
-  expect(isOpen()).toBe(true);
+  expect(isFileOpen(path)).toBe(true);
   if (opened.kind === 'opened') opened.close();
-  await expect.poll(isOpen).toBe(false);
+  await expect.poll(() => isFileOpen(path)).toBe(false);
 });

@@ -41,10 +41,14 @@ export interface BackupSummary {
 }
 
 /**
- * Yields the parts of a backup, and at the end returns its summary: only then is it certain that the file is whole.
+ * Passes on the parts of a backup one after another, and at the end returns its summary: only then is it certain that the file
+ * is whole. Whatever `take` throws ends the reading.
  * @throws BackupFileError
  */
-export async function* readBackup(path: string): AsyncGenerator<BackupPart, BackupSummary> {
+export async function readBackup(
+  path: string,
+  take: (part: BackupPart) => Promise<void> | void,
+): Promise<BackupSummary> {
   const file = await open(path, 'r');
   try {
     const bytes = (await file.stat()).size;
@@ -52,7 +56,7 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart, Back
     const check = new BackupCheck();
     for await (const { kind, content, head } of readFrames(file, bytes)) {
       const part = check.take(kind, head, content);
-      if (part !== undefined) yield part;
+      if (part !== undefined) await take(part);
     }
     return { ...check.summary(), bytes };
   } finally {
@@ -61,13 +65,10 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart, Back
 }
 
 /** Reads the whole file and checks it. @throws BackupFileError also if a newer version wrote it */
-export async function checkBackup(path: string): Promise<BackupSummary> {
-  const parts = readBackup(path);
-  for (;;) {
-    const next = await parts.next();
-    if (next.done === true) return next.value;
-    if (next.value.kind === 'header') await expectKnown(next.value.header);
-  }
+export function checkBackup(path: string): Promise<BackupSummary> {
+  return readBackup(path, async (part) => {
+    if (part.kind === 'header') await expectKnown(part.header);
+  });
 }
 
 /** @throws BackupFileError if the migrations of the backup are not all known: a newer version wrote it. */

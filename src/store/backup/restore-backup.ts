@@ -121,19 +121,10 @@ async function dropOwn(tx: Queryable, own: OwnObjects): Promise<void> {
 
 /** Makes the tables as they were when the backup was written, fills them, and then brings them to this version's schema. */
 async function load(session: Session, path: string, texts: ReadonlyMap<string, string>): Promise<BackupSummary> {
-  const parts = readBackup(path);
   let loading: TableLoad | undefined;
   let had: ReadonlySet<string> = new Set();
   const tables: string[] = [];
-  for (;;) {
-    const next = await parts.next();
-    if (next.done === true) {
-      await session.query(tables.map((name) => `alter table ${name} enable trigger user`).join('; '));
-      await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
-      await session.query(`analyze ${tables.join(', ')}`);
-      return next.value;
-    }
-    const part = next.value;
+  const backup = await readBackup(path, async (part) => {
     switch (part.kind) {
       case 'header':
         await expectKnown(part.header);
@@ -157,7 +148,11 @@ async function load(session: Session, path: string, texts: ReadonlyMap<string, s
       default:
         part satisfies never;
     }
-  }
+  });
+  await session.query(tables.map((name) => `alter table ${name} enable trigger user`).join('; '));
+  await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
+  await session.query(`analyze ${tables.join(', ')}`);
+  return backup;
 }
 
 const NAME = /^\w+$/;

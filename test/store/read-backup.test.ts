@@ -1,0 +1,48 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { frameHead, MAGIC } from '../../src/store/backup/backup-frames.ts';
+import { checkBackup, readBackup } from '../../src/store/backup/read-backup.ts';
+import { canListOpenFiles, isFileOpen } from '../support/open-files.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'jobmirror-read-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A backup that has only its header. */
+async function writeHeader(migrations: readonly string[]): Promise<string> {
+  const path = join(folder, `${migrations}.backup`);
+  const header = Buffer.from(JSON.stringify({ jobmirror: '1.0.0', migrations }));
+  await writeFile(path, Buffer.concat([MAGIC, gzipSync(Buffer.concat([frameHead('H', header.length), header]))]));
+  return path;
+}
+
+const warnings: string[] = [];
+const note = ({ message }: Error) => void warnings.push(message);
+beforeAll(() => void process.on('warning', note));
+afterAll(() => void process.off('warning', note));
+
+/** Garbage collection also closes a file that was left open, and warns of it. */
+async function expectClosed(path: string): Promise<void> {
+  await expect.poll(() => isFileOpen(path)).toBe(false);
+  await setTimeout(10);
+  expect(warnings).toEqual([]);
+}
+
+it.skipIf(!canListOpenFiles)('closes the file of a newer version', async () => {
+  const path = await writeHeader(['9001_later.sql']);
+  await expect(checkBackup(path)).rejects.toThrow('update jobmirror');
+  await expectClosed(path);
+});
+
+it.skipIf(!canListOpenFiles)('closes the file if a part of it can’t be taken', async () => {
+  const path = await writeHeader(['0001_schema.sql']);
+  const taken = readBackup(path, () => Promise.reject(new Error('no room')));
+  await expect(taken).rejects.toThrow('no room');
+  await expectClosed(path);
+});
