@@ -2,6 +2,7 @@
 // others'.
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/alerts/evaluator.ts';
+import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
 import { HELD_KEYS } from '../../src/store/locks/live-workers.ts';
 import {
   type Alerting,
@@ -151,4 +152,17 @@ it('events that several configurations ask for are written once', async () => {
   await alerting.mirror.sync();
   const [first] = all;
   expect(first && (await eventsOf(first)).map(({ key }) => key).sort()).toEqual(['p1', 'p2', 'x']);
+});
+
+it('the subscription of a process that has just started is not ended by one that renews its own', async () => {
+  alerting = await openAlerting(', on: [posting.mirrored]');
+  const [first, second] = [await alerting.process(), await alerting.process(on('posting.rejected'))];
+  const { db } = first.app;
+  const own = { destination: 'ops', evaluator: (await evaluatorKeys(first.app))('ops'), feeds: undefined };
+  await second.start(IDLE_ALERTS);
+  await setSubscriptions(db, ['acme'], [{ ...own, events: ['posting.mirrored'] }]);
+  expect(await db.query('select events from posting_subscription order by events')).toEqual([
+    { events: ['posting.mirrored'] },
+    { events: ['posting.rejected'] },
+  ]);
 });

@@ -4,7 +4,7 @@ import { type AlertDestination, namedFeeds } from '../../config/config.ts';
 import { type Rounds, startRounds } from '../../flow/rounds.ts';
 import { TOPICS } from '../../store/alert/outbox.ts';
 import { setSubscriptions } from '../../store/alert/subscriptions.ts';
-import { standForLead } from '../../store/locks/leadership.ts';
+import { type Leadership, standForLead } from '../../store/locks/leadership.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
 import type { App } from '../app.ts';
 import { evaluateAlerts } from './evaluate.ts';
@@ -38,6 +38,12 @@ export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promi
       else log.warn({ destination }, 'events of postings are written again; some were not');
     }
   }
+  const watched = [...config.alerts.values()].map((destination) => {
+    const evaluator = evaluatorOf(destination.name);
+    return { destination, evaluator, lead: standForLead(db, evaluator) };
+  });
+  // Until a live process holds their locks, any other process ends the subscriptions of this configuration when it renews its own.
+  await Promise.all(watched.map(({ lead }) => lead.holds()));
   // Events count from the start on.
   await renewSubscriptions();
   const all = [
@@ -46,9 +52,7 @@ export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promi
       trouble: 'events of postings not asked for, will retry',
     }),
     // Apart, so that a slow destination delays no other one.
-    ...[...config.alerts.values()].map((destination) =>
-      watch(app, destination, evaluatorOf(destination.name), runningSince, timing),
-    ),
+    ...watched.map((each) => watch(app, each, runningSince, timing)),
   ];
   return {
     async stop() {
@@ -57,15 +61,14 @@ export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promi
   };
 }
 
+interface Watched {
+  readonly destination: AlertDestination;
+  readonly evaluator: string;
+  readonly lead: Leadership;
+}
+
 /** Evaluates and sends each topic on its own: neither a slow destination nor a million messages delay the other parts. */
-function watch(
-  app: App,
-  destination: AlertDestination,
-  evaluator: string,
-  runningSince: Date,
-  timing: AlertTiming,
-): Rounds {
-  const lead = standForLead(app.db, evaluator);
+function watch(app: App, { destination, evaluator, lead }: Watched, runningSince: Date, timing: AlertTiming): Rounds {
   const fields = { destination: destination.name };
   async function evaluateIfLeading(): Promise<void> {
     if (await lead.holds()) await evaluateAlerts(app, destination, evaluator, runningSince);
