@@ -136,7 +136,7 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
   for (const siteJobId of await dueOrphans(siteContext.db, siteContext.site, ORPHANS_AT_ONCE)) {
     await siteContext.rateLimiter.take(signal);
     // A create may have returned this ID meanwhile: from here on, such a create knows about the delete.
-    if (!(await takeOrphan(siteContext.db, siteContext.site, siteJobId, ORPHAN_RETRY_MS))) continue;
+    if (!(await takeOrphan(siteContext.db, siteContext, siteJobId, ORPHAN_RETRY_MS))) continue;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const exchange = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const { outcome, durationMs } = exchange;

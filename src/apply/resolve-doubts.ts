@@ -2,6 +2,7 @@
 import { checkDelays } from '../plan/check-delay.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
+import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { decideDoubts } from './decide-doubts.ts';
@@ -61,6 +62,8 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     return 0;
   }
   crossStep('doubt-listed');
+  // Reading the list takes long, and what another place shows says nothing about a create that was sent meanwhile.
+  if (await isSiteElsewhere(db, site, siteContext.address)) return 0;
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
   return decideDoubts(siteContext, decidable, matching, signal);

@@ -5,6 +5,7 @@ import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
+import { isSiteElsewhere } from '../store/site/known-address.ts';
 import {
   endSearch,
   feedsToCheck,
@@ -65,6 +66,8 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
     return false;
   }
   crossStep('site-read');
+  // The list of another place does not show which jobs the site has.
+  if (await isSiteElsewhere(db, site, siteContext.address)) return false;
   for (const feed of feeds) {
     const found = await endSearch(db, feed, site, referenceField, undefined);
     log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'site searched for jobs of the feed');

@@ -3,13 +3,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
+import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
+import { checkSite } from '../../src/apply/search-site.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { textOf } from '../../src/plan/message.ts';
-import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addressOf } from '../../src/site/base-address.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
+import { takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
 import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
+import { openStage } from '../review/stage.ts';
+import { ageDoubts } from '../support/age-doubts.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -162,6 +167,36 @@ describe('a site that has jobs', () => {
       resumed: false,
     });
     expect(mirror.sandbox.requests.total()).toBe(total);
+  });
+
+  it('is neither searched nor listed for doubts by a process whose round began before the move', async () => {
+    const stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
+    mirror = stage.mirror;
+    const { db } = stage.app;
+    await stage.pull(postings(2));
+    await stage.fail('p1', 'in_doubt');
+    await db.query('update feed_state set site_checked_at = null');
+    await ageDoubts(db);
+    await setAddress(db, board, 'elsewhere.example.com');
+    const siteContext = (await mirror.engine()).siteContexts.get(board) as SiteContext;
+    const { signal } = new AbortController();
+    const doubt = () => db.query('select state, list_checks from change where key = $1', ['p1']);
+    const searched = () => db.query('select feed from feed_state where site_checked_at is not null');
+
+    expect(await resolveDoubts(siteContext, signal)).toBe(0);
+    expect(await doubt()).toEqual([{ state: 'in_doubt', list_checks: 0 }]);
+    expect(await checkSite(siteContext, signal)).toBe(false);
+    expect(await searched()).toEqual([]);
+    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '77', 'acme', 'gone')`);
+    const take = (address: string) => takeOrphan(db, { site: board, address }, siteJobId('77'), 60_000);
+    expect([await take(siteContext.address), await take('elsewhere.example.com')]).toEqual([false, true]);
+
+    // As it would have done before.
+    await setAddress(db, board, siteContext.address);
+    await resolveDoubts(siteContext, signal);
+    expect(await doubt()).toEqual([{ state: 'in_doubt', list_checks: 1 }]);
+    expect(await checkSite(siteContext, signal)).toBe(true);
+    expect(await searched()).toEqual([{ feed: 'acme' }]);
   });
 });
 

@@ -49,6 +49,12 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
   );
 }
 
+/** Whether the site's jobs are elsewhere: a person may have moved it while another process still runs with the former address. */
+export async function isSiteElsewhere(db: Queryable, site: SiteName, address: string): Promise<boolean> {
+  const rows = await db.query('select from site_state where site = $1 and address <> $2', [site, address]);
+  return rows.length > 0;
+}
+
 /** All names under which the database knows the site of this address: a job of one of them is a job of all. */
 export async function namesOfSite(db: Queryable, site: SiteName): Promise<SiteName[]> {
   const rows = await db.query<{ site: string }>(

@@ -37,12 +37,21 @@ export async function undeletedOrphans(db: Queryable): Promise<ReadonlyMap<FeedN
   return new Map(rows.map(({ feed, n }) => [feed, n]));
 }
 
-/** Reserves one for `delayMs`; `false` if it is no longer an orphan or another worker has reserved it. */
-export async function takeOrphan(db: Queryable, site: SiteName, id: SiteJobId, delayMs: number): Promise<boolean> {
+/**
+ * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, or the site's jobs are not at
+ * this address any more.
+ */
+export async function takeOrphan(
+  db: Queryable,
+  { site, address }: { readonly site: SiteName; readonly address: string },
+  id: SiteJobId,
+  delayMs: number,
+): Promise<boolean> {
   const rows = await db.query(
     `update orphan_site_job set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
-     where site = $1 and site_job_id = $2 and not_before <= now() returning site`,
-    [site, id, delayMs / 1000],
+     where site = $1 and site_job_id = $2 and not_before <= now()
+       and not exists (select from site_state s where s.site = $1 and s.address <> $4) returning site`,
+    [site, id, delayMs / 1000, address],
   );
   return rows.length > 0;
 }
