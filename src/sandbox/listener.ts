@@ -40,7 +40,11 @@ export async function listen(server: Server, host: string, port: number, log: Sa
     clearTimeout(timer);
     if (!refusing || closed) return;
     refusing = false;
-    await open(found);
+    // Somebody else may have taken the port: then it refuses until it can listen again.
+    await open(found).catch((error: unknown) => {
+      refusing = true;
+      throw error;
+    });
   };
   return {
     port: found,
