@@ -7,7 +7,8 @@ import { runAsked } from './run-program.ts';
 
 let stage: Stage;
 beforeEach(async () => {
-  stage = await openStage();
+  // Longer than a test takes on a busy machine.
+  stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
   await stage.pull([posting('p1', { title: 'Night nurse' })]);
   await stage.fail('p1', 'in_doubt', 'time-out');
 });

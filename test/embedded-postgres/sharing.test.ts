@@ -37,6 +37,12 @@ async function halfMadeCluster(): Promise<string> {
 
 const started = 'select pg_postmaster_start_time()::text as start';
 
+/** The server notices only with a delay that a member was killed. */
+const untilAlone = (url: string) =>
+  expect
+    .poll(() => runSql(url, `select count(*)::int as members from pg_locks where locktype = 'advisory' and granted`))
+    .toEqual([{ members: 1 }]);
+
 describe('members of one server', () => {
   it('that start at the same time create one cluster and one server, also after one was killed while it created the cluster; the last to leave stops it', async () => {
     const dataDir = await halfMadeCluster();
@@ -99,6 +105,7 @@ describe('a member killed with -9', () => {
       await other.kill('SIGKILL');
       const next = await openEmbeddedServer(dataDir, withoutSync);
       expect(await runSql(next.url(), started)).toEqual([before]);
+      await untilAlone(next.url());
       await next.leave();
       expect(postmasterPid(dataDir)).toBeUndefined();
     },
@@ -110,7 +117,7 @@ describe('a member killed with -9', () => {
     while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
     await killed.kill('SIGKILL');
     const next = await openEmbeddedServer(dataDir, withoutSync);
-    await runSql(next.url(), 'select 1');
+    await untilAlone(next.url());
     await next.leave();
     expect(postmasterPid(dataDir)).toBeUndefined();
   });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { versionOf } from '../../src/feed/source/http/http-version.ts';
 import { boundVersion } from '../../src/feed/source/request-digest.ts';
 import type { Network } from '../../src/feed/source/source.ts';
+import { freePort } from '../support/free-port.ts';
 import { read, sourceOf } from './collect.ts';
 import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
 
@@ -167,9 +168,7 @@ describe('responses that are not a feed', () => {
   });
 
   it('a port that nothing listens on', async () => {
-    const server = await serveRaw(() => undefined);
-    await server.close();
-    const { reading } = await read({ location: `${server.origin}/a` });
+    const { reading } = await read({ location: `http://127.0.0.1:${await freePort()}/a` });
     expect(reading).toMatchObject({
       kind: 'failed',
       message: expect.stringMatching(/127\.0\.0\.1:\d+\/a can't be reached: .*ECONNREFUSED/),

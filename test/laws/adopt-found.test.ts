@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -23,7 +24,7 @@ async function progress(installation: Installation): Promise<unknown> {
 it('killed before and after an adoption: what was done is counted once, and the rest is continued', {
   timeout: 300_000,
 }, async ({ open }) => {
-  const installation = await open({ queue: 'database', searched: true });
+  const installation = await open({ queue: 'database', searched: true, site: patientSite(20) });
   for (const one of list) await makeJob(installation, { ...jobOf(one), description: 'by hand' });
   await installation.writeFeed(feedXml(list));
   expect(await installation.sync()).toMatchObject({ in_doubt: 4, created: 0 });

@@ -7,6 +7,7 @@ import { readAdoptRun } from '../../src/store/mapping/adopt/adopt-runs.ts';
 import { spread } from '../support/extent.ts';
 import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation, Running } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -47,7 +48,7 @@ async function killedAt(installation: Installation, step: string, body: unknown)
 }
 
 it('a process that dies while it matches or adopts jobs for the page', { timeout: 600_000 }, async ({ open }) => {
-  const installation = await open({ searched: true });
+  const installation = await open({ searched: true, site: patientSite(20) });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(list));
   const [one, two, three] = list.map(jobOf) as [Record<string, string>, ...Record<string, string>[]];

@@ -25,7 +25,8 @@ const listOf = (count: number): readonly TestPosting[] => [...postings(count), p
 /** The site has a job of each posting but one, some with another description; the database knows nothing. */
 async function openWithJobs(open: Open, count: number, options: InstallationOptions = {}): Promise<Installation> {
   const pageSize = Math.ceil(count / 3);
-  const installation = await open({ queue: 'database', searched: true, sandbox: { pageSize }, ...options });
+  const site = patientSite(20);
+  const installation = await open({ queue: 'database', searched: true, sandbox: { pageSize }, site, ...options });
   await installation.writeFeed(feedXml(listOf(count)));
   const jobs = postings(count).map(jobOf);
   const edited = jobs.slice(0, EDITED).map((fields) => ({ ...fields, description: 'by hand' }));

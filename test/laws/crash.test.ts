@@ -4,6 +4,7 @@ import type { Queryable } from '../../src/store/postgres/database.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, type Open, QUEUES } from './law-test.ts';
@@ -144,7 +145,7 @@ describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', { concurre
         queue,
         searched: true,
         sandbox: { pageSize: 5 },
-        site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
+        site: patientSite(20, 1),
       });
       await installation.writeFeed(feedXml(BEFORE));
       await installation.sync();

@@ -154,7 +154,9 @@ async function rename({ installation, former, setup, story }: Life): Promise<voi
     story.push(`  rename: ${errors.trim()}`);
     // The former feed was never recorded, so there is nothing to rename.
     if (/records no feed|knows no feed|no feed/.test(errors)) return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // What a killed process was sending is recovered by one that runs.
+    await installation.engine();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
   }
   throw new Error('the feed could not be renamed');
 }

@@ -95,7 +95,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const installation = await open({ queue, databaseUrl: await server.newDatabase(), site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
       // Slow enough that all states pass before the end.
-      await installation.sandbox.setFaults([{ name: 'latency', ms: 600 }]);
+      await installation.sandbox.setFaults([{ name: 'latency', ms: 1_000 }]);
       for (const { pass } of passed) {
         await untilProgress(installation, begun);
         await pass(server);

@@ -4,6 +4,7 @@ import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { reviewEntries } from '../../src/store/review/review-entries.ts';
+import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -13,6 +14,7 @@ import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
+const BOARD = 'board' as SiteName;
 const MADE = { name: '500', made: true, on: ['create'] } as const;
 const NOT_MADE = { name: '500', made: false, on: ['create'] } as const;
 /** Nothing but a person ends a doubt, so a slow machine must not cause any. */
@@ -30,7 +32,7 @@ async function entriesOf(installation: Installation): Promise<{ id: number; kind
 
 async function resolve(installation: Installation, entry: number, verdict: PersonsVerdict) {
   const { db } = await installation.app();
-  const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName);
+  const siteContext = (await installation.engine()).siteContexts.get(BOARD);
   const { referenceField } = siteContext?.policy ?? {};
   // The sandbox has no request left that may still arrive.
   const site = siteContext && { client: siteContext.client, referenceField, resolveAfterMs: 0 };
@@ -76,13 +78,17 @@ describe('without a list action', { concurrent: true }, () => {
     expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 0 });
     const [entry] = await entriesOf(installation);
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
+    const { db } = await installation.app();
+    await pauseSite(db, BOARD, 'a test', undefined);
     await resolve(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
     // The newer change is kept, and needs no further pull.
-    const { db } = await installation.app();
     expect(await db.query(`select desired, operation, fields->>'title' as title from change`)).toEqual([
       { desired: 'present', operation: 'update', title: 'Head nurse' },
     ]);
-    expect(await installation.sync()).toMatchObject({ requests: 1 });
+    installation.sandbox.requests.clear();
+    await resumeSite(db, BOARD);
+    await installation.sync();
+    expect(installation.sandbox.requests.recent().map(({ method }) => method)).toEqual(['PUT']);
     await checkLaws(installation, newer);
   });
 

@@ -28,7 +28,7 @@ it('killed at one step after another: the next process ends what was begun', { t
   await installation.writeFeed(feedXml(ALL));
   await installation.sync();
   const { db } = await installation.app();
-  await db.query(`update mapping set mapped_at = now() - interval '30 days' where key in ('p1', 'p2')`);
+  await db.query(`update mapping set mapped_at = now() - interval '720 hours' where key in ('p1', 'p2')`);
   await installation.stopEngine();
   for (const step of firstOf(DEATHS, 2)) {
     const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;

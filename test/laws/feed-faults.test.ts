@@ -8,6 +8,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
 import { firstOf, ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -128,7 +129,7 @@ describe('a feed that', { concurrent: true }, () => {
 
   it('erodes by 15 % a pull is held at the second', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(!runsEverything, ONLY_IN_ALL);
-    const installation = await open();
+    const installation = await open({ site: patientSite(20) });
     let size = 40;
     await installation.writeFeed(feedXml(postings(size)));
     await installation.sync();

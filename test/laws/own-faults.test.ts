@@ -11,6 +11,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -234,7 +235,7 @@ describe('a change that cannot be processed', () => {
       if (!available) skip();
       const installation = await open({
         queue,
-        site: { retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
+        site: { ...patientSite(20), retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
       });
       await installation.sandbox.setFaults([{ name: '401' }]);
       await installation.writeFeed(feedXml([posting('a'), posting('b')]));

@@ -4,6 +4,7 @@ import type { Step } from '../../src/telemetry/steps.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
@@ -13,7 +14,12 @@ const list = postings(12);
 
 /** The database is older than the site: four jobs were made again, two deleted, and three are unknown. */
 async function openOutdated(open: Open): Promise<Installation> {
-  const installation = await open({ queue: 'database', searched: true, sandbox: { pageSize: 5 } });
+  const installation = await open({
+    queue: 'database',
+    searched: true,
+    sandbox: { pageSize: 5 },
+    site: patientSite(20),
+  });
   await installation.writeFeed(feedXml(list));
   expect(await installation.sync()).toMatchObject({ created: 12 });
   const { sandbox } = installation;

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -32,7 +33,7 @@ const REKEY = ['feeds', 'rekey', 'acme', '--sure', '--json'];
 
 describe('a process that binds new keys', () => {
   it('killed after a part of them: the next one binds the rest', { timeout: 600_000 }, async ({ open }) => {
-    const installation = await open({ searched: true });
+    const installation = await open({ searched: true, site: patientSite(20) });
     const former = wards('a', MANY);
     await installation.writeFeed(feedXml(former));
     await storeJobs(installation, former.map(jobOf));

@@ -66,6 +66,7 @@ describe('several workers', { concurrent: true }, () => {
       const claims = await noteClaims(installation);
       const workers = new Set<number>();
       const first = installation.spawn(['work']);
+      await first.started;
       const sync = installation.spawn(['sync', '--json']);
       await watch(installation, 0.15 * feed.length, workers);
       const second = installation.spawn(['work']);

@@ -195,7 +195,7 @@ async function letTimePass({ installation, random, feed, story }: Life, aged: Se
   const { db } = await installation.app();
   const keys = random.some(feed.postings, random.number(3)).map(({ key }) => key);
   await db.query(
-    `update mapping set mapped_at = now() - interval '30 days' where feed = 'acme' and key = any($1::text[])`,
+    `update mapping set mapped_at = now() - interval '720 hours' where feed = 'acme' and key = any($1::text[])`,
     [keys],
   );
   for (const key of keys) aged.add(key);

@@ -5,6 +5,7 @@ import { readSiteState } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
@@ -31,7 +32,7 @@ it.for(spread(QUEUES, 0, 2))(
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
     if (!available) skip();
-    const installation = await open({ queue });
+    const installation = await open({ queue, site: patientSite(20) });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
     await installation.writeFeed(feedXml(feed));
@@ -81,7 +82,7 @@ it.for(spread(QUEUES, 1, 2))(
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
     if (!available) skip();
-    const installation = await open({ queue });
+    const installation = await open({ queue, site: patientSite(20) });
     const feed = postings(5);
     await installation.writeFeed(feedXml(feed));
     await installation.sandbox.setFaults([{ name: '401' }]);

@@ -3,6 +3,7 @@
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
@@ -14,7 +15,8 @@ const FEW = 60;
 
 /** Every job was changed by hand, and each tenth is gone. */
 async function openWithDrift(open: Open, list: readonly TestPosting[]): Promise<Installation> {
-  const installation = await open({ queue: 'database', sandbox: { pageSize: Math.ceil(list.length / 3) } });
+  const sandbox = { pageSize: Math.ceil(list.length / 3) };
+  const installation = await open({ queue: 'database', sandbox, site: patientSite(20) });
   await installation.writeFeed(feedXml(list));
   expect(await installation.sync()).toMatchObject({ created: list.length });
   const { db } = await installation.app();

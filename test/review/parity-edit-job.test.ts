@@ -75,6 +75,9 @@ it('is refused by each medium for the same reasons, set by each, and each shows 
     { action: 'edit', feed: 'acme', key: KEY, result: 'done', message: 'edited, ready to be sent' },
   ]);
   await arrives({ title: 'Chef' });
+  await expect
+    .poll(async () => (await api('')).body)
+    .toMatchObject({ change: null, site_job: { fields: { title: 'Chef' } } });
   const late = await api('/edit', { fields: { title: 'Cook' }, version: before.version });
   expect([late.status, late.body]).toMatchObject([
     409,

@@ -1,5 +1,5 @@
 // Scheduled runs in a process that stops: none of them keeps it alive.
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { nextRun } from '../../src/runtime/next-run.ts';
 import { type RunEnd, startScheduledRuns } from '../../src/runtime/scheduled-runs.ts';
@@ -39,6 +39,7 @@ it('a stop leaves no timer once all runs have ended', async () => {
   const graceMs = 87_654_321;
   const set = vi.spyOn(globalThis, 'setTimeout');
   const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  onTestFinished(() => void vi.restoreAllMocks());
   const stopped = runs.stop(graceMs);
   await vi.waitFor(() => expect(set.mock.calls.some(([, ms]) => ms === graceMs)).toBe(true), { timeout: 60_000 });
   end('over');

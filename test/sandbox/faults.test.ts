@@ -4,13 +4,15 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { faultTable } from '../../src/sandbox/faults/fault-table.ts';
 import { readFault } from '../../src/sandbox/faults/read-fault.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Answer, basic, jobOf, nurse, openTestSandbox, rootOf, type TestSandbox } from './test-sandbox.ts';
 
 let site: TestSandbox;
 let token: string;
 
 beforeAll(async () => {
-  site = await openTestSandbox();
+  // Nobody else takes the port while the sandbox refuses connections.
+  site = await openTestSandbox({ port: await freePort() });
   token = site.token;
 });
 afterEach(async () => {

@@ -59,7 +59,7 @@ const lists = (): number =>
 
 describe('after a sign the site is searched once, and none of its jobs is created again', () => {
   itInAll('a job shows the reference of another posting', async () => {
-    await openBehind();
+    await openBehind(patientSite(30, 1));
     await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
     expect(await sync([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
     mirror.sandbox.requests.clear();
@@ -122,7 +122,7 @@ it('without a list a sign is reported once, and creates continue', async () => {
 });
 
 itInAll('many signs cause a single search of the site', async () => {
-  await openBehind();
+  await openBehind(patientSite(30, 1));
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
   await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p5')]);

@@ -68,7 +68,7 @@ it('new keys: the age follows, and a job that a person keeps is not deleted unde
   expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 2 });
   expect(await live()).toHaveLength(10);
   // Those days are over, too, at some time.
-  await rows(`update posting_expiry set renewed_at = now() - interval '30 days' where key in ('b1', 'b2')`);
+  await rows(`update posting_expiry set renewed_at = now() - interval '720 hours' where key in ('b1', 'b2')`);
   expect(await mirror.sync()).toMatchObject({ deleted: 2, expired: 4 });
 });
 

@@ -276,12 +276,12 @@ it('each place of a posting expires by itself', async () => {
   await writeFile(`${mirror.folder}/feed.json`, JSON.stringify({ jobs: [record('a'), record('b')] }));
   expect(await mirror.sync()).toMatchObject({ created: 6 });
   await (await db()).query(
-    `update mapping set mapped_at = now() - interval '30 days' where key like 'a%' and key ilike '%texas%'`,
+    `update mapping set mapped_at = now() - interval '720 hours' where key like 'a%' and key ilike '%texas%'`,
   );
   expect(await mirror.sync()).toMatchObject({ seen: 6, unchanged: 5, expired: 1, deleted: 1 });
   expect(await mirror.sync()).toMatchObject({ seen: 6, unchanged: 5, expired: 1, gone: 0, created: 0, requests: 0 });
   expect(await mirror.sandbox.inspect.count()).toBe(5);
-  await (await db()).query(`update mapping set mapped_at = now() - interval '30 days' where key like 'a%'`);
+  await (await db()).query(`update mapping set mapped_at = now() - interval '720 hours' where key like 'a%'`);
   expect(await mirror.sync()).toMatchObject({ seen: 6, unchanged: 3, expired: 3, deleted: 2 });
   expect(await mirror.sync()).toMatchObject({ seen: 6, unchanged: 3, expired: 3, gone: 0, created: 0, requests: 0 });
 });

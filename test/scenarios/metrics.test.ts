@@ -42,6 +42,9 @@ it('shows the installation as the database has it, and what the process did', as
 
   await mirror.writeFeed(feedXml([...postings(3), posting('abroad', { state: 'Jalisco' })]));
   await mirror.sync();
+  // The first server has counted since before the pull, the second one started after it.
+  const created = 'jobmirror_postings_total{feed="acme",operation="create",outcome="created"}';
+  await expect.poll(() => before.value(created)).toBe(3);
   const { text, value } = await serve();
   expect(await value(changes('rejected'))).toBe(1);
   expect(await value(changes('ready'))).toBe(0);
@@ -57,9 +60,6 @@ it('shows the installation as the database has it, and what the process did', as
   expect(await value('jobmirror_queue_jobs{site="board",state="waiting"}')).toBe(0);
   expect(await value('jobmirror_workers')).toBe(1);
 
-  // The first server has counted since before the pull, the second one started after it.
-  const created = 'jobmirror_postings_total{feed="acme",operation="create",outcome="created"}';
-  expect(await before.value(created)).toBe(3);
   expect(await value(created)).toBeUndefined();
   expect(await before.value('jobmirror_site_requests_total{site="board",operation="create",status="201"}')).toBe(3);
 

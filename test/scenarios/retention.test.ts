@@ -26,7 +26,10 @@ const oldRows = async () => {
 
 it('with sync, once an hour, without a message', async () => {
   await open();
-  expect(await runProgram(mirror, 'sync')).toMatchObject({ status: 0, errors: '' });
+  expect(await runProgram(mirror, 'sync')).toMatchObject({
+    status: 0,
+    errors: expect.not.stringContaining('old rows'),
+  });
   expect(await oldRows()).toBe(0);
   const { db } = await mirror.app();
   const [first] = await db.query('select retention_at from installation');

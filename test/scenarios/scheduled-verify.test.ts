@@ -92,7 +92,7 @@ async function change(key: string, fields: Readonly<Record<string, string>>): Pr
 }
 
 it('reports what differs, changes nothing, and is not repeated before it is due again', async () => {
-  await openMirrored(3, { feed: { verify: '"0 3 * * 0"' } });
+  await openMirrored(3, { feed: { verify: '"0 3 1 1 *"' } });
   await change('p2', { title: 'By hand' });
   await start();
   expect(shows()).toEqual([]);
@@ -116,7 +116,7 @@ it('reports what differs, changes nothing, and is not repeated before it is due 
 
 it('has set again what the settings say, field by field, and leaves the rest to a person', async () => {
   await openMirrored(4, {
-    feed: { verify: '{ schedule: "0 3 * * 0", gone: set_again, fields: { title: set_again } }' },
+    feed: { verify: '{ schedule: "0 3 1 1 *", gone: set_again, fields: { title: set_again } }' },
   });
   await change('p1', { title: 'By hand', description: 'By hand' });
   await change('p2', { title: 'By hand' });
@@ -141,7 +141,7 @@ it('has set again what the settings say, field by field, and leaves the rest to 
 });
 
 it('a job that is gone is left to a person if another job shows the reference of its posting', async () => {
-  await openMirrored(3, { feed: { verify: '{ schedule: "0 3 * * 0", gone: set_again }' } });
+  await openMirrored(3, { feed: { verify: '{ schedule: "0 3 1 1 *", gone: set_again }' } });
   const [row] = await (await db()).query<{ id: string }>(`select site_job_id as id from mapping where key = 'p1'`);
   await mirror.sandbox.inspect.removeJob(row?.id ?? '');
   await makeJob(mirror, jobOf(posting('p1')));
@@ -154,7 +154,7 @@ it('goes on after the jobs that it has compared when it was stopped, in another 
   VERIFY_LIMITS.portion = 40;
   await openMirrored(80, {
     site: { list_path: undefined, limits: '{ requests_per_second: 40, concurrency: 8, timeout_seconds: 5 }' },
-    feed: { verify: '{ schedule: "0 3 * * 0", changed: set_again }' },
+    feed: { verify: '{ schedule: "0 3 1 1 *", changed: set_again }' },
   });
   await change('p1', { title: 'By hand' });
   // The second portion takes until the stop, however late that is.
@@ -175,7 +175,7 @@ it('goes on after the jobs that it has compared when it was stopped, in another 
 });
 
 it('waits while its site is paused; one process at a time has a run, and another one takes it over from a process that ended', async () => {
-  await openMirrored(1, { feed: { verify: '{ schedule: "0 3 * * 0", sample: 1 }' } });
+  await openMirrored(1, { feed: { verify: '{ schedule: "0 3 1 1 *", sample: 1 }' } });
   await start();
   await makeDue();
   await untilEnded();

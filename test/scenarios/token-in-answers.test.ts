@@ -163,7 +163,7 @@ describe('a long token that is a word of the feed as well', () => {
   });
 
   it('in its reference does not hide an existing job', async () => {
-    const jobs = await openStage({ token, searched: true });
+    const jobs = await openStage({ token, searched: true, siteLines: patientSite(30) });
     for (const nth of ['1', '2'])
       jobs.set(
         `9${nth}`,
@@ -183,7 +183,7 @@ describe('a long token that is a word of the feed as well', () => {
   });
 
   it('counts as shown exactly, and no update follows a create', async () => {
-    const jobs = await openStage({ token });
+    const jobs = await openStage({ token, siteLines: patientSite(30) });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
     const { db } = await mirror.app();
@@ -195,7 +195,12 @@ describe('a long token that is a word of the feed as well', () => {
   it('that a site puts into the job of a doubt is not stored, and is corrected once', async () => {
     const store = (name: string, value: string) => (name === 'location-city' ? `${value} ${token}` : value);
     let isLost = true;
-    const jobs = await openStage({ token, store, answer: (got) => (isLost ? lost(got) : undefined) });
+    const jobs = await openStage({
+      token,
+      store,
+      answer: (got) => (isLost ? lost(got) : undefined),
+      siteLines: patientSite(6),
+    });
     await feed(posting('a', { city: 'Salem' }), posting('b'));
     expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
     isLost = false;

@@ -162,12 +162,12 @@ describe('a site that says "no such job"', () => {
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();
     const { db } = await mirror.app();
+    await mirror.sandbox.setFaults([{ name: '404' }]);
+    const before = mirror.sandbox.requests.total();
     await db.query(
       `with lost as (delete from mapping where key = 'p1' returning *)
        insert into orphan_site_job (site, site_job_id, feed, key) select site, site_job_id, feed, key from lost`,
     );
-    await mirror.sandbox.setFaults([{ name: '404' }]);
-    const before = mirror.sandbox.requests.total();
     await mirror.engine();
     await expect.poll(() => mirror.sandbox.requests.total()).toBeGreaterThan(before);
     await mirror.stopEngine();

@@ -66,7 +66,7 @@ describe.skipIf(!hasSharedFeeds)(`init on real feeds${sharedFeedsNote}`, () => {
     expect(wrong).toEqual([]);
     const others = REAL_FEEDS.filter(([file]) => file in OWN || file in ALIKE).length;
     expect({ presets, others }).toEqual({ presets: REAL_FEEDS.length - 5, others: 5 });
-  }, 120_000);
+  });
 
   it.each(Object.entries(OWN))('proposes a format of its own for %s that works', async (file, expected) => {
     const proposed = await propose(file);

@@ -179,7 +179,7 @@ describe('started, but no status came back: unknown, sent once', () => {
   it.each(moments)('%s', async (name, treat) => {
     const fails = async (request: SiteRequest) => {
       await using site = await openRawSite(treat);
-      await using client = openClient(site.url, { timeoutMs: name === 'silence' ? 2_000 : 30_000 });
+      await using client = openClient(site.url, { timeoutMs: name === 'silence' ? 4_000 : 30_000 });
       const { outcome, response } = await client.send(request, anyTime);
       expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
       expect(response).toBeUndefined();

@@ -7,6 +7,7 @@ import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
+import { freePort } from '../support/free-port.ts';
 import { certificate, key } from './tls-identity.ts';
 
 export const TOKEN = 'canary+7f3a/9c=ü';
@@ -98,11 +99,7 @@ async function closeServer(server: Server, sockets: readonly Socket[]): Promise<
 }
 
 /** A URL on which nothing listens. */
-export async function closedUrl(): Promise<URL> {
-  const site = await openRawSite(() => {});
-  await site[Symbol.asyncDispose]();
-  return site.url;
-}
+export const closedUrl = async (): Promise<URL> => new URL(`http://127.0.0.1:${await freePort()}`);
 
 /** A client that is closed at the end of its scope. */
 export function openClient(baseUrl: URL, options: Partial<SiteOptions> = {}): SiteClient & AsyncDisposable {

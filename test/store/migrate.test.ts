@@ -50,7 +50,8 @@ it('waits for running processes without a deadlock, whichever tables they use fi
   await running.query('begin');
   await running.query('lock table mapping in row exclusive mode');
   const migrated = migrate(database.url, folder);
-  const waiting = `select from pg_locks where not granted and relation = 'mapping'::regclass`;
+  const waiting = `select from pg_locks where not granted and relation = 'mapping'::regclass
+    and database = (select oid from pg_database where datname = current_database())`;
   await expect.poll(async () => (await db.query(waiting)).length).toBe(1);
   await running.query('lock table change in row exclusive mode');
   await running.query('commit');

@@ -16,7 +16,7 @@ export async function openFoundJobs(proxy?: EditingProxy): Promise<{
   readonly mirror: Mirror;
   readonly jobs: ReadonlyMap<string, string>;
 }> {
-  const site = proxy === undefined ? {} : { base_url: proxy.url, ...patientSite(120) };
+  const site = { ...(proxy === undefined ? {} : { base_url: proxy.url }), ...patientSite(120) };
   const mirror = await openMirror({ searched: true, site });
   if (proxy !== undefined) proxy.target = mirror.sandbox.url;
   const jobs = new Map<string, string>();

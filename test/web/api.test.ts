@@ -11,7 +11,8 @@ import { type Answer, type Served, serve } from './served.ts';
 let stage: Stage;
 let served: Served;
 beforeEach(async () => {
-  stage = await openStage();
+  // Longer than a test takes on a busy machine.
+  stage = await openStage({ site: { doubts: '{ resolve_after_seconds: 600 }' } });
   served = await serve(stage.mirror);
 });
 afterEach(async () => {

@@ -466,7 +466,7 @@ describe('a browser that another page uses', () => {
 itInAll('slow requests are cut off', { timeout: 60_000 }, async () => {
   const { hostname, port } = new URL(served.url);
   const startedAt = performance.now();
-  const answer = await new Promise<string>((resolve, reject) => {
+  const answer = await new Promise<string>((resolve) => {
     const socket = connect(Number(port), hostname, () =>
       socket.write('GET /api/v1/feeds HTTP/1.1\r\nHost: x\r\nX-Slow: '),
     );
@@ -475,7 +475,8 @@ itInAll('slow requests are cut off', { timeout: 60_000 }, async () => {
     socket.on('data', (chunk) => {
       text += chunk.toString();
     });
-    socket.on('error', reject);
+    // The server closes after its answer without reading what still arrives.
+    socket.on('error', () => undefined);
     socket.on('close', () => {
       clearInterval(drip);
       resolve(text);

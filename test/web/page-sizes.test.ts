@@ -397,23 +397,27 @@ it('of found jobs, whose references are compared with those of all postings of t
   await measure(['/doubts', '/doubts/found?feed=acme', '/api/v1/feeds/acme/found'], 5);
 });
 
-it.skipIf(!chromium.available)(`lead from a group of many to its entries in a browser${chromium.note}`, async () => {
-  if (ENTRIES < MOST_ENTRIES) await copyEntries(stage.app.db, ENTRIES + 1, MOST_ENTRIES);
-  await stage.app.db.query('vacuum analyze change, review_entry');
-  const browser = await chromium.launch();
-  try {
-    const { page, errors, go } = await signInAs(served, browser, 'anna');
-    expect(await go('/review')).toBe(200);
-    await page.locator('a[rel=next]').click();
-    await page.waitForURL(/page=2/);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.locator('h2 a[href*="group="]').first().click();
-    await page.getByRole('button', { name: `Set for all ${MOST_ENTRIES / GROUPS}` }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: `Discard all ${MOST_ENTRIES / GROUPS}…` }).click();
-    await page.getByRole('button', { name: /^Discard/ }).waitFor();
-    expect(errors).toEqual([]);
-  } finally {
-    await browser.close();
-  }
-});
+it.skipIf(!chromium.available)(
+  `lead from a group of many to its entries in a browser${chromium.note}`,
+  { timeout: LONG_MS },
+  async () => {
+    if (ENTRIES < MOST_ENTRIES) await copyEntries(stage.app.db, ENTRIES + 1, MOST_ENTRIES);
+    await stage.app.db.query('vacuum analyze change, review_entry');
+    const browser = await chromium.launch();
+    try {
+      const { page, errors, go } = await signInAs(served, browser, 'anna');
+      expect(await go('/review')).toBe(200);
+      await page.locator('a[rel=next]').click();
+      await page.waitForURL(/page=2/);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.locator('h2 a[href*="group="]').first().click();
+      await page.getByRole('button', { name: `Set for all ${MOST_ENTRIES / GROUPS}` }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: `Discard all ${MOST_ENTRIES / GROUPS}…` }).click();
+      await page.getByRole('button', { name: /^Discard/ }).waitFor();
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -52,6 +52,10 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
   it('shows what would go and why, as text, in light and dark', async () => {
     await stage.pull([...postings(60), posting('odd', { title: HOSTILE }), posting(HOSTILE)]);
     await stage.acceptAll();
+    // The worker may have sent some of them.
+    await expect
+      .poll(() => stage.app.db.query('select count(*)::int as n from mapping'), { interval: 100 })
+      .toEqual([{ n: 62 }]);
     await stage.pull(kept);
     const { context, page, errors, go } = await signInAs(served, browser, 'anna');
     await go('/held');
@@ -59,6 +63,7 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     await page.getByText('60 jobs would be deleted').waitFor();
     await page.getByText('60 of 62 live jobs would be deleted: 96.8 %').waitFor();
     await page.getByText(/The limit of this feed: more than \d+ deletes/).waitFor();
+    await page.getByText('50 on this page').waitFor();
     expect(await page.getByRole('checkbox', { name: /^Choose/ }).count()).toBe(50);
     expect(await accessibilityFaultsInLightAndDark(page)).toEqual([]);
     let hostile = await page.getByText(HOSTILE).count();

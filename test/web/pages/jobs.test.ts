@@ -41,7 +41,7 @@ describe.skipIf(!chromium.available)(`Jobs${chromium.note}`, () => {
     await go('/');
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.getByRole('link', { name: 'Next page' }).click();
-    expect(await page.getByRole('row').count()).toBe(12);
+    await expect.poll(() => page.getByRole('row').count()).toBe(12);
     await page.getByLabel('Key of a posting').fill('job-p7');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByRole('row', { name: /p7 Nurse p7 acme board job-p7 as in the feed/ }).waitFor();

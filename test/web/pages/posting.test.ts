@@ -97,8 +97,11 @@ describe.skipIf(!chromium.available)(`The page of a posting${chromium.note}`, ()
     const page = await show(anna, 'k1');
     expect(await page.getByRole('link', { name: 'Next' }).getAttribute('rel')).toBe('next');
     await page.getByRole('link', { name: 'Next' }).click();
+    // Until its script has run, the page ignores keys.
+    await page.waitForURL(/key=k2(&|$)/);
     await expect.poll(() => page.locator('dl.facts dd').first().textContent()).toBe('k2');
     await page.keyboard.press('n');
+    await page.waitForURL(/key=k3(&|$)/);
     await expect.poll(() => page.locator('dl.facts dd').first().textContent()).toBe('k3');
     await page.keyboard.press('p');
     await expect.poll(() => page.locator('dl.facts dd').first().textContent()).toBe('k2');

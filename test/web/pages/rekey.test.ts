@@ -66,6 +66,7 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
       await page.getByRole('heading', { name: 'Changed keys of feed acme' }).waitFor();
       await page.getByText('60 new postings of feed acme have the content').waitFor();
       await page.getByRole('link', { name: '60 sure pairs' }).waitFor();
+      await page.getByText('50 on this page').waitFor();
       expect(await page.getByRole('row').count()).toBe(51);
       await page
         .getByRole('row', { name: /a1\b.*job job-a1.*b1\b.*same content/s })
