@@ -23,9 +23,9 @@ export interface RestoreCommandOptions {
 }
 
 /** Reads the whole file. Throws a UserError that says why it can't be restored; nothing was changed. */
-async function readWhole(file: string): Promise<BackupSummary> {
+async function readWhole(file: string, signal: AbortSignal): Promise<BackupSummary> {
   try {
-    return await checkBackup(resolve(file));
+    return await checkBackup(resolve(file), signal);
   } catch (error) {
     throw explained(error, file);
   }
@@ -39,7 +39,8 @@ function explained(error: unknown, file: string): unknown {
 }
 
 export async function checkFile(file: string, { json }: RestoreCommandOptions): Promise<void> {
-  const summary = await readWhole(file);
+  const stopping = stopSignal();
+  const summary = await readWhole(file, stopping.signal).finally(() => stopping.release());
   if (json === true) return printJson({ file: resolve(file), whole: true, ...summaryJson(summary) });
   await printLine(`${file} is whole: ${describeSummary(summary)}.`);
 }
@@ -47,14 +48,14 @@ export async function checkFile(file: string, { json }: RestoreCommandOptions): 
 export async function restore(file: string, options: RestoreCommandOptions): Promise<void> {
   const stopping = stopSignal();
   try {
-    const summary = await readWhole(file);
+    const summary = await readWhole(file, stopping.signal);
     const config = await readConfig(options);
     const server = await openServer(config, printNotice, stopping.signal);
     const db = openDatabase(server.url, { max: 1 });
     try {
       if (options.replace === true && options.yes !== true) await confirm(file, summary);
       stopping.signal.throwIfAborted();
-      const how = { replace: options.replace === true, actor: actorName(options.as) };
+      const how = { replace: options.replace === true, actor: actorName(options.as), signal: stopping.signal };
       const result = await restoreBackup(db, resolve(file), how).catch((error: unknown) => {
         throw explained(error, file);
       });

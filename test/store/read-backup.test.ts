@@ -22,6 +22,8 @@ async function writeHeader(migrations: readonly string[]): Promise<string> {
   return path;
 }
 
+const { signal } = new AbortController();
+
 const warnings: string[] = [];
 const note = ({ message }: Error) => void (/garbage collection/.test(message) && warnings.push(message));
 beforeAll(() => void process.on('warning', note));
@@ -36,13 +38,13 @@ async function expectClosed(path: string): Promise<void> {
 
 it.skipIf(!canListOpenFiles)('closes the file of a newer version', async () => {
   const path = await writeHeader(['9001_later.sql']);
-  await expect(checkBackup(path)).rejects.toThrow('update jobmirror');
+  await expect(checkBackup(path, signal)).rejects.toThrow('update jobmirror');
   await expectClosed(path);
 });
 
 it.skipIf(!canListOpenFiles)('closes the file if a part of it can’t be taken', async () => {
   const path = await writeHeader(['0001_schema.sql']);
-  const taken = readBackup(path, () => Promise.reject(new Error('no room')));
+  const taken = readBackup(path, () => Promise.reject(new Error('no room')), signal);
   await expect(taken).rejects.toThrow('no room');
   await expectClosed(path);
 });

@@ -30,7 +30,7 @@ export async function backUpToFile(
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`);
   try {
     await writeFrames(db, temporary, version, signal);
-    const summary = await checkBackup(temporary);
+    const summary = await checkBackup(temporary, signal);
     if (force) await rename(temporary, path);
     else await nameNew(temporary, path);
     await syncFolder(dirname(path));

@@ -42,12 +42,13 @@ export interface BackupSummary {
 
 /**
  * Passes on the parts of a backup one after another, and at the end returns its summary: only then is it certain that the file
- * is whole. Whatever `take` throws ends the reading.
- * @throws BackupFileError
+ * is whole. An error that `take` throws ends the reading.
+ * @throws BackupFileError, and the reason of the signal
  */
 export async function readBackup(
   path: string,
   take: (part: BackupPart) => Promise<void> | void,
+  signal: AbortSignal,
 ): Promise<BackupSummary> {
   const file = await open(path, 'r');
   try {
@@ -55,6 +56,7 @@ export async function readBackup(
     await expectMagic(file);
     const check = new BackupCheck();
     for await (const { kind, content, head } of readFrames(file, bytes)) {
+      signal.throwIfAborted();
       const part = check.take(kind, head, content);
       if (part !== undefined) await take(part);
     }
@@ -65,10 +67,11 @@ export async function readBackup(
 }
 
 /** Reads the whole file and checks it. @throws BackupFileError also if a newer version wrote it */
-export function checkBackup(path: string): Promise<BackupSummary> {
-  return readBackup(path, async (part) => {
+export function checkBackup(path: string, signal: AbortSignal): Promise<BackupSummary> {
+  const take = async (part: BackupPart) => {
     if (part.kind === 'header') await expectKnown(part.header);
-  });
+  };
+  return readBackup(path, take, signal);
 }
 
 /** @throws BackupFileError if the migrations of the backup are not all known: a newer version wrote it. */

@@ -8,7 +8,7 @@ import { applyMigrations, openMigrations, readMigrations } from '../postgres/mig
 import { makeSafe, type SetAside } from './after-restore.ts';
 import type { BackupSequence, BackupTable } from './backup-frames.ts';
 import { COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-scope.ts';
-import { BackupFileError, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
+import { BackupFileError, type BackupPart, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
 
 /** Why a database can't be restored into; nothing was changed. */
 export type RestoreRefusal =
@@ -29,13 +29,15 @@ export interface RestoreOptions {
   readonly replace: boolean;
   /** Who acts, for the audit. */
   readonly actor: string;
+  /** Ends the restore, which then has changed nothing. */
+  readonly signal: AbortSignal;
 }
 
 /** Whoever calls has read the whole file before (`checkBackup`); it is checked again while it is loaded. */
 export async function restoreBackup(
   db: Database,
   path: string,
-  { replace, actor }: RestoreOptions,
+  { replace, actor, signal }: RestoreOptions,
 ): Promise<Restored | RestoreRefusal> {
   const texts = await readMigrations();
   const session = await db.session();
@@ -48,7 +50,7 @@ export async function restoreBackup(
       return refusal;
     }
     await dropOwn(session, objectsOf(texts));
-    const backup = await load(session, path, texts);
+    const backup = await load(session, path, texts, signal);
     const setAside = await makeSafe(session, { actor, madeAt: backup.header.at });
     await session.query('commit');
     return { kind: 'restored', backup, setAside };
@@ -120,11 +122,16 @@ async function dropOwn(tx: Queryable, own: OwnObjects): Promise<void> {
 }
 
 /** Makes the tables as they were when the backup was written, fills them, and then brings them to this version's schema. */
-async function load(session: Session, path: string, texts: ReadonlyMap<string, string>): Promise<BackupSummary> {
+async function load(
+  session: Session,
+  path: string,
+  texts: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<BackupSummary> {
   let loading: TableLoad | undefined;
   let had: ReadonlySet<string> = new Set();
   const tables: string[] = [];
-  const backup = await readBackup(path, async (part) => {
+  const take = async (part: BackupPart): Promise<void> => {
     switch (part.kind) {
       case 'header':
         await expectKnown(part.header);
@@ -148,6 +155,10 @@ async function load(session: Session, path: string, texts: ReadonlyMap<string, s
       default:
         part satisfies never;
     }
+  };
+  const backup = await readBackup(path, take, signal).catch(async (error: unknown) => {
+    await loading?.abandon();
+    throw error;
   });
   await session.query(tables.map((name) => `alter table ${name} enable trigger user`).join('; '));
   await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
@@ -183,6 +194,12 @@ class TableLoad {
 
   async write(text: Buffer): Promise<void> {
     if (!this.#sink.write(text)) await Promise.race([once(this.#sink, 'drain'), this.#ended]);
+  }
+
+  /** Until the rows end, the connection takes no other statement. */
+  async abandon(): Promise<void> {
+    this.#sink.destroy();
+    await this.#ended.catch(() => undefined);
   }
 
   async end(rows: number): Promise<void> {
