@@ -159,10 +159,31 @@ it('the subscription of a process that has just started is not ended by one that
   const [first, second] = [await alerting.process(), await alerting.process(on('posting.rejected'))];
   const { db } = first.app;
   const own = { destination: 'ops', evaluator: (await evaluatorKeys(first.app))('ops'), feeds: undefined };
+  await first.start(IDLE_ALERTS);
   await second.start(IDLE_ALERTS);
   await setSubscriptions(db, ['acme'], [{ ...own, events: ['posting.mirrored'] }]);
   expect(await db.query('select events from posting_subscription order by events')).toEqual([
     { events: ['posting.mirrored'] },
     { events: ['posting.rejected'] },
   ]);
+});
+
+it('a message whose receiver does not answer is cut off when its process stops, and sent again by another one', async () => {
+  alerting = await openAlerting(', on: [paused]');
+  const { receiver } = alerting;
+  const { answer } = receiver;
+  receiver.answer = () => undefined;
+  const first = await alerting.process();
+  await first.start();
+  await pauseSite(first.app);
+  await expect.poll(() => receiver.received).toHaveLength(1);
+  await first.stop();
+  const second = await alerting.process();
+  expect(await second.app.db.query('select state, last_error from alert_message')).toEqual([
+    { state: 'pending', last_error: 'the process was stopped' },
+  ]);
+  receiver.answer = answer;
+  await second.start();
+  await expect.poll(() => receiver.received).toHaveLength(2);
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });

@@ -58,7 +58,7 @@ const ops = (app: App) => {
 const longAgo = new Date(0);
 const evaluate = async (app: App, since = longAgo) =>
   evaluateAlerts(app, ops(app), (await evaluatorKeys(app))('ops'), since);
-const send = (app: App) => sendMessages(app, ops(app), 'alert', new AbortController().signal);
+const send = (app: App) => sendMessages(app, ops(app), 'alert', { signal: new AbortController().signal });
 const pause = (app: App, cause = 'the token is refused') =>
   app.db.query(
     `insert into site_state (site, paused_since, pause_cause) values ('board', now(), to_jsonb($1::text))
@@ -122,7 +122,7 @@ it('running processes tell each change of state once', async () => {
   const app = await open();
   const apps = [app, await anotherApp()];
   const running = await Promise.all(apps.map((each) => startAlerts(each, FAST)));
-  const stop = () => Promise.all(running.map((rounds) => rounds.stop()));
+  const stop = () => Promise.all(running.map((alerts) => alerts.stop(5_000)));
   ends.push(stop);
   const queries = apps.map((each) => vi.spyOn(each.db, 'query'));
   const evaluations = () =>

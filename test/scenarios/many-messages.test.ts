@@ -15,7 +15,7 @@ let alerting: Alerting;
 afterEach(() => alerting.close());
 
 const send = ({ app, ops }: AlertingProcess, topic: 'alert' | 'posting') =>
-  sendMessages(app, ops, topic, new AbortController().signal);
+  sendMessages(app, ops, topic, { signal: new AbortController().signal });
 const states = ({ app }: AlertingProcess) =>
   app.db.query(`select payload->'data'->>'key' as key, state, attempts from alert_message order by seq`);
 

@@ -43,7 +43,7 @@ async function start(settings: string, url = 'http://127.0.0.1:1/', timing = IDL
   app.log.level = 'silent';
   const running = await startAlerts(app, timing);
   ends.push(async () => {
-    await running.stop();
+    await running.stop(5_000);
     await app.close();
   });
   return app;

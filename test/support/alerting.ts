@@ -83,7 +83,7 @@ async function openProcess(path: string, env: Readonly<Record<string, string>>):
       evaluateAlerts(app, opsOf(app), (await evaluatorKeys(app))('ops'), runningSince),
     async start(timing = FAST_ALERTS) {
       const running = await startAlerts(app, timing);
-      stopAlerts = () => running.stop();
+      stopAlerts = () => running.stop(100);
     },
     stop() {
       stopped ??= stopAlerts().then(() => app.close());

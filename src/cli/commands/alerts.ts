@@ -79,7 +79,7 @@ function resendCommand(): Command {
         for (const name of new Set(due.values())) {
           const destination = app.config.alerts.get(name);
           if (destination === undefined) continue;
-          for (const topic of TOPICS) await sendMessages(app, destination, topic, signal, claimRequeued);
+          for (const topic of TOPICS) await sendMessages(app, destination, topic, { signal }, claimRequeued);
         }
         const delivered = await countDelivered(app.db, [...due.keys()]);
         const waiting = due.size - delivered;

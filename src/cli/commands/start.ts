@@ -60,7 +60,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     const verifying = startScheduledVerify(app, engine);
     ends.push(() => verifying.stop(STOP_WITHIN_MS));
     const alerts = await startAlerts(app);
-    ends.push(() => alerts.stop());
+    ends.push(() => alerts.stop(STOP_WITHIN_MS));
     const retention = startRetention(app);
     ends.push(() => retention.stop());
     if (web.served && isOpen(web))

@@ -1,6 +1,7 @@
 // Watches for alerts and sends their messages, while the process runs. For each destination, one process of those with the same
 // configuration evaluates; each process sends.
 import { type AlertDestination, namedFeeds } from '../../config/config.ts';
+import { endsWithin } from '../../flow/ends-within.ts';
 import { type Rounds, startRounds } from '../../flow/rounds.ts';
 import { TOPICS } from '../../store/alert/outbox.ts';
 import { setSubscriptions } from '../../store/alert/subscriptions.ts';
@@ -20,10 +21,17 @@ export interface AlertTiming {
 
 const TIMING: AlertTiming = { evaluateEveryMs: 10_000, sendEveryMs: 2_000, subscribeEveryMs: 60_000 };
 
+/** What `startAlerts` has started. */
+export interface RunningAlerts {
+  /** Cuts off messages that are still being delivered after this time; they are sent again later. */
+  stop(graceMs: number): Promise<void>;
+}
+
 /** Starts for all destinations of the configuration. */
-export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promise<Rounds> {
+export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promise<RunningAlerts> {
   const runningSince = new Date();
   const { config, db, log } = app;
+  const cutOff = new AbortController();
   const evaluatorOf = await evaluatorKeys(app);
   async function renewSubscriptions(): Promise<void> {
     const changes = await setSubscriptions(
@@ -42,23 +50,37 @@ export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promi
     const evaluator = evaluatorOf(destination.name);
     return { destination, evaluator, lead: standForLead(db, evaluator) };
   });
-  // Until a live process holds their locks, any other process ends the subscriptions of this configuration when it renews its own.
-  await Promise.all(watched.map(({ lead }) => lead.holds()));
-  // Events count from the start on.
-  await renewSubscriptions();
+  // Until this configuration's locks are held, any process that renews its own subscriptions ends those of this configuration.
+  await Promise.all(watched.map(({ lead }) => lead.holds().catch(() => false)));
+  try {
+    // Events count from the start on.
+    await renewSubscriptions();
+  } catch (error) {
+    await Promise.all(watched.map(({ lead }) => lead.resign()));
+    throw error;
+  }
   const all = [
     repeat(app, renewSubscriptions, {
       everyMs: timing.subscribeEveryMs,
       trouble: 'events of postings not asked for, will retry',
     }),
     // Apart, so that a slow destination delays no other one.
-    ...watched.map((each) => watch(app, each, runningSince, timing)),
+    ...watched.map((each) => watch(app, each, { runningSince, timing, cutOff: cutOff.signal })),
   ];
   return {
-    async stop() {
-      await Promise.all(all.map((rounds) => rounds.stop()));
+    async stop(graceMs) {
+      const ended = Promise.all(all.map((rounds) => rounds.stop()));
+      if (!(await endsWithin(ended, graceMs))) cutOff.abort();
+      await ended;
+      await Promise.all(watched.map(({ lead }) => lead.resign()));
     },
   };
+}
+
+interface Watching {
+  readonly runningSince: Date;
+  readonly timing: AlertTiming;
+  readonly cutOff: AbortSignal;
 }
 
 interface Watched {
@@ -68,7 +90,11 @@ interface Watched {
 }
 
 /** Evaluates and sends each topic on its own: neither a slow destination nor a million messages delay the other parts. */
-function watch(app: App, { destination, evaluator, lead }: Watched, runningSince: Date, timing: AlertTiming): Rounds {
+function watch(
+  app: App,
+  { destination, evaluator, lead }: Watched,
+  { runningSince, timing, cutOff }: Watching,
+): Rounds {
   const fields = { destination: destination.name };
   async function evaluateIfLeading(): Promise<void> {
     if (await lead.holds()) await evaluateAlerts(app, destination, evaluator, runningSince);
@@ -80,7 +106,7 @@ function watch(app: App, { destination, evaluator, lead }: Watched, runningSince
       fields,
     }),
     ...TOPICS.map((topic) =>
-      repeat(app, (signal) => sendMessages(app, destination, topic, signal), {
+      repeat(app, (signal) => sendMessages(app, destination, topic, { signal, cutOff }), {
         everyMs: timing.sendEveryMs,
         trouble: 'alerts not sent, will retry',
         fields,
@@ -90,7 +116,6 @@ function watch(app: App, { destination, evaluator, lead }: Watched, runningSince
   return {
     async stop() {
       await Promise.all(all.map((rounds) => rounds.stop()));
-      await lead.resign();
     },
   };
 }

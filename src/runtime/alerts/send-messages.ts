@@ -29,13 +29,14 @@ export interface Sent {
 /**
  * Sends the messages on a topic until none is due, or an attempt fails: the destination is probably down, and the rest waits
  * for the next round. An event of a posting that the destination refuses fails alone.
+ * @param signal lets the message that is being delivered end; `cutOff` does not.
  * @param claim which messages: those that are due, or only those that a person asked for.
  */
 export async function sendMessages(
   { config, db, log }: Pick<App, 'config' | 'db' | 'log'>,
   { name, channel }: AlertDestination,
   topic: Topic,
-  signal: AbortSignal,
+  { signal, cutOff }: { readonly signal: AbortSignal; readonly cutOff?: AbortSignal },
   claim = claimMessage,
 ): Promise<Sent> {
   const scrub = scrubPayload(config);
@@ -45,7 +46,7 @@ export async function sendMessages(
     const message = await claim(db, name, topic);
     if (message === undefined) break;
     const { id, payload, attempt } = message;
-    const end = await deliverAlert(openChannel(channel), { id, payload: scrub(payload) });
+    const end = await deliverAlert(openChannel(channel), { id, payload: scrub(payload) }, cutOff);
     if (end.kind === 'delivered') {
       await noteDelivered(db, id);
       if (end.note !== undefined)

@@ -9,20 +9,21 @@ export type Channel =
   | { readonly kind: 'slack'; readonly url: string }
   | { readonly kind: 'email'; readonly smtp: string; readonly from: string; readonly to: readonly string[] };
 
-export async function deliverAlert(channel: Channel, message: AlertMessage): Promise<Delivery> {
+/** @param cutOff ends the attempt, of which the destination may know by then. */
+export async function deliverAlert(channel: Channel, message: AlertMessage, cutOff?: AbortSignal): Promise<Delivery> {
   try {
     switch (channel.kind) {
       case 'webhook':
-        return await postWebhook(channel, message);
+        return await postWebhook(channel, message, { cutOff });
       case 'slack':
-        return await postSlack(channel, message);
+        return await postSlack(channel, message, { cutOff });
       case 'email':
-        return await sendMail(channel, message);
+        return await sendMail(channel, message, { cutOff });
       default:
         return channel satisfies never;
     }
   } catch (error) {
-    return { kind: 'failed', reason: reasonOf(error) };
+    return { kind: 'failed', reason: cutOff?.aborted === true ? 'the process was stopped' : reasonOf(error) };
   }
 }
 

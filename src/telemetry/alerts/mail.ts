@@ -18,9 +18,13 @@ export interface MailChannel {
 export async function sendMail(
   { smtp, from, to }: MailChannel,
   { id, payload }: AlertMessage,
-  deadlineMs = DEADLINE_MS,
+  {
+    deadlineMs = DEADLINE_MS,
+    cutOff,
+  }: { readonly deadlineMs?: number; readonly cutOff?: AbortSignal | undefined } = {},
 ): Promise<Delivery> {
-  const signal = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const signal = cutOff === undefined ? deadline : AbortSignal.any([deadline, cutOff]);
   const { hostname, port, protocol, username, password } = new URL(smtp);
   const transport = createTransport({
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -55,7 +59,7 @@ export async function sendMail(
     // Sent again, the others would get it twice.
     return { kind: 'delivered', note: `the server refused ${rejected.length} of ${to.length} recipients` };
   } catch (error) {
-    if (signal.aborted) return { kind: 'failed', reason: 'no answer in time' };
+    if (deadline.aborted) return { kind: 'failed', reason: 'no answer in time' };
     throw error;
   } finally {
     transport.close();

@@ -9,10 +9,16 @@ const MAX_ANSWER_BYTES = 64 << 10;
 /** Answers about what was sent (RFC 9110, 15.5), not about the address, its credentials or its load. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
 
+interface PostLimits {
+  readonly timeoutMs?: number;
+  /** Ends the attempt. */
+  readonly cutOff?: AbortSignal | undefined;
+}
+
 export function postWebhook(
   { url, secret }: { readonly url: string; readonly secret: string },
   { id, payload }: AlertMessage,
-  timeoutMs = TIMEOUT_MS,
+  limits: PostLimits = {},
 ): Promise<Delivery> {
   const body = JSON.stringify(payload);
   // The time of this attempt: receivers refuse old ones, which could be replayed.
@@ -22,12 +28,15 @@ export function postWebhook(
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
     'webhook-signature': new Webhook(secret).sign(id, now, body),
   };
-  return post(url, body, headers, timeoutMs);
+  return post(url, body, headers, limits);
 }
 
 /** Slack, Mattermost, Rocket.Chat, and Discord's address that ends in /slack. */
-export const postSlack = ({ url }: { readonly url: string }, { payload }: AlertMessage): Promise<Delivery> =>
-  post(url, JSON.stringify({ text: escapeSlack(textOfAlert(payload)) }), {});
+export const postSlack = (
+  { url }: { readonly url: string },
+  { payload }: AlertMessage,
+  limits: PostLimits = {},
+): Promise<Delivery> => post(url, JSON.stringify({ text: escapeSlack(textOfAlert(payload)) }), {}, limits);
 
 /** Slack reads these characters as markup. */
 const escapeSlack = (text: string): string =>
@@ -38,14 +47,15 @@ async function post(
   url: string,
   body: string,
   headers: Readonly<Record<string, string>>,
-  timeoutMs = TIMEOUT_MS,
+  { timeoutMs = TIMEOUT_MS, cutOff }: PostLimits,
 ): Promise<Delivery> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   const answer = await request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'jobmirror', ...headers },
     body,
     // In all, also for an endpoint that answers slowly and for ever.
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: cutOff === undefined ? timeout : AbortSignal.any([timeout, cutOff]),
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
   });

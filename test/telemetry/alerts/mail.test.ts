@@ -127,7 +127,7 @@ it('a server that answers slowly and for ever is left at the deadline', async ()
   endless.listen(0, '127.0.0.1');
   await once(endless, 'listening');
   const { port } = endless.address() as AddressInfo;
-  const end = await sendMail(mailTo(`smtp://127.0.0.1:${port}`, 'ops@example.com'), message, 500);
+  const end = await sendMail(mailTo(`smtp://127.0.0.1:${port}`, 'ops@example.com'), message, { deadlineMs: 500 });
   expect(end).toEqual({ kind: 'failed', reason: 'no answer in time' });
   await Promise.all(closed);
   endless.close();

@@ -118,7 +118,7 @@ it('waits for a slow and endless answer only until the deadline', async () => {
   };
   const channel = { url: `${receiver.url}/hook`, secret: SECRET };
   // AbortSignal.timeout counts by the clock: the status must arrive in time also if the process is stopped for some seconds.
-  expect(await postWebhook(channel, message, 6_000)).toEqual({ kind: 'delivered' });
+  expect(await postWebhook(channel, message, { timeoutMs: 6_000 })).toEqual({ kind: 'delivered' });
   clearInterval(timer);
 });
 
