@@ -14,6 +14,8 @@ export interface Listener {
   close(): void;
 }
 
+const AGAIN_AFTER_MS = 1_000;
+
 /**
  * Starts listening.
  * @param port 0: any free port
@@ -40,12 +42,19 @@ export async function listen(server: Server, host: string, port: number, log: Sa
     clearTimeout(timer);
     if (!refusing || closed) return;
     refusing = false;
-    // Somebody else may have taken the port: then it refuses until it can listen again.
     await open(found).catch((error: unknown) => {
+      // Another program may have taken the port: connections stay refused until it can listen again.
       refusing = true;
+      if (!closed) acceptAfter(AGAIN_AFTER_MS);
       throw error;
     });
+    if (closed) server.close();
   };
+  function acceptAfter(ms: number): void {
+    timer = setTimeout(() => {
+      accept().catch((error: unknown) => log('the sandbox cannot listen again', { error: String(error) }));
+    }, ms);
+  }
   return {
     port: found,
     accept,
@@ -55,9 +64,7 @@ export async function listen(server: Server, host: string, port: number, log: Sa
       if (!refusing) server.close();
       refusing = true;
       if (ms === 0) return;
-      timer = setTimeout(() => {
-        accept().catch((error: unknown) => log('the sandbox cannot listen again', { error: String(error) }));
-      }, ms);
+      acceptAfter(ms);
     },
     close() {
       closed = true;

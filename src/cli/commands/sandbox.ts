@@ -13,8 +13,8 @@ import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
 /** Not the port of `/healthz`, so both can run side by side. */
 const DEFAULT_PORT = 8081;
 
-/** Stopping its database may take a slow disk this long; cut off, it would leave the server running. */
-const END_AFTER_MS = 60_000;
+/** On a slow disk, stopping the embedded database may take this long; if it were cut off, the server might still run. */
+const END_WITH_DATABASE_MS = 65_000;
 
 interface Options {
   readonly host: string;
@@ -47,7 +47,7 @@ export function sandboxCommand(): Command {
     const given = credentials(options.account);
     const secrets = [given.password, given.token].filter((text) => text !== undefined);
     const log = createLogger({ level: 'warn', secrets });
-    const stopping = stopSignal(END_AFTER_MS);
+    const stopping = stopSignal(place.database.kind === 'embedded' ? END_WITH_DATABASE_MS : undefined);
     const server = await unlessStopped(stopping, openServer(place, printNotice, stopping.signal));
     if (server === undefined) return stopping.release();
     try {
