@@ -562,6 +562,31 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   { file: 'src/runtime/engine.ts', find: 'await confirmAddress(siteContext);', put: '', tests: [moved] },
   {
+    file: 'src/apply/resolve-doubts.ts',
+    find: 'if (await isSiteElsewhere(db, site, siteContext.address)) return 0;',
+    put: '',
+    tests: [moved],
+  },
+  {
+    file: 'src/store/site/site-search.ts',
+    find: 'if (!(await confirmSiteAt(tx, site, address))) return undefined;',
+    put: '',
+    tests: [moved],
+  },
+  { file: 'src/store/site/orphan-site-jobs.ts', find: 's.address <> $4', put: 'false', tests: [moved] },
+  {
+    file: 'src/store/mapping/adopt-jobs.ts',
+    find: 'if (!(await confirmSiteAt(session, site, address))) {',
+    put: 'if (false) {',
+    tests: [moved],
+  },
+  {
+    file: 'src/store/mapping/mapping-import.ts',
+    find: 'address !== undefined && !(await',
+    put: 'false && !(await',
+    tests: [moved],
+  },
+  {
     file: 'src/site/http/deadline.ts',
     find: 'performance.now() > steady || ',
     put: '',
@@ -796,5 +821,11 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'if (this.#failures.length > 0) throw',
     put: 'if (false) throw',
     tests: ['test/feed/sitemap.test.ts'],
+  },
+  {
+    file: 'src/store/backup/restore-backup.ts',
+    find: 'await loading?.abandon();',
+    put: '',
+    tests: ['test/store/restore-backup.test.ts'],
   },
 ];

@@ -64,16 +64,18 @@ export type TakenAddress =
  * Records the address before the database knows jobs there. What was learnt of the site at an address without jobs, such as that
  * it has no jobs of a feed, does not apply at a new one.
  */
-export async function takeAddress(db: Database, site: SiteName, address: string): Promise<TakenAddress> {
-  const known = await claimAddress(db, site, address);
-  if (known === address) return { kind: 'known' };
-  const move = await findMove(db, site, address);
-  if (move !== undefined) return { kind: 'moved', move };
-  await forgetRewrites(db, site);
-  await searchAnew(db, site);
-  await setAddress(db, site, address);
-  return { kind: 'new' };
-}
+export const takeAddress = (db: Database, site: SiteName, address: string): Promise<TakenAddress> =>
+  db.transaction(async (tx) => {
+    // Locks the site's row: see `confirmSiteAt`.
+    const known = await claimAddress(tx, site, address);
+    if (known === address) return { kind: 'known' };
+    const move = await findMove(tx, site, address);
+    if (move !== undefined) return { kind: 'moved', move };
+    await forgetRewrites(tx, site);
+    await searchAnew(tx, site);
+    await setAddress(tx, site, address);
+    return { kind: 'new' };
+  });
 
 /** Describes the move and the ways to continue. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): Message {

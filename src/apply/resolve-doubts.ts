@@ -48,6 +48,8 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     await siteContext.rateLimiter.take(stop);
   };
   const listing = await client.list(take, signal, beforePage, maxAgeMs);
+  // Reading the list may take minutes. If the site has moved meanwhile, its former list says nothing about creates sent to the new address.
+  if (await isSiteElsewhere(db, site, siteContext.address)) return 0;
   await found?.keep();
   // A cancelled listing proves nothing.
   if (signal.aborted) return 0;
@@ -62,8 +64,6 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     return 0;
   }
   crossStep('doubt-listed');
-  // Reading the list takes long, and what another place shows says nothing about a create that was sent meanwhile.
-  if (await isSiteElsewhere(db, site, siteContext.address)) return 0;
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
   return decideDoubts(siteContext, decidable, matching, signal);

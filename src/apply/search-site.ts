@@ -60,16 +60,15 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
   const unread = await readList(siteContext, feeds, referenceField, signal);
-  if (signal.aborted) return false;
+  if (signal.aborted || unread === 'elsewhere') return false;
   if (unread !== undefined) {
     await recordSiteFailure(siteContext, feeds, unread, signal);
     return false;
   }
   crossStep('site-read');
-  // The list of another place does not show which jobs the site has.
-  if (await isSiteElsewhere(db, site, siteContext.address)) return false;
   for (const feed of feeds) {
-    const found = await endSearch(db, feed, site, referenceField, undefined);
+    const found = await endSearch(db, feed, siteContext, referenceField, undefined);
+    if (found === undefined) return false;
     log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'site searched for jobs of the feed');
     crossStep('site-searched');
   }
@@ -77,26 +76,27 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
 }
 
 /** After a restore, jobmirror has made jobs that its database does not know: then a person decides. Returns as {@link checkSite}. */
-async function endUnsearched(
-  { db, site, log, writeAction }: SiteContext,
-  feeds: readonly FeedName[],
-): Promise<boolean> {
+async function endUnsearched(siteContext: SiteContext, feeds: readonly FeedName[]): Promise<boolean> {
+  const { db, site, log, writeAction } = siteContext;
   const restored = await restoredFeeds(db, feeds);
   for (const feed of restored) await noteFailedSearch(db, feed, unsearchedAfterRestore(feed));
   const others = feeds.filter((feed) => !restored.has(feed));
-  for (const feed of others) await endSearch(db, feed, site, undefined, UNSEARCHED);
+  for (const feed of others) await endSearch(db, feed, siteContext, undefined, UNSEARCHED);
   if (others.length > 0) log.warn({ site, feeds: others }, tell(UNSEARCHED, writeAction));
   return others.length > 0;
 }
 
-/** Stores the jobs that no posting owns. Returns why the list could not be read completely; `undefined`: it was. */
+/**
+ * Stores the jobs that no posting owns. Returns why the list could not be read completely; `undefined`: it was. `elsewhere`: it was
+ * read at an address that is no longer the site's, so it does not show which jobs the site has now.
+ */
 async function readList(
   siteContext: SiteContext,
   feeds: readonly FeedName[],
   referenceField: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { db, site, client, rateLimiter } = siteContext;
+): Promise<string | 'elsewhere' | undefined> {
+  const { db, site, address, client, rateLimiter } = siteContext;
   const found = await foundJobs(siteContext, referenceField, { isSearch: true });
   const expected = await expectedJobs(siteContext);
   const take = (siteJob: SiteJob): void => {
@@ -116,6 +116,8 @@ async function readList(
     })
     .finally(() => clearInterval(progress));
   if (signal.aborted) return undefined;
+  // Reading it may take minutes.
+  if (await isSiteElsewhere(db, site, address)) return 'elsewhere';
   if (listing.kind !== 'listed') return listing.message;
   await found.keep();
   const leftOut = await expected.tellLeftOut(signal);

@@ -35,7 +35,7 @@ interface SureAdoption {
  */
 export async function adoptSure(
   matching: JobMatching,
-  { feed, site, policy, signal, onProgress }: AdoptSubject,
+  { feed, site, address, policy, signal, onProgress }: AdoptSubject,
   { actor, since, checkLock, only = () => true }: SureAdoption,
 ): Promise<{ readonly adopted: number; readonly refused: readonly RefusedAdoption[] }> {
   const refused: RefusedAdoption[] = [];
@@ -49,7 +49,7 @@ export async function adoptSure(
     const chosen = matches.filter(only);
     if (chosen.length === 0) continue;
     const adoptions = chosen.map(({ names, fields, ...match }) => ({ ...match, shown: shownOf(names, fields) }));
-    const left = await adoptJobs(matching.session, { feed, site, actor, since, policy }, adoptions);
+    const left = await adoptJobs(matching.session, { feed, site, address, actor, since, policy }, adoptions);
     crossStep('jobs-adopted');
     refused.push(...left);
     adopted += chosen.length - left.length;
@@ -115,7 +115,7 @@ export async function adoptNamed(
   { key, siteJobId, anyway }: NamedAdoption,
   actor: string,
 ): Promise<AdoptOneEnd> {
-  const { db, feed, site, policy, client, rateLimiter, signal } = subject;
+  const { db, feed, site, address, policy, client, rateLimiter, signal } = subject;
   if (found === undefined) return refuse(`feed ${feed} has no posting ${key} without a job`);
   const since = await databaseTime(db);
   await rateLimiter.take(signal);
@@ -137,7 +137,8 @@ export async function adoptNamed(
   const session = await db.session();
   try {
     const adoption = { key, siteJobId, url: shown.url, shown: keptOf(found.fields, shown) };
-    const [refused] = await adoptJobs(session, { feed, site, actor, since, policy, detail: { anyway } }, [adoption]);
+    const adoptionSubject = { feed, site, address, actor, since, policy, detail: { anyway } };
+    const [refused] = await adoptJobs(session, adoptionSubject, [adoption]);
     if (refused !== undefined) return refuse(refused.message);
   } finally {
     await session.end();

@@ -28,6 +28,8 @@ export interface AdoptSubject {
   readonly db: Database;
   readonly feed: FeedName;
   readonly site: SiteName;
+  /** As recorded in the database: see `addressOf`. */
+  readonly address: string;
   readonly policy: FeedPolicy | undefined;
   readonly referenceField: string | undefined;
   readonly stateField: string;

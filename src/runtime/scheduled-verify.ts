@@ -73,11 +73,13 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
 
   async function verifyOne(feed: ScheduledFeed, run: VerifyRun): Promise<void> {
     const siteContext = engine.siteContexts.get(feed.siteName) as SiteContext;
-    const { pausedSince } = stateAt(
+    const { pausedSince, address } = stateAt(
       siteContext.address,
       await readSiteState(db, siteContext.site, siteContext.tokenDigest),
     );
-    if (pausedSince !== undefined) {
+    // At a former address of the site it would compare outdated copies of the jobs.
+    const isElsewhere = address !== undefined && address !== siteContext.address;
+    if (pausedSince !== undefined || isElsewhere) {
       notBefore.set(feed.name, performance.now() + AGAIN_AFTER_MS);
       return giveBackVerify(db, worker, feed.name);
     }

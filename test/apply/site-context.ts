@@ -52,7 +52,7 @@ export function siteContextWith(
   const query = async (statement: string) => rows(statement);
   return {
     site: siteName('board'),
-    address: 'http://site',
+    address: 'jobs.example.com',
     tokenDigest: 'digest',
     policy: {
       timeoutMs: 1_000,

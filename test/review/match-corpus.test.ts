@@ -34,6 +34,7 @@ async function matchAll({ postings, jobs }: Corpus): Promise<Found[]> {
       db,
       feed: feedName('acme'),
       site: siteName('board'),
+      address: 'jobs.example.com',
       policy: undefined,
       referenceField: 'number',
       stateField: 'location-state',

@@ -50,6 +50,7 @@ async function match({ postings, jobs, unlisted = {}, changedReadings = 0, meanw
       db,
       feed: feedName('acme'),
       site: board,
+      address: 'jobs.example.com',
       policy: undefined,
       referenceField: 'number',
       stateField: 'location-state',

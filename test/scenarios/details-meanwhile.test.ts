@@ -46,6 +46,8 @@ let onList: () => Promise<void>;
 let version: string | undefined;
 /** What the details say. */
 let about: string;
+/** The details that were answered. */
+let answered: string[];
 
 const job = (id: string, changed: Partial<Job> = {}): Job => ({ id, text: `Nurse ${id}`, state: 'MA', ...changed });
 const change = (id: string, changed: Partial<Job>) => {
@@ -59,6 +61,7 @@ beforeEach(async () => {
   onList = async () => undefined;
   version = undefined;
   about = 'About';
+  answered = [];
   source = await serveWeb(async ({ path, headers }, response) => {
     const id = /^\/jobs\/(.+)/.exec(path)?.[1];
     if (id === undefined) {
@@ -73,6 +76,7 @@ beforeEach(async () => {
       await opened;
     }
     sendJson(response, { id, text: `${about} ${id}` }, missing.has(id) ? 410 : 200);
+    answered.push(id);
   });
   mirror = await openMirror({
     feed: {
@@ -348,6 +352,7 @@ describe('while a pull requests details', () => {
       () => pullFeed(setup, { ...inProcess, onPull }),
       async () => {
         const { db } = await context();
+        await expect.poll(() => answered).toHaveLength(4);
         await db.query(
           `select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory'
              and database = (select oid from pg_database where datname = current_database())
@@ -360,7 +365,11 @@ describe('while a pull requests details', () => {
     );
     // It starts again by itself.
     expect(ended).toMatchObject({ kind: 'committed', complete: true });
-    expect(requested().filter((id) => id !== 'j5')).toEqual(['j1', 'j2', 'j3', 'j4']);
+    expect(
+      requested()
+        .filter((id) => id !== 'j5')
+        .sort(),
+    ).toEqual(['j1', 'j2', 'j3', 'j4']);
     expect(await sync()).toMatchObject({ unchanged: 0, created: 5 });
     expect((await mirror.siteJobs()).size).toBe(5);
   });

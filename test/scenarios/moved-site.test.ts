@@ -10,10 +10,13 @@ import { textOf } from '../../src/plan/message.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addressOf } from '../../src/site/base-address.ts';
+import { adoptJobs } from '../../src/store/mapping/adopt-jobs.ts';
+import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
 import { takeOrphan } from '../../src/store/site/orphan-site-jobs.ts';
+import { endSearch } from '../../src/store/site/site-search.ts';
 import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
-import { openStage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -197,6 +200,49 @@ describe('a site that has jobs', () => {
     expect(await doubt()).toEqual([{ state: 'in_doubt', list_checks: 1 }]);
     expect(await checkSite(siteContext, signal)).toBe(true);
     expect(await searched()).toEqual([{ feed: 'acme' }]);
+  });
+
+  it('gets nothing recorded that was read at a former address, whichever command read it there', async () => {
+    const stage = await openStage();
+    mirror = stage.mirror;
+    const { db } = stage.app;
+    await stage.pull(postings(2));
+    await setAddress(db, board, 'elsewhere.example.com');
+    const former = { site: board, address: 'former.example.com' };
+    expect(await endSearch(db, acme, former, undefined, undefined)).toBeUndefined();
+
+    const session = await db.session();
+    const adopted = { key: postingKey('p1'), siteJobId: siteJobId('1'), url: undefined, shown: { title: 'Nurse' } };
+    const adopting = { feed: acme, actor: 'tester', since: new Date(), policy: undefined };
+    const message = 'the jobs of site board are no longer at former.example.com';
+    expect(await adoptJobs(session, { ...adopting, ...former }, [adopted])).toEqual([{ key: 'p1', message }]);
+
+    async function* lines(): AsyncGenerator<ImportLine> {
+      yield {
+        kind: 'mapping',
+        line: 3,
+        feed: acme,
+        site: board,
+        key: postingKey('p2'),
+        siteJobId: siteJobId('2'),
+        url: undefined,
+      };
+    }
+    const asked = async () => [];
+    const addresses = (address: string) => new Map([[board, address]]);
+    expect(await importMappings(db, lines(), 'tester', asked, [], addresses(former.address))).toMatchObject({
+      kind: 'refused',
+      problems: [{ line: 3, message: expect.stringContaining(message) }],
+    });
+    expect(await db.query('select from mapping')).toEqual([]);
+
+    const present = { site: board, address: 'elsewhere.example.com' };
+    expect(await adoptJobs(session, { ...adopting, ...present }, [adopted])).toEqual([]);
+    await session.end();
+    expect(await importMappings(db, lines(), 'tester', asked, [], addresses(present.address))).toMatchObject({
+      added: 1,
+    });
+    expect(await endSearch(db, acme, present, undefined, undefined)).toBe(0);
   });
 });
 

@@ -6,6 +6,7 @@ import { plural } from '../../plan/plural.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
 import { UserError } from '../../runtime/exit-status.ts';
+import { addressOf } from '../../site/base-address.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping/mapping-list.ts';
 import { countExpired } from '../../store/pull/posting-expiry.ts';
@@ -104,6 +105,7 @@ function importCommand(): Command {
           actorName(options.as),
           options.unchecked === true ? undefined : (lines) => askSites(app, lines, around),
           [...app.config.feeds.values()].filter(({ policy }) => !updatesJobs(policy)).map(({ name }) => name),
+          new Map([...app.config.sites.values()].map(({ name, options: { baseUrl } }) => [name, addressOf(baseUrl)])),
         );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });

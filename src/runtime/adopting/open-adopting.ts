@@ -8,6 +8,7 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { readUnmapped } from '../../pull/read-unmapped.ts';
 import { type AsReadEnd, type EarlierRecord, stillAsRead } from '../../pull/still-as-read.ts';
 import type { AdoptProgress, AdoptSubject } from '../../review/match-jobs.ts';
+import { addressOf } from '../../site/base-address.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { App } from '../app.ts';
@@ -74,6 +75,7 @@ export async function withAdopting(
       db: app.db,
       feed: setup.feed,
       site: site.name,
+      address: addressOf(site.options.baseUrl),
       policy: setup.policy,
       referenceField: site.options.referenceField,
       stateField: setup.mapping.stateField.name,

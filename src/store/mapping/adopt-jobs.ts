@@ -14,7 +14,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
-import { namesOfSite } from '../site/known-address.ts';
+import { confirmSiteAt, namesOfSite } from '../site/known-address.ts';
 import { unreadHashSql } from './unread-hash.ts';
 
 /** A posting and its job. */
@@ -34,6 +34,8 @@ export interface RefusedAdoption {
 export interface AdoptionSubject {
   readonly feed: FeedName;
   readonly site: SiteName;
+  /** Where the jobs were read: if the site has moved since then, all are refused. */
+  readonly address: string;
   readonly actor: string;
   /** When the jobs were read: one that was deleted since then is refused. */
   readonly since: Date;
@@ -59,7 +61,7 @@ const ADOPTED_COLUMNS = {
  */
 export async function adoptJobs(
   session: Session,
-  { feed, site, actor, since, policy, detail }: AdoptionSubject,
+  { feed, site, address, actor, since, policy, detail }: AdoptionSubject,
   adoptions: readonly Adoption[],
 ): Promise<RefusedAdoption[]> {
   await session.query('begin');
@@ -85,6 +87,10 @@ export async function adoptJobs(
     await session.query(
       'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c',
     );
+    if (!(await confirmSiteAt(session, site, address))) {
+      await session.query('rollback');
+      return adoptions.map(({ key }) => ({ key, message: `the jobs of site ${site} are no longer at ${address}` }));
+    }
     const refused = [...(await removeRefused(session, site, since)), ...(await insertMappings(session))];
     await writeAdopted(session, feed, site, policy);
     const added = adoptions.length - refused.length;

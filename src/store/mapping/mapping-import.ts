@@ -7,6 +7,7 @@ import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
+import { confirmSiteAt } from '../site/known-address.ts';
 import { ImportedLines } from './imported-lines.ts';
 import { numberOfTitled } from './titled-id.ts';
 import { unreadHashSql } from './unread-hash.ts';
@@ -59,6 +60,7 @@ export type AskSites = (lines: ImportedLines) => Promise<readonly LineProblem[]>
  * Imports all lines in one transaction, while none of their feeds is pulled.
  * @param ask `undefined` if a person vouches for the jobs.
  * @param leaving feeds whose policy changes no job.
+ * @param addresses where the sites are asked.
  */
 export async function importMappings(
   db: Database,
@@ -66,6 +68,7 @@ export async function importMappings(
   actor: string,
   ask: AskSites | undefined,
   leaving: readonly FeedName[] = [],
+  addresses: ReadonlyMap<SiteName, string> = new Map(),
 ): Promise<ImportEnd> {
   const session = await db.session();
   const locks: HeldLock[] = [];
@@ -90,7 +93,8 @@ export async function importMappings(
     await session.query('begin');
     await lockOutcomesShared(session, feeds);
     const conflicts = await findConflicts(session);
-    const problems = [...faulty, ...asked, ...conflicts, ...changed(unasked, conflicts)].sort(
+    const moved = ask === undefined ? [] : await findMoved(session, addresses);
+    const problems = [...faulty, ...asked, ...moved, ...conflicts, ...changed(unasked, conflicts)].sort(
       (a, b) => a.line - b.line,
     );
     if (problems.length > 0) {
@@ -140,6 +144,23 @@ function changed(before: readonly LineProblem[], now: readonly LineProblem[]): L
   return before
     .filter(({ line }) => !lines.has(line))
     .map(({ line, message }) => ({ line, message: `${message}; this has just changed, so import the file again` }));
+}
+
+/** The sites that have moved since they were asked, each with its first line. */
+async function findMoved(session: Session, addresses: ReadonlyMap<SiteName, string>): Promise<LineProblem[]> {
+  const sites = await session.query<{ site: SiteName; line: number }>(
+    'select site, min(line) as line from imported group by site order by site',
+  );
+  const problems: LineProblem[] = [];
+  for (const { site, line } of sites) {
+    const address = addresses.get(site);
+    if (address !== undefined && !(await confirmSiteAt(session, site, address)))
+      problems.push({
+        line,
+        message: `the jobs of site ${site} are no longer at ${address}, where it was asked about them`,
+      });
+  }
+  return problems;
 }
 
 /** Problems of the lines. Locks the open changes of their postings, so that none is sent meanwhile. */

@@ -48,8 +48,7 @@ export async function takeSigns(db: Database, site: SiteName, note: Message | un
 }
 
 /** What was found, or declared by a person, for the site at another address does not apply at this one. */
-export const searchAnew = (db: Database, site: SiteName): Promise<void> =>
-  db.transaction((tx) => searchAgain(tx, site, undefined));
+export const searchAnew = (tx: Queryable, site: SiteName): Promise<void> => searchAgain(tx, site, undefined);
 
 async function searchAgain(tx: Queryable, site: SiteName | undefined, note: Message | undefined): Promise<void> {
   const feeds = await tx.query<{ feed: FeedName }>(

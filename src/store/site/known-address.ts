@@ -49,10 +49,19 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
   );
 }
 
-/** Whether the site's jobs are elsewhere: a person may have moved it while another process still runs with the former address. */
+/** Whether the site's jobs are at another address: a person may have moved the site while this process still runs with the former one. */
 export async function isSiteElsewhere(db: Queryable, site: SiteName, address: string): Promise<boolean> {
   const rows = await db.query('select from site_state where site = $1 and address <> $2', [site, address]);
   return rows.length > 0;
+}
+
+/** Whether the site's jobs are still at this address. If so, no process can move the site until the transaction ends. */
+export async function confirmSiteAt(tx: Queryable, site: SiteName, address: string): Promise<boolean> {
+  const [row] = await tx.query<{ here: boolean | null }>(
+    'select address = $2 as here from site_state where site = $1 for share',
+    [site, address],
+  );
+  return row?.here !== false;
 }
 
 /** All names under which the database knows the site of this address: a job of one of them is a job of all. */

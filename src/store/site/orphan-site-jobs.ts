@@ -38,8 +38,8 @@ export async function undeletedOrphans(db: Queryable): Promise<ReadonlyMap<FeedN
 }
 
 /**
- * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, or the site's jobs are not at
- * this address any more.
+ * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, or the site's jobs are no
+ * longer at this address.
  */
 export async function takeOrphan(
   db: Queryable,

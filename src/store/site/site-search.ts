@@ -5,6 +5,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { confirmSiteAt } from './known-address.ts';
 import { doubtCreatesWithJobs } from './recognise-jobs.ts';
 
 /** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
@@ -55,18 +56,21 @@ export async function noteFailedSearch(db: Queryable, feed: FeedName, why: Messa
 
 /**
  * Ends the search for one feed: creates for which a job was found wait for a person, all others may be sent.
- * @param note what a person should know, shown once. @returns how many wait.
+ * @param address where the site was searched. @param note what a person should know, shown once.
+ * @returns how many wait; `undefined`: the site's jobs are at another address, and its search is not ended.
  */
 export async function endSearch(
   db: Database,
   feed: FeedName,
-  site: SiteName,
+  { site, address }: { readonly site: SiteName; readonly address: string },
   referenceField: string | undefined,
   note: Message | undefined,
-): Promise<number> {
+): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
     const doubted = referenceField === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, referenceField);
+    // What it has put in doubt is only delayed.
+    if (!(await confirmSiteAt(tx, site, address))) return undefined;
     await declareChecked(tx, feed, site, {
       note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted)),
     });
