@@ -295,7 +295,7 @@ describe('a server of the test', () => {
     expect(problems).toMatch(/broke off|failed/);
   });
 
-  // Without a listener, the server's library would refuse the session or the request instead of leaving it unanswered.
+  // Without a listener, the server's library would refuse the session or the request instead of never answering.
   const hanging: readonly (readonly [string, (client: ssh2.Connection) => void])[] = [
     ['when a session is opened', (client) => client.on('session', () => undefined)],
     [
