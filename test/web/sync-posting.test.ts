@@ -44,9 +44,14 @@ itInAll('leads to the pull for a posting that is new, and follows a pull that ru
   await stage.mirror.writeFeed(feedXml([posting('other')]));
   const anna = await visitorOf(served, 'anna');
   const search = await anna.get(pageAddress.jobs({ feed: acme, q: 'other' }));
+  // The pull begins, but cannot record the posting before the answer.
+  const session = await stage.app.db.session();
+  await session.query('begin');
+  await session.query('lock table change in share mode');
   const after = await anna.press(search, BUTTON);
   expect(after.status).toBe(200);
   expect(after.text).toMatch(/<h1>Pull \d+/);
+  await session.end();
   await expect.poll(titles).toHaveLength(1);
   const found = await anna.get(pageAddress.jobs({ q: 'other' }));
   const lock = await lockWhenFree(stage.app.db, acme);
