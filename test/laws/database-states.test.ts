@@ -102,7 +102,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       }
       await installation.sandbox.setFaults([]);
       const { status, output } = await begun.ended;
-      const report = JSON.parse(output.match(/^\{"feed".*$/m)?.[0] ?? '{}');
+      const report = JSON.parse(output.match(/^\{"feed".*$/m)?.[0] ?? JSON.stringify({ output }));
       expect({ exit: status, ...report }).toMatchObject({
         exit: 0,
         status: 'mirrored',

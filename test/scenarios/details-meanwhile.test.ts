@@ -82,7 +82,8 @@ beforeEach(async () => {
     feed: {
       source: `"${source.origin}/jobs"`,
       format: `{ type: json, records: jobs, total: total, key: id, ${FIELDS} }`,
-      details: '{ url: "jobs/{id}", match: { id: id }, refresh_days: 7 }',
+      // One at a time: when one is requested, the answers about those before it have been read.
+      details: '{ url: "jobs/{id}", match: { id: id }, refresh_days: 7, concurrency: 1 }',
       limits: '{ requests_per_second: 1000, attempts: 1, max_wait_seconds: 1 }',
       delete_guard: '{ percent: 100, count: 100, missing_pulls: 1 }',
     },
@@ -344,15 +345,12 @@ describe('while a pull requests details', () => {
   it('a pull that loses its lock stores nothing but details, and the next one repeats no request', async () => {
     let lost: number | undefined;
     const { setup, context: inProcess } = await context();
-    // The last one is requested once the answers about the others have been read.
-    const details = { ...(setup.source.details ?? expect.fail()), concurrency: 1 };
-    const oneAtATime = { ...setup, source: { ...setup.source, details } };
     const onPull = (number: number) => {
       lost ??= number;
     };
     const ended = await whileWaiting(
       'j5',
-      () => pullFeed(oneAtATime, { ...inProcess, onPull }),
+      () => pullFeed(setup, { ...inProcess, onPull }),
       async () => {
         const { db } = await context();
         expect(answered).toHaveLength(4);
