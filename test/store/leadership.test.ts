@@ -6,6 +6,7 @@ import { LOCK_TIMING } from '../../src/store/locks/lock-timing.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabaseProxy } from '../support/database-proxy.ts';
+import { losingDatabase } from '../support/losing-database.ts';
 
 const KEY = lockKey('lead', 'board');
 let testDatabase: TestDatabase;
@@ -40,6 +41,13 @@ it('a check under way when its candidate resigns leaves neither a lock nor a con
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
   await expect.poll(() => direct.query(left)).toEqual([]);
   await candidate.close();
+});
+
+it('is won on another connection if one is lost as soon as it opens', async () => {
+  const lead = standForLead(losingDatabase(direct, 1), KEY);
+  await expect(lead.holds()).rejects.toThrow();
+  expect(await lead.holds()).toBe(true);
+  await lead.resign();
 });
 
 it('ends when the server does not respond, and can be won again', async () => {

@@ -4,6 +4,7 @@ import type { ProcessAbout } from '../../src/store/locks/processes.ts';
 import { countWorkers, enterAsWorker } from '../../src/store/locks/worker-lease.ts';
 import { type Database, openDatabase, type Session } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { losingDatabase } from '../support/losing-database.ts';
 
 let testDatabase: TestDatabase;
 let observer: Database;
@@ -103,4 +104,20 @@ it('ends a connection on which it could not be recorded, so that the next one ge
   await expect.poll(leases).toBe(1);
   await lease.leave();
   await expect.poll(leases).toBe(0);
+});
+
+it('is taken on another connection if one is lost as soon as it opens', async () => {
+  const lease = await enterAsWorker(losingDatabase(db, 2), ABOUT, () => undefined);
+  await endSessions();
+  await expect.poll(() => countWorkers(observer)).toBe(0);
+  await expect.poll(() => countWorkers(observer)).toBe(1);
+  await lease.leave();
+  await expect.poll(leases).toBe(0);
+});
+
+it('is not taken later if it could not be at first', async () => {
+  await expect(enterAsWorker(losingDatabase(db, 1), ABOUT, () => undefined)).rejects.toThrow();
+  // Longer than until the lease of a worker would be renewed.
+  await observer.query('select pg_sleep(2)');
+  expect(await countWorkers(observer)).toBe(0);
 });

@@ -55,7 +55,7 @@ function drop(shared: LeaderSession, lost: Session | undefined): void {
 function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
   if (shared.opening !== undefined) return shared.opening;
   const open = async (): Promise<Session> => {
-    const opened: Session = await db.session(() => drop(shared, opened), {
+    const opened = await db.session((_error, lost) => drop(shared, lost), {
       queryTimeoutMs: db.lockTiming.answerWithinMs,
     });
     if (shared.opening === opening) shared.session = opened;

@@ -31,9 +31,9 @@ export async function enterAsWorker(
   let startedAt: Date | undefined;
 
   async function hold(): Promise<void> {
-    const opened = await db.session((error) => {
+    const opened = await db.session((error, lost) => {
       onTrouble(error);
-      if (session !== opened) return;
+      if (session !== lost) return;
       session = undefined;
       stopKeepAlive();
       reopenLater();
@@ -67,17 +67,21 @@ export async function enterAsWorker(
     timer.unref();
   }
 
-  await hold();
-  return {
-    worker,
-    startedAt: startedAt ?? new Date(),
-    async leave() {
-      left = true;
-      clearTimeout(timer);
-      stopKeepAlive();
-      if (session !== undefined) await end(session);
-    },
-  };
+  async function leave(): Promise<void> {
+    left = true;
+    clearTimeout(timer);
+    stopKeepAlive();
+    if (session !== undefined) await end(session);
+  }
+
+  try {
+    await hold();
+  } catch (error) {
+    // A loss that was noticed would have the lease renewed, for a worker that never began.
+    await leave();
+    throw error;
+  }
+  return { worker, startedAt: startedAt ?? new Date(), leave };
 }
 
 /** How many sending processes are alive, including this one. */

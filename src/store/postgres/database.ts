@@ -56,10 +56,14 @@ export interface Database extends Statements {
    */
   readonly prepared: Statements;
   /**
-   * Opens a connection outside the pool. Calls `onLost` once if it breaks. A query without a response after `queryTimeoutMs`
-   * throws; the server may have executed it, so the session must not be used further.
+   * Opens a connection outside the pool. Calls `onLost` once if it breaks, which may be before the caller has it: then its first
+   * query throws. A query without a response after `queryTimeoutMs` throws; the server may have executed it, so the session must
+   * not be used further.
    */
-  session(onLost?: (error: Error) => void, options?: { readonly queryTimeoutMs?: number }): Promise<Session>;
+  session(
+    onLost?: (error: Error, lost: Session) => void,
+    options?: { readonly queryTimeoutMs?: number },
+  ): Promise<Session>;
   /**
    * Lends a connection that stays open for a while, so that short uses need not open one. At most {@link MOST_LENT}; further
    * callers wait, usually not for long.
@@ -116,19 +120,14 @@ export function openDatabase(
     whenFree,
     lockTiming: options.lockTiming ?? LOCK_TIMING,
     async session(onLost, { queryTimeoutMs } = {}) {
-      const client = await whenFree(undefined, async () => {
-        const opened = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
-        let isOpen = false;
-        opened.on('error', (error) => isOpen && onLost?.(error));
-        await opened.connect();
-        isOpen = true;
-        return opened;
+      return whenFree(undefined, async () => {
+        const client = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
+        let session: Session | undefined;
+        client.on('error', (error) => session !== undefined && onLost?.(error, session));
+        await client.connect();
+        session = { client, query: oneByOne(client), end: () => client.end() };
+        return session;
       });
-      return {
-        client,
-        query: oneByOne(client),
-        end: () => client.end(),
-      };
     },
     async lend(onLost) {
       // Lent connections are out for long, so the pool must not wait for them.
