@@ -96,6 +96,25 @@ describe('schedules', () => {
     await setSchedules(db, second, [], [acme], nextRun);
     expect(await patterns()).toEqual([]);
   });
+
+  it('come from the process with the higher number of two that started in the same millisecond', async () => {
+    const { startedAt } = second;
+    const [lower, higher] = [
+      { ...first, startedAt },
+      { ...second, startedAt },
+    ];
+    await db.query('update process set started_at = $1', [startedAt]);
+    await set(higher, noon());
+    await set(lower, atOne());
+    expect(await patterns()).toEqual(['acme 0 12 * * *']);
+    await setSchedules(db, lower, [], [acme], nextRun);
+    expect(await patterns()).toEqual(['acme 0 12 * * *']);
+    await set(higher, atOne());
+    expect(await patterns()).toEqual(['acme 0 13 * * *']);
+    await setSchedules(db, higher, [], [acme], nextRun);
+    await set(lower, noon());
+    expect(await patterns()).toEqual([]);
+  });
 });
 
 describe('a run', () => {

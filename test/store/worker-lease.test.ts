@@ -48,6 +48,13 @@ it('is renewed after its connection is lost', async () => {
   await expect.poll(leases).toBe(0);
 });
 
+it('stores when its process started as the lease says it, so that processes agree on which one is newer', async () => {
+  const lease = await enterAsWorker(db, ABOUT, () => undefined);
+  const same = 'select started_at = $1 as same from process where worker = $2';
+  expect(await observer.query(same, [lease.startedAt, lease.worker])).toEqual([{ same: true }]);
+  await lease.leave();
+});
+
 it('leaves no connection behind if the worker leaves while it is being renewed', async () => {
   const opened: Session[] = [];
   let go = (): void => undefined;

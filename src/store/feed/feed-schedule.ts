@@ -23,7 +23,7 @@ export type NextRun = (schedule: Cron, after: Date) => Date;
 /** Called for a feed whose schedule is invalid; the other feeds continue. */
 export type OnInvalidSchedule = (feed: FeedName, error: unknown) => void;
 
-/** A process that owns schedules. */
+/** A process that owns schedules. Of two that started in the same millisecond, the one with the higher number is the newer. */
 export interface Scheduler {
   readonly worker: number;
   readonly startedAt: Date;
@@ -52,10 +52,11 @@ export async function setSchedules(
   const found = await db.query<StoredSchedule & Record<string, unknown>>(
     `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", s.due_at as "dueAt", clock_timestamp() as now,
        case when s.feed is null then not exists (select from process_feed f join process p on p.worker = f.worker
-           where f.feed = n.feed and f.unscheduled and p.started_at > $2 and p.worker in (${RUNNING_WORKERS}))
-         else s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) end as "mayChange"
+           where f.feed = n.feed and f.unscheduled and (p.started_at, p.worker) > ($2::timestamptz, $3::integer)
+             and p.worker in (${RUNNING_WORKERS}))
+         else (s.set_at, s.set_by) <= ($2::timestamptz, $3::integer) or s.set_by not in (${RUNNING_WORKERS}) end as "mayChange"
      from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
-    [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
+    [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt, worker],
   );
   const before = new Map(found.map((row) => [row.feed, row]));
   const now = found[0]?.now ?? new Date();

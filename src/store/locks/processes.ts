@@ -29,7 +29,7 @@ export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
 /**
  * Records a process that holds its lock, and removes dead ones.
  * @param startedAt when it started, if recorded before: its row may have been removed while its connection was lost.
- * @returns when it started, by the database clock.
+ * @returns when it started, by the database clock, to the millisecond as stored.
  */
 export async function noteProcess(
   db: Database,
@@ -45,7 +45,7 @@ export async function noteProcess(
     const { command, host, pid, parts, feeds } = about;
     const [row] = await tx.query<{ at: Date }>(
       `insert into process (worker, command, host, pid, parts, started_at)
-       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, clock_timestamp()))
+       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, date_trunc('milliseconds', clock_timestamp())))
        on conflict (worker) do update set command = excluded.command returning started_at as at`,
       [worker, command, host, pid, toJsonb(parts), startedAt ?? null],
     );
