@@ -48,7 +48,7 @@ it('is renewed after its connection is lost', async () => {
   await expect.poll(leases).toBe(0);
 });
 
-it('stores when its process started as the lease says it, so that processes agree on which one is newer', async () => {
+it('stores exactly the start that the lease states, so that processes agree on which one is newer', async () => {
   const lease = await enterAsWorker(db, ABOUT, () => undefined);
   const same = 'select started_at = $1 as same from process where worker = $2';
   expect(await observer.query(same, [lease.startedAt, lease.worker])).toEqual([{ same: true }]);

@@ -1,4 +1,4 @@
-// A database whose server ends a connection in the moment in which it opens.
+// A database whose server ends a connection the moment it opens.
 import type { Database } from '../../src/store/postgres/database.ts';
 
 /** The database, whose session number `which`, counted from 1, is lost before its caller has it. */

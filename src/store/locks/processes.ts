@@ -29,7 +29,7 @@ export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
 /**
  * Records a process that holds its lock, and removes dead ones.
  * @param startedAt when it started, if recorded before: its row may have been removed while its connection was lost.
- * @returns when it started, by the database clock, to the millisecond as stored.
+ * @returns when it started, by the database clock; stored to the millisecond, like all JavaScript dates, so that both are equal.
  */
 export async function noteProcess(
   db: Database,
