@@ -70,15 +70,15 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
   const mirror = await openMirror({ ...options, timing, site: { ...SHORT, ...options.site } });
   const timingEnv = timing === TIMING ? {} : { TIMING: JSON.stringify(timing) };
   const foreign = await makeForeignJobs(mirror);
-  const children = new Set<ChildProcess>();
-  let started = 0;
+  const processes: Running[] = [];
+  const closing = new AbortController();
   return {
     ...mirror,
     owner: OWNER,
     foreign,
     spawn(command, env = {}) {
       const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
-      const databaseUrl = named(mirror.env.DATABASE_URL as string, `jobmirror, process ${++started}`);
+      const databaseUrl = named(mirror.env.DATABASE_URL as string, `jobmirror, process ${processes.length + 1}`);
       const child = spawn(process.execPath, [ENTRY, ...command, ...config], {
         env: {
           PATH: process.env.PATH,
@@ -91,11 +91,15 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
         cwd: mirror.folder,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      children.add(child);
-      return { child, started: firstOutputOf(child), ended: endOf(child, databaseUrl) };
+      const running = { child, started: firstOutputOf(child), ended: endOf(child, databaseUrl, closing.signal) };
+      processes.push(running);
+      return running;
     },
     async close() {
-      for (const child of children) child.kill('SIGKILL');
+      closing.abort();
+      for (const { child } of processes) child.kill('SIGKILL');
+      // Nothing may use the database when it is reset for the next test.
+      await Promise.all(processes.map(({ ended }) => ended));
       await mirror.close();
     },
   };
@@ -118,23 +122,30 @@ function named(databaseUrl: string, name: string): string {
  * A killed process is waited for until the server has noticed its death: on a loaded machine, one that is started at once could still
  * find its locks.
  * @param databaseUrl with the name of the process
+ * @param closing aborts when the installation closes, which ends the sessions that are left
  */
-async function endOf(child: ChildProcess, databaseUrl: string): Promise<Ended> {
+async function endOf(child: ChildProcess, databaseUrl: string, closing: AbortSignal): Promise<Ended> {
   const end = await outputOf(child);
   // The database may be away as well.
-  if (end.signal === 'SIGKILL') await untilNoticed(databaseUrl).catch(() => undefined);
+  if (end.signal === 'SIGKILL') await untilNoticed(databaseUrl, closing).catch(() => undefined);
   return end;
 }
 
-/** Resolves when no session of that name is left, except those that wait for a lock: they notice nothing until they have it. */
-async function untilNoticed(databaseUrl: string): Promise<void> {
+/**
+ * Resolves when the installation closes, or no session of that name is left except those that wait for a lock: they notice nothing
+ * until they have it.
+ */
+async function untilNoticed(databaseUrl: string, closing: AbortSignal): Promise<void> {
+  if (closing.aborted) return;
   const left = `select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name = current_setting('application_name')
       and wait_event_type is distinct from 'Lock'`;
   const client = new pg.Client({ connectionString: databaseUrl });
+  // After the server has gone away, the next query fails.
+  client.on('error', () => undefined);
   await client.connect();
   try {
-    while ((await client.query(left)).rows.length > 0) await pause(POLL_MS);
+    while (!closing.aborted && (await client.query(left)).rows.length > 0) await pause(POLL_MS);
   } finally {
     await client.end();
   }
