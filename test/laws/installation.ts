@@ -12,7 +12,7 @@ import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
-import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type Mirror, openMirror, type Program } from '../support/mirror.ts';
 
 export interface InstallationOptions {
   /** `database`, or a Redis URL. */
@@ -68,27 +68,29 @@ const OWNER = ACCOUNTS[0].email;
 export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const { timing = FAST_TIMING } = options;
   const mirror = await openMirror({ ...options, timing, site: { ...SHORT, ...options.site } });
-  const timingEnv = timing === TIMING ? {} : { TIMING: JSON.stringify(timing) };
   const foreign = await makeForeignJobs(mirror);
+  return { ...mirror, owner: OWNER, foreign, ...processesOf(mirror, timing) };
+}
+
+/** `spawn`, and a `close` that also ends the processes it started. */
+export function processesOf(program: Program, timing: Timing): Pick<Installation, 'spawn' | 'close'> {
+  const timingEnv = timing === TIMING ? {} : { TIMING: JSON.stringify(timing) };
   const processes: Running[] = [];
   const closing = new AbortController();
   return {
-    ...mirror,
-    owner: OWNER,
-    foreign,
     spawn(command, env = {}) {
-      const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
-      const databaseUrl = named(mirror.env.DATABASE_URL as string, `jobmirror, process ${processes.length + 1}`);
+      const config = command.includes('--config') ? [] : ['--config', program.configPath];
+      const databaseUrl = named(program.env.DATABASE_URL as string, `jobmirror, process ${processes.length + 1}`);
       const child = spawn(process.execPath, [ENTRY, ...command, ...config], {
         env: {
           PATH: process.env.PATH,
-          HOME: mirror.folder,
-          ...mirror.env,
+          HOME: program.folder,
+          ...program.env,
           DATABASE_URL: databaseUrl,
           ...timingEnv,
           ...env,
         },
-        cwd: mirror.folder,
+        cwd: program.folder,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const running = { child, started: firstOutputOf(child), ended: endOf(child, databaseUrl, closing.signal) };
@@ -100,7 +102,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
       for (const { child } of processes) child.kill('SIGKILL');
       // Nothing may use the database when it is reset for the next test.
       await Promise.all(processes.map(({ ended }) => ended));
-      await mirror.close();
+      await program.close();
     },
   };
 }

@@ -35,12 +35,11 @@ export interface MirrorOptions {
   readonly timing?: Timing;
 }
 
-/** One installation. `close` ends all of it. */
-export interface Mirror {
+/** The program with its configuration and a database, for one site. */
+export interface Program {
   readonly folder: string;
   readonly configPath: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly sandbox: Sandbox;
   /** Opens the app, unless it is open. */
   app(): Promise<App>;
   /** Starts sending, unless started. */
@@ -50,9 +49,14 @@ export interface Mirror {
   writeFeed(content: string | Buffer): Promise<void>;
   /** Mirrors one feed once, `acme` if none is named. */
   sync(feed?: string): Promise<PullReportJson>;
+  close(): Promise<void>;
+}
+
+/** One installation with a sandbox. `close` ends all of it. */
+export interface Mirror extends Program {
+  readonly sandbox: Sandbox;
   /** The site's jobs by `number`, without the fields that the site adds. */
   siteJobs(): Promise<Map<string, Readonly<Record<string, string>>>>;
-  close(): Promise<void>;
 }
 
 const DEFAULT_SITE = {
@@ -71,10 +75,32 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
   const database = await createTestDatabase({ accounts: true });
   const sandbox = await startSandbox({ databaseUrl: database.url, settings: options.sandbox });
   const { token } = await sandbox.ensureUser(ACCOUNTS[0].email, undefined, randomBytes(20).toString('hex'));
+  const program = await openProgram({ url: sandbox.url, token }, options.databaseUrl ?? database.url, options);
+  return {
+    ...program,
+    sandbox,
+    async siteJobs() {
+      const jobs = await sandbox.inspect.jobs();
+      return new Map(jobs.map((siteJob) => [siteJob.fields.number ?? siteJob.id, siteJob.fields]));
+    },
+    async close() {
+      await program.close();
+      await sandbox.close();
+      await database.drop();
+    },
+  };
+}
+
+/** @param site where it is, and the token to act with */
+export async function openProgram(
+  site: { readonly url: string; readonly token: string },
+  databaseUrl: string,
+  options: Omit<MirrorOptions, 'databaseUrl' | 'sandbox'> = {},
+): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-mirror-'));
   const configPath = join(folder, 'jobmirror.yaml');
-  const env = { BOARD_TOKEN: token, DATABASE_URL: options.databaseUrl ?? database.url };
-  await writeFile(configPath, configText(sandbox.url, options));
+  const env = { BOARD_TOKEN: site.token, DATABASE_URL: databaseUrl };
+  await writeFile(configPath, configText(site.url, options));
   let opened: Promise<App> | undefined;
   let started: Promise<Engine> | undefined;
 
@@ -110,7 +136,6 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
     folder,
     configPath,
     env,
-    sandbox,
     app,
     engine,
     stopEngine,
@@ -122,20 +147,14 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
       const report = await mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
       return pullReportJson(report, open.writeAction);
     },
-    async siteJobs() {
-      const jobs = await sandbox.inspect.jobs();
-      return new Map(jobs.map((siteJob) => [siteJob.fields.number ?? siteJob.id, siteJob.fields]));
-    },
     async close() {
       await stopEngine();
-      await sandbox.close();
-      await database.drop();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Declares that the new sandbox has no jobs of the feed. Other feed state is kept. */
+/** Declares that the new site has no jobs of the feed. Other feed state is kept. */
 async function declareNew(db: Database): Promise<void> {
   await db.query(
     `insert into feed_state (feed, site, site_checked_at) values ('acme', 'board', now())

@@ -1,0 +1,190 @@
+// A mirror of a small feed into the Rails board, and the laws' check against the rows that the site really has.
+import { expect } from 'vitest';
+import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import { type ProgramResult, runProgram } from '../cli/run-program.ts';
+import { processesOf, type Running } from '../laws/installation.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { FAST_TIMING } from '../support/fast-timing.ts';
+import { openProgram, type Program } from '../support/mirror.ts';
+import { type BoardJob, type BoardVariant, type RailsBoard, startBoard } from './rails-board.ts';
+
+/** A record of the feed, which is JSON: the names are those of the site's columns. */
+export interface BoardPosting {
+  readonly number: string;
+  readonly title: string;
+  readonly category_name?: string;
+  readonly description?: string;
+  readonly location_city?: string;
+  readonly location_state?: string;
+  readonly contact_email_address?: string;
+  readonly contact_web_address?: string;
+  readonly salary?: string;
+  readonly starts_at?: string;
+  readonly remote?: string;
+  readonly openings?: string;
+}
+
+export interface BoardOptions {
+  readonly variant?: BoardVariant;
+  /** YAML of the site and the feed, each by setting; undefined removes a default. */
+  readonly site?: Readonly<Record<string, string | undefined>>;
+  readonly feed?: Readonly<Record<string, string>>;
+  /** Whether the site is searched before the feed's first create; by default it is declared to have none of its jobs. */
+  readonly searched?: boolean;
+}
+
+export interface MirroredBoard extends Program {
+  readonly board: RailsBoard;
+  /** Other users' jobs as they were created. */
+  readonly foreign: readonly BoardJob[];
+  spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  writePostings(postings: readonly BoardPosting[]): Promise<void>;
+  /** Runs `jobmirror COMMAND` in this process; what this process sends by itself is stopped before. */
+  run(...command: readonly string[]): Promise<ProgramResult>;
+}
+
+const FIELDS = [
+  'number',
+  'title',
+  'category_name',
+  'description',
+  'location_city',
+  'location_state',
+  'contact_email_address',
+  'contact_web_address',
+  'salary',
+  'starts_at',
+  'remote',
+  'openings',
+] as const;
+
+/** A create whose answer was lost is looked for after this time. */
+export const DOUBT_SECONDS = 3.5;
+
+const SITE = {
+  limits: `{ requests_per_second: 5000, concurrency: 4, timeout_seconds: ${DOUBT_SECONDS - 0.5} }`,
+  doubts: `{ resolve_after_seconds: ${DOUBT_SECONDS} }`,
+  retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
+};
+
+const FEED = {
+  format: `{ type: json, records: jobs, key: number, fields: {${FIELDS.map(
+    (name) => ` ${name.replaceAll('_', '-')}: ${name}`,
+  ).join(',')} } }`,
+  delete_guard: '{ percent: 100, count: 100 }',
+};
+
+export async function openMirroredBoard(options: BoardOptions = {}): Promise<MirroredBoard> {
+  const board = await startBoard(options.variant);
+  const database = await createTestDatabase();
+  const timing = FAST_TIMING;
+  const program = await openProgram(board, database.url, {
+    searched: options.searched,
+    timing,
+    site: { ...SITE, ...options.site },
+    feed: { ...FEED, ...options.feed },
+  });
+  const processes = processesOf(program, timing);
+  for (const number of ['elsewhere-1', 'elsewhere-2'])
+    await board.addForeign({ number, title: 'Cook', location_state: 'Ohio', description: `By hand: ${number}` });
+  const foreign = await board.jobs();
+  return {
+    ...program,
+    board,
+    foreign,
+    spawn: processes.spawn,
+    writePostings: (postings) => program.writeFeed(JSON.stringify({ jobs: postings })),
+    run: async (...command) => {
+      await program.stopEngine();
+      return runProgram(program, ...command);
+    },
+    close: async () => {
+      await processes.close();
+      await board.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Postings `p1` to `pN`, no two of which share a text that tells them apart. */
+export const boardPostings = (count: number, first = 1): BoardPosting[] =>
+  Array.from({ length: count }, (_, at) => boardPosting(`p${first + at}`, first + at));
+
+const TITLES = [
+  'Driver (CDL-A)',
+  'Data-entry clerk',
+  'RN, night shift',
+  "Chef de partie / O'Hare",
+  'iOS developer',
+  'Nurse',
+];
+
+export function boardPosting(number: string, at: number): BoardPosting {
+  return {
+    number,
+    title: `${TITLES[at % TITLES.length]}${at < TITLES.length ? '' : ` ${Math.floor(at / TITLES.length)}`}`,
+    category_name: 'Health',
+    description: `<p>Work  ${number} for the team.</p>\n<p onclick="x()">Apply today &amp; start</p>`,
+    location_city: 'Boston',
+    location_state: 'Massachusetts',
+    contact_web_address: `https://jobs.example.com/${number}`,
+    salary: `${20 + at}.50`,
+    starts_at: `2027-01-${String(1 + (at % 28)).padStart(2, '0')}T12:00:00Z`,
+    remote: at % 2 === 0 ? 'true' : 'false',
+    openings: String(1 + (at % 3)),
+  };
+}
+
+const ownJobs = async ({ board }: MirroredBoard): Promise<readonly BoardJob[]> =>
+  (await board.jobs()).filter(({ owner, deleted }) => owner === 'mirror' && !deleted);
+
+/**
+ * Checks the laws once things are quiet: the site has exactly one job per posting, with the content that it makes of the posting, or
+ * review lists the posting (`inReview`); other users' jobs are untouched; and one more sync sends nothing.
+ */
+export async function checkBoard(
+  mirrored: MirroredBoard,
+  postings: readonly BoardPosting[],
+  { inReview = [] }: { readonly inReview?: readonly string[] } = {},
+): Promise<void> {
+  await checkJobs(mirrored, postings, inReview);
+  await mirrored.board.clearRequests();
+  const report = await mirrored.sync();
+  expect(await mirrored.board.requests()).toEqual([]);
+  expect(report).toMatchObject({ requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
+  await checkJobs(mirrored, postings, inReview);
+  expect((await entriesOf(mirrored)).map(({ key }) => key).sort()).toEqual([...inReview].sort());
+}
+
+async function checkJobs(
+  mirrored: MirroredBoard,
+  postings: readonly BoardPosting[],
+  inReview: readonly string[],
+): Promise<void> {
+  const { board, foreign } = mirrored;
+  const own = await ownJobs(mirrored);
+  const expected = await Promise.all(
+    postings.filter(({ number }) => !inReview.includes(number)).map((posting) => board.stored({ ...posting })),
+  );
+  expect(sorted(own.map(({ fields }) => fields))).toEqual(sorted(expected));
+  expect((await board.jobs()).filter(({ owner }) => owner !== 'mirror')).toEqual(foreign);
+}
+
+const sorted = (list: readonly Readonly<Record<string, string>>[]) =>
+  list.map((fields) => JSON.stringify(fields, Object.keys(fields).sort())).sort();
+
+/** What review lists. */
+export async function entriesOf(
+  mirrored: MirroredBoard,
+): Promise<readonly { readonly key: string; readonly kind: string }[]> {
+  const { json } = await mirrored.run('review', 'list', '--json');
+  return json();
+}
+
+/** Syncs until nothing is left to send. */
+export async function settle(mirrored: MirroredBoard): Promise<PullReportJson> {
+  let report = await mirrored.sync();
+  for (let pull = 1; pull < 6 && (report.pending > 0 || report.pending_deletes > 0); pull++)
+    report = await mirrored.sync();
+  return report;
+}
