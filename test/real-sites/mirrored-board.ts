@@ -5,7 +5,7 @@ import { type ProgramResult, runProgram } from '../cli/run-program.ts';
 import { processesOf, type Running } from '../laws/installation.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
-import { openProgram, type Program } from '../support/mirror.ts';
+import { openProgram } from '../support/mirror.ts';
 import { type BoardJob, type BoardVariant, type RailsBoard, startBoard } from './rails-board.ts';
 
 /** A record of the feed, which is JSON: the names are those of the site's columns. */
@@ -33,14 +33,21 @@ export interface BoardOptions {
   readonly searched?: boolean;
 }
 
-export interface MirroredBoard extends Program {
+/** The board, and the program that mirrors into it. Each member is that of the present database. */
+export interface MirroredBoard {
   readonly board: RailsBoard;
   /** Other users' jobs as they were created. */
   readonly foreign: readonly BoardJob[];
-  spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
   writePostings(postings: readonly BoardPosting[]): Promise<void>;
+  sync(): Promise<PullReportJson>;
   /** Runs `jobmirror COMMAND` in this process; what this process sends by itself is stopped before. */
   run(...command: readonly string[]): Promise<ProgramResult>;
+  /** Runs it in a process of its own, which `FAULT_AT` kills at a step. */
+  spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** From now on there is an empty database, which has to search the site. */
+  loseDatabase(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const FIELDS = [
@@ -76,34 +83,51 @@ const FEED = {
 
 export async function openMirroredBoard(options: BoardOptions = {}): Promise<MirroredBoard> {
   const board = await startBoard(options.variant);
+  for (const number of ['elsewhere-1', 'elsewhere-2'])
+    await board.addForeign({ number, title: 'Cook', location_state: 'Ohio', description: `By hand: ${number}` });
+  let current = await openOn(board, options);
+  let feed = '';
+  return {
+    board,
+    foreign: await board.jobs(),
+    writePostings: (postings) => {
+      feed = JSON.stringify({ jobs: postings });
+      return current.program.writeFeed(feed);
+    },
+    sync: () => current.program.sync(),
+    run: async (...command) => {
+      await current.program.stopEngine();
+      return runProgram(current.program, ...command);
+    },
+    spawn: (command, env) => current.processes.spawn(command, env),
+    query: async (sql, values) => (await current.program.app()).db.query(sql, values as unknown[]),
+    loseDatabase: async () => {
+      await current.close();
+      current = await openOn(board, { ...options, searched: true });
+      await current.program.writeFeed(feed);
+    },
+    close: async () => {
+      await current.close();
+      await board.close();
+    },
+  };
+}
+
+async function openOn(board: RailsBoard, { searched, site, feed }: BoardOptions) {
   const database = await createTestDatabase();
   const timing = FAST_TIMING;
   const program = await openProgram(board, database.url, {
-    searched: options.searched,
+    searched,
     timing,
-    site: { ...SITE, ...options.site },
-    feed: { ...FEED, ...options.feed },
+    site: { ...SITE, ...site },
+    feed: { ...FEED, ...feed },
   });
   const processes = processesOf(program, timing);
-  for (const number of ['elsewhere-1', 'elsewhere-2'])
-    await board.addForeign({ number, title: 'Cook', location_state: 'Ohio', description: `By hand: ${number}` });
-  const foreign = await board.jobs();
-  return {
-    ...program,
-    board,
-    foreign,
-    spawn: processes.spawn,
-    writePostings: (postings) => program.writeFeed(JSON.stringify({ jobs: postings })),
-    run: async (...command) => {
-      await program.stopEngine();
-      return runProgram(program, ...command);
-    },
-    close: async () => {
-      await processes.close();
-      await board.close();
-      await database.drop();
-    },
+  const close = async (): Promise<void> => {
+    await processes.close();
+    await database.drop();
   };
+  return { program, processes, close };
 }
 
 /** Postings `p1` to `pN`, no two of which share a text that tells them apart. */
@@ -135,7 +159,7 @@ export function boardPosting(number: string, at: number): BoardPosting {
   };
 }
 
-const ownJobs = async ({ board }: MirroredBoard): Promise<readonly BoardJob[]> =>
+export const ownJobs = async ({ board }: MirroredBoard): Promise<readonly BoardJob[]> =>
   (await board.jobs()).filter(({ owner, deleted }) => owner === 'mirror' && !deleted);
 
 /**
@@ -173,12 +197,41 @@ async function checkJobs(
 const sorted = (list: readonly Readonly<Record<string, string>>[]) =>
   list.map((fields) => JSON.stringify(fields, Object.keys(fields).sort())).sort();
 
+interface ListedEntry {
+  readonly id: number;
+  readonly key: string;
+  readonly kind: string;
+  readonly reason: string;
+}
+
 /** What review lists. */
-export async function entriesOf(
-  mirrored: MirroredBoard,
-): Promise<readonly { readonly key: string; readonly kind: string }[]> {
+export async function entriesOf(mirrored: MirroredBoard): Promise<readonly ListedEntry[]> {
   const { json } = await mirrored.run('review', 'list', '--json');
   return json();
+}
+
+/**
+ * What a person does about the site after an accident: resumes it, has what failed sent again, and says for each create that is still in
+ * doubt whether the site has its job. Returns how many creates that were.
+ */
+export async function resolveByHand(mirrored: MirroredBoard, postings: readonly BoardPosting[]): Promise<number> {
+  const { run } = mirrored;
+  const entries = await entriesOf(mirrored);
+  const doubts = entries.filter(({ kind }) => kind === 'in_doubt');
+  const mapped = await mirrored.query<{ id: string }>('select site_job_id as id from mapping');
+  for (const { id, key } of doubts) {
+    const posting = postings.find(({ number }) => number === key);
+    const job = (await ownJobs(mirrored)).find(
+      (each) =>
+        each.fields.contact_web_address === posting?.contact_web_address && !mapped.some((row) => row.id === each.id),
+    );
+    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
+    // No request may still arrive: a person need not wait.
+    await mirrored.query(`update change set attempt_started = now() - interval '1 hour' where id = $1`, [id]);
+    expect(await run('review', 'settle', String(id), ...verdict, '--anyway')).toMatchObject({ status: 0 });
+  }
+  if (entries.some(({ kind }) => kind === 'failed')) await run('review', 'retry', 'acme');
+  return doubts.length;
 }
 
 /** Syncs until nothing is left to send. */
