@@ -175,7 +175,7 @@ export async function checkBoard(
   await mirrored.board.clearRequests();
   const report = await mirrored.sync();
   expect(await mirrored.board.requests()).toEqual([]);
-  expect(report).toMatchObject({ requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
+  expectReport(report, { requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
   await checkJobs(mirrored, postings, inReview);
   expect((await entriesOf(mirrored)).map(({ key }) => key).sort()).toEqual([...inReview].sort());
 }
@@ -228,11 +228,15 @@ export async function resolveByHand(mirrored: MirroredBoard, postings: readonly 
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     // No request may still arrive: a person need not wait.
     await mirrored.query(`update change set attempt_started = now() - interval '1 hour' where id = $1`, [id]);
-    expect(await run('review', 'settle', String(id), ...verdict, '--anyway')).toMatchObject({ status: 0 });
+    const { status, errors } = await run('review', 'settle', String(id), ...verdict, '--anyway');
+    expect({ status, errors }, `${key} ${verdict.join(' ')}`).toMatchObject({ status: 0 });
   }
   if (entries.some(({ kind }) => kind === 'failed')) await run('review', 'retry', 'acme');
   return doubts.length;
 }
+
+export const expectReport = (report: PullReportJson, expected: Partial<PullReportJson>): void =>
+  expect(report, JSON.stringify(report)).toMatchObject(expected);
 
 /** Syncs until nothing is left to send. */
 export async function settle(mirrored: MirroredBoard): Promise<PullReportJson> {

@@ -50,8 +50,9 @@ STATES = <<~NAMES.lines(chomp: true).freeze
   West Virginia\nWisconsin\nWyoming
 NAMES
 
-# `timeout`: how long a statement waits for another process that writes.
-ENV['DATABASE_URL'] = "sqlite3:#{DATABASE}?pool=10&timeout=200"
+# As the scaffold has it: a statement waits for another one that writes.
+BUSY_TIMEOUT_MS = 5000
+ENV['DATABASE_URL'] = "sqlite3:#{DATABASE}?pool=10&timeout=#{BUSY_TIMEOUT_MS}"
 
 class Board < Rails::Application
   config.root = FOLDER
@@ -266,11 +267,15 @@ class JobsController < ApplicationController
 
   # Another process writes for longer than this one waits.
   def while_locked
+    ours = Job.connection.raw_connection
+    ours.busy_timeout = 20
     other = SQLite3::Database.new(DATABASE)
+    other.busy_timeout = BUSY_TIMEOUT_MS
     other.execute('BEGIN IMMEDIATE')
     yield
   ensure
     other.close
+    ours.busy_timeout = BUSY_TIMEOUT_MS
   end
 end
 

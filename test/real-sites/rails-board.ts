@@ -153,6 +153,7 @@ interface Running {
 async function run(folder: string, port: number, variables: BoardVariant): Promise<Running> {
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`BOARD_${name}`, value]));
   const child = spawn('ruby', ['-W0', PROGRAM, folder, String(port)], {
+    cwd: folder,
     env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
