@@ -1,14 +1,13 @@
 // The life of a feed at a job site that Rails made, in each variant that its authors could have chosen.
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import { boardTest as it } from './board-test.ts';
 import {
-  type BoardOptions,
   type BoardPosting,
   boardPostings,
   checkBoard,
   expectReport,
   LATE_SECONDS,
   type MirroredBoard,
-  openMirroredBoard,
   ownJobs,
   resolveByHand,
   settle,
@@ -18,19 +17,6 @@ import { VARIANTS } from './rails-variants.ts';
 
 const rails = railsForTests();
 const TIMEOUT = { timeout: 600_000 };
-
-const it = test.extend<{ open: (options?: BoardOptions) => Promise<MirroredBoard> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest requires this form for a fixture without dependencies.
-  open: async ({}, use) => {
-    const opened: MirroredBoard[] = [];
-    await use(async (options) => {
-      const mirrored = await openMirroredBoard(options);
-      opened.push(mirrored);
-      return mirrored;
-    });
-    for (const mirrored of opened) await mirrored.close();
-  },
-});
 
 const writes = async ({ board }: MirroredBoard): Promise<readonly string[]> =>
   (await board.requests()).flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path}`]));
