@@ -11,7 +11,7 @@ import { WaitingRecords } from './waiting-records.ts';
 export class RecordIntake {
   readonly ledger: PullLedger;
   readonly unusable: UnusableRecords;
-  readonly waiting = new WaitingRecords();
+  readonly waiting: WaitingRecords;
   readonly #interpretation: Buffer;
   readonly #recoverKey: RecordReader['recoverKey'];
   /** `undefined` once a record is known, unless the last pull had no records: earlier pulls have read this feed like this. */
@@ -22,6 +22,7 @@ export class RecordIntake {
   constructor(rules: RecordRules, ledger: PullLedger, recoverKey: RecordReader['recoverKey'], samplesKnown = false) {
     this.ledger = ledger;
     this.unusable = new UnusableRecords(rules.mask);
+    this.waiting = new WaitingRecords(rules.mask);
     this.#interpretation = rules.interpretation;
     this.#recoverKey = recoverKey;
     this.#sample = new RecordSample(rules);

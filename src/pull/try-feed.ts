@@ -148,7 +148,7 @@ class TrialSink implements RecordSink {
     const { key } = listed;
     if (this.#detailsLeft > 0) {
       this.#detailsLeft--;
-      const detail = await request(listed.tree);
+      const detail = await request(listed);
       if (detail.kind === 'failed') return { kind: 'unreadable', problems: [{ message: detail.message }], key };
       return this.#reader.complete(listed, detail.tree, bytes);
     }
