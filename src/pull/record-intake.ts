@@ -71,7 +71,7 @@ export class RecordIntake {
     const oversized = batch.oversizedLengthOf(record);
     const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
     const hash = Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES));
-    const head = batch.bytes.subarray(batch.startOf(record), batch.endOf(record));
+    const head = batch.recordOf(record);
     this.noteUnreadable({ hash, bytes: head, problems: [{ message }], key: this.#recoverKey(head), ordinal });
   }
 }

@@ -207,7 +207,7 @@ class TrialSink implements RecordSink {
   #noteOversized(batch: RecordBatch, record: number, place: RecordPlace): void {
     const ordinal = this.ledger.countRecord();
     this.ledger.unreadable++;
-    const head = batch.bytes.subarray(batch.startOf(record), batch.endOf(record));
+    const head = batch.recordOf(record);
     const message = `the record is ${batch.oversizedLengthOf(record)} bytes long, more than limits.max_record_bytes allows`;
     const problems: readonly Problem[] = [{ message }];
     this.counts.noteUnreadable({ ordinal, place }, problems, this.#reader.recoverKey(head));
