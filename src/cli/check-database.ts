@@ -7,6 +7,7 @@ import { sourceDigest } from '../config/config-digests.ts';
 import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
+import { inspectRedis } from '../queue/redis-wiring.ts';
 import { openServer } from '../runtime/app.ts';
 import { addressOf } from '../site/base-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
@@ -47,6 +48,16 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   } catch (error) {
     if (error instanceof UnusableServerError) return { ...NOTHING, problems: [`database: ${error.message}`] };
     return { ...NOTHING, unseen: `the database can't be read: ${(error as Error).message}` };
+  }
+}
+
+/** What is wrong with the Redis of a configuration, or why that is unknown. */
+export async function checkQueue({ queue }: Config): Promise<readonly string[]> {
+  if (queue.kind === 'database') return [];
+  try {
+    return await inspectRedis(queue.url.reveal());
+  } catch (error) {
+    return [(error as Error).message];
   }
 }
 
