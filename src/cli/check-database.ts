@@ -7,7 +7,6 @@ import { sourceDigest } from '../config/config-digests.ts';
 import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
-import { inspectRedis } from '../queue/redis-wiring.ts';
 import { openServer } from '../runtime/app.ts';
 import { addressOf } from '../site/base-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
@@ -55,7 +54,8 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
 export async function checkQueue({ queue }: Config): Promise<readonly string[]> {
   if (queue.kind === 'database') return [];
   try {
-    return await inspectRedis(queue.url.reveal());
+    // Loads libraries that no other configuration needs.
+    return await (await import('../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
   } catch (error) {
     return [(error as Error).message];
   }

@@ -22,7 +22,7 @@ const CHARACTERS_PER_STEP = 2_000;
 /** The library divides the text into its characters. */
 const DIVIDED_PER_STEP = 100;
 const PAIRS_PER_STEP = 1_000;
-/** Characters that the patterns of one evaluation look at: some tenths of a second. */
+/** Characters that the patterns of one evaluation read: some tenths of a second. */
 const MAX_PATTERN_STEPS = 2_000_000;
 const MAX_DEPTH = 200;
 const MAX_LIST = 10_000;
@@ -87,7 +87,7 @@ const NO_TIME = new Proxy(
   },
 );
 
-/** Of the library: those that look at each character or element of what they are given. */
+/** Of the library: those that read each character or element of what they are given. */
 const COUNTED_FUNCTIONS = [
   ...[
     'string',
@@ -218,7 +218,7 @@ class LinearRegExp {
     const found = this.#pattern.find(text, this.lastIndex, this.#budget);
     if (found.kind === 'over budget')
       throw new ExpressionLimit(
-        'its patterns take too long for this text: each match looks at much of the rest of the text',
+        'its patterns take too long for this text: each match reads much of the rest of it',
       );
     if (found.kind === 'too long') throw new ExpressionLimit('the text is too long for the pattern');
     if (found.kind === 'none') return null;

@@ -13,8 +13,8 @@ export interface Pattern {
   /** Whether the pattern occurs in the text; `undefined`: the text is too long for it. */
   readonly occursIn: (text: string) => boolean | undefined;
   /**
-   * The first match from a position on: all of it and its groups, an absent one as empty text. @param budget for whoever looks for one
-   * match after the other, each of which may read the whole rest of the text.
+   * The first match from a position on: all of it and its groups, an absent one as empty text. @param budget for one match after the
+   * other, each of which may read the whole rest of the text.
    */
   readonly find: (text: string, from?: number, budget?: PatternBudget) => Found;
   /** The number of groups. */
@@ -36,7 +36,7 @@ export class MalformedPatternError extends Error {
 const MAX_INSTRUCTIONS = 1_000;
 /** Instructions times characters, at most: the slowest pattern takes about a second for so much. */
 const MAX_WORK = 20_000_000;
-/** What a search costs besides its steps, in steps: the engine prepares its memory, and looks for literal parts of the pattern. */
+/** What a search costs besides its steps, in steps: the engine prepares its memory, and searches for literal parts of the pattern. */
 const STEPS_PER_SEARCH = 10;
 const CHARACTERS_PER_STEP = 4_096;
 
@@ -78,7 +78,7 @@ interface Engine {
   executeEngine(input: { step(at: number): number }, ...rest: unknown[]): unknown;
 }
 
-/** Counts the characters that the engine looks at. */
+/** Counts the characters that the engine reads. */
 function spending<Result>(
   compiled: RE2JS,
   characters: number,

@@ -67,13 +67,13 @@ export async function inspectRedis(text: string): Promise<readonly string[]> {
 
 /** @param info of Redis, which tells it also where its command CONFIG is not available */
 function memoryFaults(info: string, server: string): string[] {
-  const valueOf = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
-  const [policy, limit] = [valueOf('maxmemory_policy'), Number(valueOf('maxmemory'))];
+  const settingOf = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+  const [policy, limit] = [settingOf('maxmemory_policy'), Number(settingOf('maxmemory'))];
   const faults: string[] = [];
   if (policy !== '' && policy !== 'noeviction') {
     faults.push(`${server} may remove parts of the queue: its maxmemory-policy is ${policy}; set it to noeviction`);
   }
-  if (limit > 0 && Number(valueOf('used_memory')) >= limit) {
+  if (limit > 0 && Number(settingOf('used_memory')) >= limit) {
     const help = 'raise maxmemory, or remove other data; nothing is sent until then';
     faults.push(`${server} is full: it has reached its maxmemory of ${limit} bytes; ${help}`);
   }

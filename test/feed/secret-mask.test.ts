@@ -153,6 +153,14 @@ describe('the secrets of a source', () => {
     expect(mask?.text('k3y-of-one, k3y-of-two')).toBe('[secret], [secret]');
   });
 
+  it('are those of a parameter also in the Base64 of the whole address', () => {
+    const mask = credentialsMask(web({ credentials: { query: { name: 'key', value: secret(SECRET) } } }));
+    const address = `https://x.example/jobs?page=1&key=${encodeURIComponent(SECRET)}`;
+    const masked = mask?.text(Buffer.from(address).toString('base64')) ?? '';
+    expect(masked).toContain('[secret]');
+    expect(Buffer.from(masked.replace('[secret]', ''), 'base64').toString()).not.toContain('K3y');
+  });
+
   it('are none of a file', () => {
     expect(credentialsMask(web({}))).toBeUndefined();
   });

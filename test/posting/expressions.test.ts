@@ -47,7 +47,7 @@ test.each([
   else expect(result).toMatch(expected);
 });
 
-/** Each takes minutes in proportion to the square of the text, and is refused long before. */
+/** Each would take minutes, in proportion to the square of the text, and is refused long before. */
 describe('a long text', () => {
   const commas = ','.repeat(45_000);
   const evaluateFor = async (source: string, text: string) => compileExpression(source)({ text });

@@ -14,7 +14,7 @@ export function sentSecrets(config: HttpConfig): () => readonly SentSecret[] {
   const { authorization, query } = credentials;
   const fixed = [
     ...httpDescriptions.secretsOf({ ...config, headers: {} }).map((text) => ({ text })),
-    ...(query === undefined ? [] : [{ text: query.value.reveal(), name: query.name }]),
+    ...(query === undefined ? [] : ofQuery(query.name, query.value.reveal())),
     ...Object.entries(headers).flatMap(([name, value]) => ofHeader(name, value.reveal())),
     ...(authorization === undefined ? [] : ofAuthorization(authorization)),
     ...ofAddress(new URL(config.url)),
@@ -27,6 +27,12 @@ export function sentSecrets(config: HttpConfig): () => readonly SentSecret[] {
     if (token !== undefined && !sent.some(({ text }) => text === token)) sent = [...sent, { text: token }];
     return sent;
   };
+}
+
+/** As it is, and as it is sent, which the Base64 of the whole address has. */
+function ofQuery(name: string, value: string): SentSecret[] {
+  const sent = new URLSearchParams([['', value]]).toString().slice(1);
+  return [...new Set([value, sent])].map((text) => ({ text, name }));
 }
 
 /** The whole value, and its parts that may come alone. */
@@ -62,5 +68,8 @@ function ofPair(pair: string): SentSecret[] {
 function ofAddress({ username, password, searchParams }: URL): SentSecret[] {
   const [user, own] = [username, password].map(decodeURIComponent) as [string, string];
   const inUser = own === '' ? [{ text: user }] : ofPair(`${user}:${own}`);
-  return [...inUser, ...[...searchParams].flatMap(([name, text]) => (isSecretParameter(name) ? [{ text, name }] : []))];
+  return [
+    ...inUser,
+    ...[...searchParams].flatMap(([name, text]) => (isSecretParameter(name) ? ofQuery(name, text) : [])),
+  ];
 }
