@@ -12,6 +12,7 @@ import { addressOf } from '../site/base-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
+import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { describeLeft } from './left-behind.ts';
 
@@ -33,7 +34,9 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
     const server = await openServer(config, () => undefined);
     const db = openDatabase(server.url, { max: 1 });
     try {
-      const [found] = await db.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`);
+      const [found] = await onUsableServer(db, (session) =>
+        session.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`),
+      );
       if (found?.any !== true) return NOTHING;
       await migrate(server.url);
       return await compare(config, db);
@@ -42,7 +45,19 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
       await server.leave();
     }
   } catch (error) {
+    if (error instanceof UnusableServerError) return { ...NOTHING, problems: [`database: ${error.message}`] };
     return { ...NOTHING, unseen: `the database can't be read: ${(error as Error).message}` };
+  }
+}
+
+/** What is wrong with the Redis of a configuration, or why that is unknown. */
+export async function checkQueue({ queue }: Config): Promise<readonly string[]> {
+  if (queue.kind === 'database') return [];
+  try {
+    // Loads libraries that no other configuration needs.
+    return await (await import('../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
+  } catch (error) {
+    return [(error as Error).message];
   }
 }
 

@@ -8,6 +8,7 @@ import type { SetAside } from '../store/backup/after-restore.ts';
 import { BackupFileError, type BackupSummary, checkBackup } from '../store/backup/read-backup.ts';
 import { type RestoreRefusal, restoreBackup } from '../store/backup/restore-backup.ts';
 import { openDatabase } from '../store/postgres/database.ts';
+import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { describeSummary, summaryJson } from './back-up.ts';
@@ -53,6 +54,9 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
     const server = await openServer(config, printNotice, stopping.signal);
     const db = openDatabase(server.url, { max: 1 });
     try {
+      await onUsableServer(db, async () => undefined).catch((cause: Error) => {
+        throw cause instanceof UnusableServerError ? new UserError(`database: ${cause.message}`, { cause }) : cause;
+      });
       if (options.replace === true && options.yes !== true) await confirm(file, summary);
       stopping.signal.throwIfAborted();
       const how = { replace: options.replace === true, actor: actorName(options.as), signal: stopping.signal };

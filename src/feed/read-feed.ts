@@ -17,7 +17,7 @@ import {
   type OpenedSource,
   type SourceDocument,
 } from './source/source.ts';
-import { kindOf, openSource } from './source/sources.ts';
+import { credentialsMask, kindOf, openSource } from './source/sources.ts';
 
 export interface OpeningContext {
   /** From the last complete reading: if the source still has this version, it is not read again. */
@@ -90,13 +90,15 @@ export async function openFeed(
     },
     signal,
   );
+  const mask = credentialsMask(source.from);
+  const withoutSecrets = (message: string): string => mask?.text(message) ?? message;
   let opened: OpenedSource | undefined;
   try {
     opened = await open(source, context, pace);
   } finally {
     if (opened?.kind !== 'documents') pace.stop();
   }
-  if (opened.kind === 'failed') return { kind: 'failed', message: opened.message, bytes: 0 };
+  if (opened.kind === 'failed') return { kind: 'failed', message: withoutSecrets(opened.message), bytes: 0 };
   if (opened.kind === 'not_modified') return opened;
   const { totalBytes = 0, version } = opened;
   const documents = unzipDocuments(receivedDocuments(opened, pace, clock), source.limits, pace.signal);
@@ -111,13 +113,17 @@ export async function openFeed(
       if (whole) pace.stop();
       return whole;
     },
-    read(sink, { wait = (next) => next, ...splitting }) {
+    async read(sink, { wait = (next) => next, ...splitting }) {
       const reading = {
         ...opened,
         documents: gathered.documents(wait),
         version: () => boundVersion(version?.(), request),
       };
-      return readDocuments(reading, source, sink, { ...splitting, signal, stop: pace.stop, clock });
+      const end = await readDocuments(reading, source, sink, { ...splitting, signal, stop: pace.stop, clock });
+      if (end.kind === 'failed') return { ...end, message: withoutSecrets(end.message) };
+      const { advice } = end;
+      const shortfalls = end.shortfalls.map(withoutSecrets);
+      return { ...end, shortfalls, ...(advice === undefined ? {} : { advice: withoutSecrets(advice) }) };
     },
     close() {
       gathered.close();

@@ -2,7 +2,7 @@
 // evaluation to the next.
 import { createRequire } from 'node:module';
 import type jsonata from 'jsonata';
-import { compilePattern, MalformedPatternError } from './pattern.ts';
+import { compilePattern, MalformedPatternError, type PatternBudget } from './pattern.ts';
 import type { RecordTree } from './posting.ts';
 
 /** The result of one expression for one record: text, empty if there is no value, or why it has none. */
@@ -17,6 +17,13 @@ export class MalformedExpressionError extends Error {
 
 /** Ten thousand steps take some ten milliseconds. */
 const MAX_STEPS = 20_000;
+/** A function takes as long as a step for so many characters or elements, or for so many pairs of elements that it compares. */
+const CHARACTERS_PER_STEP = 2_000;
+/** The library divides the text into its characters. */
+const DIVIDED_PER_STEP = 100;
+const PAIRS_PER_STEP = 1_000;
+/** Characters that the patterns of one evaluation read: some tenths of a second. */
+const MAX_PATTERN_STEPS = 2_000_000;
 const MAX_DEPTH = 200;
 const MAX_LIST = 10_000;
 const MAX_OUTPUT = 1_000_000;
@@ -30,16 +37,24 @@ let engine: typeof jsonata | undefined;
 /** Compiles an expression. Throws {@link MalformedExpressionError}. Evaluating never throws; one evaluation at a time. */
 export function compileExpression(source: string): (record: RecordTree) => Promise<Evaluated> {
   engine ??= createRequire(import.meta.url)('jsonata') as typeof jsonata;
-  const expression = parse(engine, source);
+  const budget = { steps: MAX_PATTERN_STEPS };
+  const expression = parse(engine, source, budget);
   let steps = 0;
+  const take = (more: number): void => {
+    steps += more;
+    if (steps > MAX_STEPS) throw new ExpressionLimit(`takes more than ${MAX_STEPS} steps`);
+  };
+  let areCounted = false;
   expression.assign(STEP as unknown as string, (_expression: unknown, _input: unknown, frame: Frame) => {
     frame.timestamp = NO_TIME;
-    steps++;
-    if (steps > MAX_STEPS) throw new ExpressionLimit(`takes more than ${MAX_STEPS} steps`);
+    if (!areCounted) countFunctions(expression, frame, take);
+    areCounted = true;
+    take(1);
   });
   expression.registerFunction('pad', pad, '<s-ns?:s>');
   return async (record) => {
     steps = 0;
+    budget.steps = MAX_PATTERN_STEPS;
     try {
       // Plain objects with prototypes, which the library expects.
       return outputOf(await expression.evaluate(JSON.parse(JSON.stringify(record))));
@@ -57,6 +72,7 @@ class ExpressionLimit extends Error {}
 /** What the library gives to its functions: `$toMillis` takes what a text lacks, such as the year, from this time. */
 interface Frame {
   timestamp: unknown;
+  lookup(name: string): unknown;
 }
 
 /** Instead of the present time: the same record must always give the same posting. */
@@ -71,9 +87,97 @@ const NO_TIME = new Proxy(
   },
 );
 
-function parse(library: typeof jsonata, source: string): jsonata.Expression {
+/** Of the library: those that read each character or element of what they are given. */
+const COUNTED_FUNCTIONS = [
+  ...[
+    'string',
+    'length',
+    'substring',
+    'substringBefore',
+    'substringAfter',
+    'uppercase',
+    'lowercase',
+    'trim',
+    'contains',
+  ],
+  ...[
+    'match',
+    'replace',
+    'split',
+    'join',
+    'number',
+    'formatNumber',
+    'formatBase',
+    'toMillis',
+    'fromMillis',
+    'base64encode',
+  ],
+  ...[
+    'base64decode',
+    'encodeUrl',
+    'encodeUrlComponent',
+    'decodeUrl',
+    'decodeUrlComponent',
+    'sum',
+    'count',
+    'max',
+    'min',
+  ],
+  ...[
+    'average',
+    'append',
+    'reverse',
+    'sort',
+    'zip',
+    'keys',
+    'lookup',
+    'spread',
+    'merge',
+    'distinct',
+    'boolean',
+    'exists',
+  ],
+];
+const DIVIDING_FUNCTIONS = new Set(['length', 'substring']);
+/** They compare each element with each. */
+const PAIRING_FUNCTIONS = new Set(['distinct']);
+
+interface LibraryFunction {
+  readonly implementation: (...values: unknown[]) => unknown;
+}
+
+/** A step of an expression may work on a long text: each function also takes steps for the length of what it is given. */
+function countFunctions(expression: jsonata.Expression, frame: Frame, take: (steps: number) => void): void {
+  for (const name of COUNTED_FUNCTIONS) {
+    const own = frame.lookup(name) as LibraryFunction | undefined;
+    if (typeof own?.implementation !== 'function') continue;
+    const perStep = DIVIDING_FUNCTIONS.has(name) ? DIVIDED_PER_STEP : CHARACTERS_PER_STEP;
+    const costOf = (value: unknown): number => {
+      if (typeof value === 'string') return Math.floor(value.length / perStep);
+      if (!Array.isArray(value)) return 0;
+      return Math.floor(PAIRING_FUNCTIONS.has(name) ? value.length ** 2 / PAIRS_PER_STEP : value.length / perStep);
+    };
+    const counted = function (this: unknown, ...values: unknown[]): unknown {
+      take(values.reduce<number>((sum, value) => sum + costOf(value), 0));
+      return own.implementation.apply(this, values);
+    };
+    // The library reads the parameters of a function that is passed on or applied in part.
+    const implementation = Object.defineProperties(counted, {
+      length: { value: own.implementation.length },
+      toString: { value: () => own.implementation.toString() },
+    });
+    expression.assign(name, { ...own, implementation } as unknown as string);
+  }
+}
+
+function parse(library: typeof jsonata, source: string, budget: PatternBudget): jsonata.Expression {
   try {
-    const options = { RegexEngine: LinearRegExp as unknown as RegExpConstructor, stack: MAX_DEPTH, sequence: MAX_LIST };
+    const RegexEngine = class extends LinearRegExp {
+      constructor(pattern: RegExp) {
+        super(pattern, budget);
+      }
+    } as unknown as RegExpConstructor;
+    const options = { RegexEngine, stack: MAX_DEPTH, sequence: MAX_LIST };
     const expression = library(source, options);
     checkNodes(expression.ast());
     return expression;
@@ -98,18 +202,24 @@ function checkNodes(root: unknown): void {
   }
 }
 
-/** What the library uses of a `RegExp`, in linear time. */
+/** What the library uses of a `RegExp`: each match in linear time, all together within a budget. */
 class LinearRegExp {
   lastIndex = 0;
   readonly #pattern: ReturnType<typeof compilePattern>;
+  readonly #budget: PatternBudget | undefined;
 
-  constructor({ source, flags }: RegExp) {
+  constructor({ source, flags }: RegExp, budget?: PatternBudget) {
+    this.#budget = budget;
     const own = [...flags].filter((flag) => 'im'.includes(flag)).join('');
     this.#pattern = compilePattern(own === '' ? source : `(?${own})${source}`);
   }
 
   exec(text: string): (string[] & { index: number }) | null {
-    const found = this.#pattern.find(text, this.lastIndex);
+    const found = this.#pattern.find(text, this.lastIndex, this.#budget);
+    if (found.kind === 'over budget')
+      throw new ExpressionLimit(
+        'its patterns take too long for this text: each match reads much of the rest of it',
+      );
     if (found.kind === 'too long') throw new ExpressionLimit('the text is too long for the pattern');
     if (found.kind === 'none') return null;
     this.lastIndex = found.start + (found.texts[0] ?? '').length;

@@ -10,7 +10,7 @@ const MIN_BASE64_CORE = 8;
 /**
  * Patterns for the secret: each character literal, as an XML or HTML character reference (named, decimal or
  * hexadecimal), or escaped for a URL or JSON, once or several times, in any mixture, also across CDATA sections; and in
- * Base64, alone, as HTTP Basic credentials, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
+ * Base64, alone, as HTTP Basic credentials, or within a longer text; and in hexadecimal. A secret shorter than {@link SHORT_SECRET} is
  * found only as a whole word, an even shorter one only as a credential. No part repeats without bound, so matching
  * takes linear time. `core` is the letters and digits that a text must contain for the pattern to match. A pattern is built
  * when it is first needed, as most processes never see a secret in a text.
@@ -22,7 +22,11 @@ function secretPatterns(secret: string): readonly { readonly pattern: () => RegE
     core: bare(decodeAll(text.toLowerCase())),
   });
   if (secret.length < SHORT_SECRET) return [{ pattern: builtOnce(() => shortSource(secret)), core: '' }];
-  return [...readAsMarkup(secret).map(ofSource(sourceOf)), ...base64Texts(secret).map(ofSource(base64Source))];
+  return [
+    ...readAsMarkup(secret).map(ofSource(sourceOf)),
+    ...base64Texts(secret).map(ofSource(base64Source)),
+    ofSource(sourceOf)(hexOf(secret)),
+  ];
 }
 
 function builtOnce(source: () => string): () => RegExp {
@@ -100,9 +104,46 @@ function decodeAll(text: string): string {
 /** Only letters and digits are compared. */
 const letter = (code: number): string => (code < 128 ? bare(String.fromCharCode(code)) : '');
 
-/** Finds a short secret used as a credential, including in URLs, without touching the rest of the URL. */
-export function credentialPattern(secret: string): RegExp {
-  return new RegExp(credentialSource(secret), 'gi');
+/**
+ * Finds a short secret used as a credential, including in URLs, without touching the rest of the URL.
+ * @param names further names of what carries it, such as a header or a parameter
+ */
+export function credentialPattern(secret: string, names: readonly string[] = []): RegExp {
+  return new RegExp(credentialSource(secret, names), 'gi');
+}
+
+/** Whether something of this name carries a credential. */
+export function isCredentialName(name: string, names: readonly string[] = []): boolean {
+  return new RegExp(`(?:^|[^a-z0-9])${credentialNames(names)}$`, 'i').test(name);
+}
+
+/** A letter or a digit that is written as an escape of XML, HTML, a URL or JSON. */
+const ESCAPED_LETTER =
+  /&#(?:0*(?:4[89]|5[0-7]|6[5-9]|[78]\d|9[07-9]|1[01]\d|12[0-2])|x0*(?:3\d|[46][1-9a-f]|[57][0-9a]));|%(?:25)*(?:3\d|[46][1-9a-f]|[57][0-9a])|\\(?:u(?:00|\{0*)|x)(?:3\d|[46][1-9a-f]|[57][0-9a])/i;
+
+/**
+ * Returns a fast test whether bytes may contain one of these secrets in any form, to be followed by {@link secretReplacer}. It finds
+ * each form by half of its longest run of letters and digits, as a line end, a tag or a CDATA section may divide it once.
+ */
+export function secretSieve(secrets: readonly string[]): (bytes: Buffer) => boolean {
+  const halves = new Set(
+    secrets.flatMap((secret) => [secret, ...base64Cores(secret), hexOf(secret)].flatMap(halvesOf)),
+  );
+  // Shorter ones are in most texts.
+  if ([...halves].some((half) => half.length < SHORTEST_WORD)) return () => true;
+  const parts = [...halves];
+  return (bytes) => {
+    const text = bytes.toString('latin1').toLowerCase();
+    if (parts.some((part) => text.includes(part))) return true;
+    return (text.includes('%') || text.includes('&#') || text.includes('\\')) && ESCAPED_LETTER.test(text);
+  };
+}
+
+function halvesOf(text: string): readonly string[] {
+  const runs = text.toLowerCase().match(/[a-z0-9]+/g) ?? [''];
+  const longest = runs.reduce((one, other) => (other.length > one.length ? other : one));
+  const middle = Math.floor(longest.length / 2);
+  return middle < SHORTEST_WORD ? [longest] : [longest.slice(0, middle), longest.slice(middle)];
 }
 
 function shortSource(secret: string): string {
@@ -115,13 +156,16 @@ function shortSource(secret: string): string {
 }
 
 const CREDENTIAL_NAMES =
-  '(?:token|secret|passw(?:or)?d|(?:api|auth|access)[-_ ]?key|auth|authorization|credentials?|bearer|basic)';
+  'token|secret|passw(?:or)?d|(?:api|auth|access)[-_ ]?key|auth|authorization|credentials?|bearer|basic';
 
-function credentialSource(secret: string): string {
+const credentialNames = (names: readonly string[]): string =>
+  `(?:${[CREDENTIAL_NAMES, ...names.map(escapeForPattern)].join('|')})`;
+
+function credentialSource(secret: string, names: readonly string[] = []): string {
   const source = sourceOf(secret);
   const basic = [`${secret}:X`, `${secret}:`].map((text) => base64Source(base64(text))).join('|');
   return [
-    `(?<=\\b${CREDENTIAL_NAMES}\\\\?["']?\\s{0,2}[=:>]?\\s{0,2}\\\\?["']?)(?:${source})(?![\\w-])`,
+    `(?<=\\b${credentialNames(names)}\\\\?["']?\\s{0,2}(?:[=:>]|%(?:25){0,3}3[ad]|&#(?:58|61);)?\\s{0,2}\\\\?["']?)(?:${source})(?![\\w-])`,
     `(?<=//)(?:${source})(?=[:@])`,
     `(?<![\\w-])(?:${source})(?=:X\\b)`,
     `(?<=\\bbasic\\s{1,2})(?:${basic})(?!\\w)`,
@@ -211,6 +255,8 @@ function characterSource(character: string): string {
   ];
   return `(?:${forms.join('|')})`;
 }
+
+const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
 

@@ -4,6 +4,7 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
+import type { SecretMask } from '../feed/source/sources.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
@@ -34,8 +35,8 @@ export interface RecordRules {
   readonly policy?: FeedPolicy;
   /** After how many days on the site the job of a posting is deleted; absent: never. */
   readonly expireAfterDays?: number;
-  /** Removes the credentials of the source, which some servers repeat, from a text. */
-  readonly mask?: (text: string) => string;
+  /** Removes the credentials of the source, which some servers repeat; absent: it has none. */
+  readonly mask?: SecretMask | undefined;
 }
 
 /** One feed, ready to be pulled. */

@@ -2,6 +2,7 @@
 import { unpackPosting } from '../feed/batch/packed-posting.ts';
 import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
+import { REMOVED_SECRET, type SecretMask } from '../feed/source/sources.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import { compileListReader } from '../posting/list-record.ts';
 import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree } from '../posting/posting.ts';
@@ -34,6 +35,8 @@ export interface ListedRecord {
   readonly kind: 'listed';
   readonly key: PostingKey;
   readonly tree: RecordTree;
+  /** As the source sent it, for the request of its detail. Only this has the credentials that the source repeats. */
+  readonly asSent: RecordTree;
   readonly repairs: readonly string[] | undefined;
 }
 
@@ -50,21 +53,51 @@ export interface RecordReader {
   recoverKey(head: Buffer): PostingKey | undefined;
 }
 
+type Parsed =
+  | (Extract<ParsedRecord, { kind: 'tree' }> & { readonly asSent: RecordTree })
+  | Extract<ParsedRecord, { kind: 'unreadable' }>;
+
+/** Compiles how the records of a feed are parsed. What they repeat of the credentials of their source ends here. */
+export function compileParser({ format, lenient, table, mask }: RecordRules): (bytes: Buffer) => Parsed {
+  const { parseRecord } = formatOf(format);
+  return (bytes) => {
+    const parsed = parseRecord(bytes, { lenient, table });
+    const mayHold = mask?.mayHold(bytes) === true;
+    if (parsed.kind === 'tree')
+      return { ...parsed, tree: mayHold ? mask.tree(parsed.tree) : parsed.tree, asSent: parsed.tree };
+    if (!mayHold) return parsed;
+    return { ...parsed, problems: parsed.problems.map((problem) => withoutSecrets(problem, mask)) };
+  };
+}
+
+const withoutSecrets = ({ value, message, ...problem }: Problem, mask: SecretMask): Problem => ({
+  ...problem,
+  message: mask.text(message),
+  ...(value === undefined ? {} : { value: mask.text(value) }),
+});
+
 /** Compiles how the records of a feed are parsed and edited. Throws `MalformedPathError` for an invalid key path. */
 export function compileRecordReader(rules: RecordRules, edits: Edits): RecordReader {
-  const { mapping, reader, lenient = false, table } = rules;
-  const format = formatOf(rules.format);
-  const recoverKey = format.compileKeyRecovery(mapping.key);
+  const { mapping, reader, mask } = rules;
+  const keyInBytes = formatOf(rules.format).compileKeyRecovery(mapping.key);
+  const parse = compileParser(rules);
 
-  const parse = (bytes: Buffer): ParsedRecord => format.parseRecord(bytes, { lenient, table });
+  const recoverKey = (bytes: Buffer): PostingKey | undefined => {
+    const key = keyInBytes(bytes);
+    return key === undefined || mask?.mayHold(bytes) !== true ? key : (mask.text(key) as PostingKey);
+  };
 
-  const finish = (bytes: Buffer, parsed: ParsedRecord): ReadRecord => {
+  const finish = (bytes: Buffer, parsed: Parsed): ReadRecord => {
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
     const read = reader.read(parsed.tree);
     if (read.kind === 'skipped') return read;
     // The record could be parsed, so if it has no usable key, there is nothing to recover.
     if (read.kind === 'unreadable') return { ...read, key: read.key };
-    const editOne = (one: ReadPosting) => edit(parsed.repairs === undefined ? one : withRepairs(one, parsed.repairs));
+    const noted = (one: ReadPosting) => {
+      const repaired = parsed.repairs === undefined ? one : withRepairs(one, parsed.repairs);
+      return parsed.tree === parsed.asSent ? repaired : withRemovals(repaired);
+    };
+    const editOne = (one: ReadPosting) => edit(noted(one));
     return read.kind === 'places' ? { ...read, postings: read.postings.map(editOne) } : editOne(read);
   };
 
@@ -74,10 +107,7 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     return reader.withFields(read.posting, fields, read.kind === 'invalid' ? read.problems : []);
   };
 
-  const prepared = (
-    bytes: Buffer,
-    parsed: Extract<ParsedRecord, { kind: 'tree' }>,
-  ): ReadRecord | Promise<ReadRecord> =>
+  const prepared = (bytes: Buffer, parsed: Extract<Parsed, { kind: 'tree' }>): ReadRecord | Promise<ReadRecord> =>
     reader.prepare === undefined
       ? finish(bytes, parsed)
       : reader.prepare(parsed.tree).then(() => finish(bytes, parsed));
@@ -92,10 +122,10 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
         if (listed.kind === 'unreadable') return { ...listed, key: undefined };
         return listed.kind === 'skipped'
           ? listed
-          : { kind: 'listed', key: listed.key, tree: parsed.tree, repairs: parsed.repairs };
+          : { kind: 'listed', key: listed.key, tree: parsed.tree, asSent: parsed.asSent, repairs: parsed.repairs };
       };
     },
-    complete: ({ repairs }, tree, bytes) => prepared(bytes, { kind: 'tree', tree, repairs }),
+    complete: ({ repairs, asSent }, tree, bytes) => prepared(bytes, { kind: 'tree', tree, asSent, repairs }),
     read({ bytes, packedPosting }) {
       // Records are parsed ahead only if no posting has been edited.
       if (packedPosting !== undefined) return unpackPosting(packedPosting);
@@ -104,6 +134,18 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     },
     recoverKey,
   };
+}
+
+/** Notes each field whose text a secret was removed from. */
+function withRemovals(read: ReadPosting): ReadPosting {
+  const isRemoved = (text: string): boolean => text.toLowerCase().includes(REMOVED_SECRET);
+  const { key, fields, notes } = read.posting;
+  const names = Object.entries(fields).flatMap(([name, text]) => (isRemoved(text) ? [name] : []));
+  if (names.length === 0 && !isRemoved(key)) return read;
+  const message = `the record repeats credentials of its source, which were replaced by ${REMOVED_SECRET}`;
+  const removals =
+    names.length === 0 ? [{ message: `${message} in its key` }] : names.map((field) => ({ field, message }));
+  return { ...read, posting: { ...read.posting, notes: [...notes, ...removals] } };
 }
 
 function withRepairs(read: ReadPosting, repairs: readonly string[]): ReadPosting {

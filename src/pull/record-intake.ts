@@ -11,7 +11,7 @@ import { WaitingRecords } from './waiting-records.ts';
 export class RecordIntake {
   readonly ledger: PullLedger;
   readonly unusable: UnusableRecords;
-  readonly waiting = new WaitingRecords();
+  readonly waiting: WaitingRecords;
   readonly #interpretation: Buffer;
   readonly #recoverKey: RecordReader['recoverKey'];
   /** `undefined` once a record is known, unless the last pull had no records: earlier pulls have read this feed like this. */
@@ -22,6 +22,7 @@ export class RecordIntake {
   constructor(rules: RecordRules, ledger: PullLedger, recoverKey: RecordReader['recoverKey'], samplesKnown = false) {
     this.ledger = ledger;
     this.unusable = new UnusableRecords(rules.mask);
+    this.waiting = new WaitingRecords(rules.mask);
     this.#interpretation = rules.interpretation;
     this.#recoverKey = recoverKey;
     this.#sample = new RecordSample(rules);
@@ -70,7 +71,7 @@ export class RecordIntake {
     const oversized = batch.oversizedLengthOf(record);
     const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
     const hash = Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES));
-    const head = batch.bytes.subarray(batch.startOf(record), batch.endOf(record));
+    const head = batch.recordOf(record);
     this.noteUnreadable({ hash, bytes: head, problems: [{ message }], key: this.#recoverKey(head), ordinal });
   }
 }

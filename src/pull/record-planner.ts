@@ -30,6 +30,7 @@ const LOOKED_UP_RECORDS = 128;
 const WRITTEN_RECORDS = 32;
 /** Records parsed without yielding to the event loop. */
 const PORTION_RECORDS = 8;
+const SLOW_MS = 20;
 
 interface Opened {
   readonly intake: RecordIntake;
@@ -160,8 +161,11 @@ export class RecordPlanner implements RecordSink {
     for (const [at, record] of records.entries()) {
       // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
+      const begun = performance.now();
       const reading = this.#reader.read(record);
       all.push({ record, read: reading instanceof Promise ? await reading : reading, bytes: record.bytes.length });
+      // An expression may take up to its limits for each of many records.
+      if (performance.now() - begun > SLOW_MS) await nextTurn();
     }
     await this.#planRead(all);
   }

@@ -1,10 +1,10 @@
 // Takes a bounded sample of the records that stream in, to find likely mistakes of the mapping.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
-import { formatOf } from '../feed/format/formats.ts';
 import { compileConditions } from '../posting/conditions.ts';
 import { mappingMistakes } from '../posting/mapping-mistakes.ts';
 import { PathCensus } from '../posting/path-census.ts';
 import type { RecordRules } from './feed-setup.ts';
+import { compileParser } from './read-record.ts';
 
 /** The first so many records are taken; after that, one of a batch, and ever fewer batches. */
 export const FIRST_RECORDS = 100;
@@ -12,6 +12,7 @@ const RECORDS_PER_STEP = 50;
 
 export class RecordSample {
   readonly #rules: RecordRules;
+  readonly #parse: ReturnType<typeof compileParser>;
   readonly #census: PathCensus;
   readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
   #batches = 0;
@@ -20,6 +21,7 @@ export class RecordSample {
 
   constructor(rules: RecordRules) {
     this.#rules = rules;
+    this.#parse = compileParser(rules);
     this.#census = new PathCensus(rules.mapping);
     const { skip } = rules.mapping;
     this.#isSkipped = skip === undefined ? undefined : compileConditions(skip, 'nothing holds');
@@ -47,8 +49,7 @@ export class RecordSample {
   #add(batch: RecordBatch, record: number): void {
     this.#taken++;
     if (batch.oversizedLengthOf(record) > 0) return;
-    const { format, lenient, table } = this.#rules;
-    const parsed = formatOf(format).parseRecord(batch.recordOf(record), { lenient, table });
+    const parsed = this.#parse(batch.recordOf(record));
     if (parsed.kind === 'tree' && this.#isSkipped?.(parsed.tree) !== true) this.#census.add(parsed.tree);
   }
 }

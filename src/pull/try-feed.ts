@@ -148,7 +148,7 @@ class TrialSink implements RecordSink {
     const { key } = listed;
     if (this.#detailsLeft > 0) {
       this.#detailsLeft--;
-      const detail = await request(listed.tree);
+      const detail = await request(listed);
       if (detail.kind === 'failed') return { kind: 'unreadable', problems: [{ message: detail.message }], key };
       return this.#reader.complete(listed, detail.tree, bytes);
     }
@@ -207,7 +207,7 @@ class TrialSink implements RecordSink {
   #noteOversized(batch: RecordBatch, record: number, place: RecordPlace): void {
     const ordinal = this.ledger.countRecord();
     this.ledger.unreadable++;
-    const head = batch.bytes.subarray(batch.startOf(record), batch.endOf(record));
+    const head = batch.recordOf(record);
     const message = `the record is ${batch.oversizedLengthOf(record)} bytes long, more than limits.max_record_bytes allows`;
     const problems: readonly Problem[] = [{ message }];
     this.counts.noteUnreadable({ ordinal, place }, problems, this.#reader.recoverKey(head));

@@ -1,4 +1,6 @@
 // Collects the records of a pull that get a review entry of their own: unreadable ones and conflicting duplicates.
+
+import type { SecretMask } from '../feed/source/sources.ts';
 import { faultOf, shapeOf } from '../plan/match-unreadable.ts';
 import { HASH_BYTES, recordHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
@@ -15,7 +17,7 @@ export const EXCERPT_BYTES = 2_048;
 /** Hash of the single entry for all records without their own; no record has this hash. */
 const REST = Buffer.alloc(HASH_BYTES);
 
-export type Mask = (text: string) => string;
+export type Mask = SecretMask | undefined;
 
 /** A record that could not be read into a posting. */
 export interface UnreadableRecord {
@@ -43,12 +45,12 @@ export class UnusableRecords {
   /** By key, or by the hash of the bytes if there is no key. */
   readonly #unreadable = new Map<string, UnreadableRecords>();
   #newKeys: PostingKey[] = [];
-  readonly #mask: Mask | undefined;
+  readonly #mask: Mask;
   #isAnyLeftOut = false;
   #unreadableLeftOut: LeftOut = { records: 0, withoutKey: 0 };
 
   /** @param mask removes what excerpts must not show. */
-  constructor(mask?: Mask) {
+  constructor(mask?: SecretMask) {
     this.#mask = mask;
   }
 
@@ -142,8 +144,10 @@ export class UnusableRecords {
 const MASK_BYTES = 2_048;
 
 /** The first bytes, masked before they are cut: a text that is cut in half would not be found. */
-export function beginningOf(bytes: Buffer, most: number, mask: Mask | undefined): Buffer {
-  const text = mask === undefined ? '' : bytes.toString('utf8', 0, most + MASK_BYTES);
-  const masked = mask?.(text) ?? text;
+export function beginningOf(bytes: Buffer, most: number, mask: Mask): Buffer {
+  const beginning = bytes.subarray(0, most + MASK_BYTES);
+  if (mask?.mayHold(beginning) !== true) return bytes.subarray(0, most);
+  const text = beginning.toString();
+  const masked = mask.text(text);
   return (masked === text ? bytes : Buffer.from(masked)).subarray(0, most);
 }

@@ -1,5 +1,6 @@
 // Keeps copies of the records that have to be parsed, in memory that is reused from batch to batch.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import type { SecretMask } from '../feed/source/sources.ts';
 import type { SeenRecord } from './pull-ledger.ts';
 import { EXCERPT_BYTES } from './unusable-records.ts';
 
@@ -23,6 +24,7 @@ export interface WaitingRecord extends SeenRecord {
 
 /** Collects records until a batch is taken. The copies of a batch stay valid until the batch after the next is taken. */
 export class WaitingRecords {
+  readonly #mask: SecretMask | undefined;
   #records: WaitingRecord[] = [];
   #bytes = 0;
   /**
@@ -31,6 +33,10 @@ export class WaitingRecords {
    */
   #memories: [Buffer, Buffer, Buffer] = [NO_MEMORY, NO_MEMORY, NO_MEMORY];
 
+  constructor(mask?: SecretMask) {
+    this.#mask = mask;
+  }
+
   get isFull(): boolean {
     return this.#records.length >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
   }
@@ -38,7 +44,10 @@ export class WaitingRecords {
   /** Copies the parts of a record that planning needs, because the record batch is reused at once. */
   add({ hash, ordinal }: SeenRecord, batch: RecordBatch, record: number): void {
     const [start, end] = [batch.startOf(record), batch.endOf(record)];
-    const packedPosting = batch.packedPostingOf(record);
+    // What was parsed ahead was read with the secrets that the record may hold.
+    const ahead = batch.packedPostingOf(record);
+    const mustParse = ahead !== undefined && this.#mask?.mayHold(batch.bytes.subarray(start, end)) === true;
+    const packedPosting = mustParse ? undefined : ahead;
     if (packedPosting === undefined) {
       this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end, batch.prefix), packedPosting });
       return;

@@ -1,5 +1,6 @@
 // Opens BullMQ queues and workers on the configured `queue`, and hides whether Redis or Postgres stores them.
 import {
+  type BackendFactory,
   type IQueueBackend,
   type Processor,
   Queue,
@@ -9,6 +10,8 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import { pause } from '../flow/pause.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
 import { reporter } from './reported-error.ts';
@@ -26,6 +29,8 @@ export interface QueueBackendOptions {
   readonly installation: string;
   /** Whether queue jobs carry the trace that they belong to. */
   readonly traced?: boolean;
+  /** Called with what is wrong with the settings of the server, for people. */
+  readonly onWarning?: (message: string) => void;
   /** Called with every connection error, without passwords; the same message at most once a second. */
   readonly onError: (error: Error) => void;
 }
@@ -48,6 +53,30 @@ export interface QueueBackend {
   ): Promise<AnyWorker<Data>>;
 }
 
+/** A server without memory, or with an error of its own, answers at once and again and again. */
+const AFTER_ERRORS: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
+
+/** A worker asks for the next queue job as soon as it has an answer, even if that is an error. */
+function pausingAfterErrors<B extends IQueueBackend, C>(factory: BackendFactory<B, C>): BackendFactory<B, C> {
+  return (...settings) => {
+    const backend = factory(...settings);
+    const moveToActive = backend.moveToActive.bind(backend);
+    let failures = 0;
+    backend.moveToActive = async (...values) => {
+      try {
+        const next = await moveToActive(...values);
+        failures = 0;
+        return next;
+      } catch (error) {
+        failures++;
+        await pause(backoffMs(AFTER_ERRORS, failures));
+        throw error;
+      }
+    };
+    return backend;
+  };
+}
+
 /** Nobody watches BullMQ's events, so a short stream suffices. */
 const EVENTS_KEPT = 100;
 
@@ -64,6 +93,7 @@ function backendOf<B extends IQueueBackend, C>(
       if (emitter.closing === undefined) report(error);
     });
   };
+  const factory = pausingAfterErrors(wiring.factory);
   const common = { prefix: wiring.prefix, skipVersionCheck: true, ...(telemetry && { telemetry }) };
   return {
     kind: wiring.kind,
@@ -76,7 +106,7 @@ function backendOf<B extends IQueueBackend, C>(
         streams: { events: { maxLen: EVENTS_KEPT } },
         defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
       };
-      const queue = new Queue<Data, void, string, Data, void, string, B, C>(name, options, wiring.factory);
+      const queue = new Queue<Data, void, string, Data, void, string, B, C>(name, options, factory);
       reportErrorsOf(queue);
       await queue.waitUntilReady();
       return queue as unknown as AnyQueue<Data>;
@@ -90,7 +120,7 @@ function backendOf<B extends IQueueBackend, C>(
         name,
         process,
         { ...options, ...common, connection: wiring.worker(options.concurrency) },
-        wiring.factory,
+        factory,
       );
       reportErrorsOf(worker);
       await worker.waitUntilReady().catch((error) => {
@@ -115,5 +145,6 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
   if (options.queue === 'database') {
     return backendOf(await databaseWiring(options.databaseUrl, options.whenFree), options.onError, telemetry);
   }
-  return backendOf(await redisWiring(options.queue, options.installation), options.onError, telemetry);
+  const wiring = await redisWiring(options.queue, options.installation, options.onWarning ?? (() => undefined));
+  return backendOf(wiring, options.onError, telemetry);
 }

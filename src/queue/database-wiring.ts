@@ -19,21 +19,24 @@ const MOST_CONNECTIONS = 6;
 
 /**
  * Pool options for the given database. The queue may be lost at any time, so its commits do not wait for the disk.
- * An `options` parameter of the URL would replace ours, including the search path, so it is prepended instead.
+ * BullMQ names its schema in the connection's `options`, which poolers refuse or ignore. Those of the URL replace them, even if they
+ * are empty, and each connection gets its settings once it is open.
  */
 function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
   const url = new URL(databaseUrl);
-  const given = url.searchParams.get('options');
-  url.searchParams.delete('options');
-  return {
+  url.searchParams.set('options', url.searchParams.get('options') ?? '');
+  const settings = `set search_path = ${SCHEMA}; set synchronous_commit = off`;
+  const onConnect = (client: { query(text: string): Promise<unknown> }): Promise<unknown> => client.query(settings);
+  const options = {
     connectionString: url.href,
     schema: SCHEMA,
     max,
-    options: `${given === null ? '' : `${given} `}-c synchronous_commit=off`,
     application_name: 'jobmirror queue',
     connectionTimeoutMillis: 5000,
     keepAlive: true,
+    onConnect,
   };
+  return options;
 }
 
 /** Creates the schema, or migrates it to this version of BullMQ. Several processes may do so at once. */

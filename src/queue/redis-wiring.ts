@@ -23,8 +23,13 @@ function readRedisUrl(text: string): URL {
   return url;
 }
 
-/** Connects once and reads the version, so that a wrong address or password is reported at the start. */
-async function checkServer(url: URL): Promise<void> {
+/**
+ * Connects once and reads the version, so that a wrong address or password is reported at the start. Returns what is wrong with the
+ * server's settings, for people.
+ * @throws Error without the password.
+ */
+export async function inspectRedis(text: string): Promise<readonly string[]> {
+  const url = readRedisUrl(text);
   const shown = `${url.protocol}//${url.host}`;
   const probe = new Redis(url.href, {
     lazyConnect: true,
@@ -39,9 +44,11 @@ async function checkServer(url: URL): Promise<void> {
     reason = error;
   });
   let info: string;
+  let memory: string;
   try {
     await probe.connect();
     info = await probe.info('server');
+    memory = await probe.info('memory');
   } catch (error) {
     const { message } = reportedError(reason ?? error, passwordForms(url));
     throw new Error(
@@ -51,11 +58,26 @@ async function checkServer(url: URL): Promise<void> {
     probe.disconnect();
   }
   const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
-  if (version === null) return;
-  const [major, minor] = [Number(version[1]), Number(version[2])];
+  const [major, minor] = version === null ? OLDEST_REDIS : [Number(version[1]), Number(version[2])];
   if (major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1])) {
     throw new Error(`queue: Redis at ${shown} is ${major}.${minor}; ${OLDEST_REDIS.join('.')} or later is needed`);
   }
+  return memoryFaults(memory, `queue: Redis at ${shown}`);
+}
+
+/** @param info of Redis, which tells it also where its command CONFIG is not available */
+function memoryFaults(info: string, server: string): string[] {
+  const settingOf = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+  const [policy, limit] = [settingOf('maxmemory_policy'), Number(settingOf('maxmemory'))];
+  const faults: string[] = [];
+  if (policy !== '' && policy !== 'noeviction') {
+    faults.push(`${server} may remove parts of the queue: its maxmemory-policy is ${policy}; set it to noeviction`);
+  }
+  if (limit > 0 && Number(settingOf('used_memory')) >= limit) {
+    const help = 'raise maxmemory, or remove other data; nothing is sent until then';
+    faults.push(`${server} is full: it has reached its maxmemory of ${limit} bytes; ${help}`);
+  }
+  return faults;
 }
 
 /**
@@ -67,9 +89,10 @@ async function checkServer(url: URL): Promise<void> {
 export async function redisWiring(
   text: string,
   installation: string,
+  onWarning: (message: string) => void,
 ): Promise<Wiring<RedisQueueBackend, ConnectionOptions>> {
   const url = readRedisUrl(text);
-  await checkServer(url);
+  for (const fault of await inspectRedis(text)) onWarning(fault);
   const connection = { url: url.href, connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy };
   return {
     kind: 'redis',

@@ -11,6 +11,11 @@ export class NotClosedError extends Error {
   override name = 'NotClosedError';
 }
 
+/** Redis refuses to store more. Nothing is lost: what is not queued stays in the backlog. */
+export class QueueFullError extends Error {
+  override name = 'QueueFullError';
+}
+
 /**
  * A plain copy of an error: name, message and code, with each secret replaced. The original is not attached as the cause,
  * because ioredis attaches the refused command to its errors, and for `AUTH` that includes the password.
@@ -19,6 +24,8 @@ export function reportedError(thrown: unknown, secrets: readonly string[]): Erro
   const original = thrown instanceof Error ? thrown : new Error(String(thrown));
   let message = original.message;
   for (const secret of secrets) if (secret !== '') message = message.replaceAll(secret, '***');
+  // In a script, the line of the script precedes it.
+  if (/\bOOM command not allowed/.test(message)) return new QueueFullError(message);
   if ('code' in original && original.code === ErrorCode.JobNotExist) return new LostJobError(message);
   if (original instanceof NotClosedError) return new NotClosedError(message);
   const copy: Error & { code?: unknown } = new Error(message);

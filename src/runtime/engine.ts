@@ -16,7 +16,7 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
-import { LostJobError, NotClosedError } from '../queue/reported-error.ts';
+import { LostJobError, NotClosedError, QueueFullError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
 import {
   batchSizeFor,
@@ -160,6 +160,7 @@ async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
     whenFree: db.whenFree,
     installation: await readInstallation(db),
     traced: isTracing(),
+    onWarning: (message: string) => log.warn(message),
     onError: (error: Error) => log.warn({ err: error }, describeQueueError(error)),
   };
   try {
@@ -171,6 +172,8 @@ async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
 
 function describeQueueError(error: Error): string {
   if (error instanceof NotClosedError) return 'the queue did not close in time; nothing is lost';
+  if (error instanceof QueueFullError)
+    return 'the queue is full, will retry: Redis has reached its maxmemory; raise it, or remove other data';
   return error instanceof LostJobError
     ? 'the queue was emptied: refilling it from the backlog'
     : 'queue not reachable, will retry';

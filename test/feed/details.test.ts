@@ -7,7 +7,7 @@ import {
   templateFault,
 } from '../../src/feed/source/details/detail-request.ts';
 import { isSameResource } from '../../src/feed/source/http/same-resource.ts';
-import { type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
+import { credentialsMask, type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { parseValuePath } from '../../src/posting/value-path.ts';
@@ -101,7 +101,8 @@ describe('a fetched detail', () => {
       credentials: { query: { name: 'api_key', value: secret(secrets.key) } },
     };
     const config = { ...DETAILS, request: { url: 'jobs/{id}', accept: '*/*' } };
-    const fetcher = await openDetailFetcher(http, config, { limiter: rateLimiterFor(Number.POSITIVE_INFINITY) });
+    const context = { limiter: rateLimiterFor(Number.POSITIVE_INFINITY), mask: credentialsMask(http) };
+    const fetcher = await openDetailFetcher(http, config, context);
     const fetched = await fetcher.fetch({ id: '7' }, new AbortController().signal);
     await server.close();
     expect(fetched.kind).toBe('fetched');

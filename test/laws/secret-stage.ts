@@ -14,7 +14,7 @@ import { runSql } from '../support/sql.ts';
 import { canarySearch, type Find } from './canary.ts';
 import type { Installation, Running } from './installation.ts';
 import { watchProcesses } from './process-watch.ts';
-import { ECHOED_KEYS, type TellingSite } from './telling-site.ts';
+import { ECHO, ECHOED_KEYS, type TellingSite } from './telling-site.ts';
 
 /** Other processes on the machine may run the same test. */
 const mark = randomBytes(4).toString('hex');
@@ -134,7 +134,10 @@ async function fail(installation: Installation, site: TellingSite): Promise<void
     { name: 'redirect-host', on: ['create'], after: 5, count: 1 },
     { name: 'timeout', on: ['create'], after: 6, count: 1 },
   ]);
-  site.feed = feedXml(ECHOED_KEYS.map((key) => posting(key)));
+  const [title, city] = [`Nurse ${ECHO}`, ECHO];
+  const odd = [posting('odd', { state: ECHO }), posting(ECHO), posting('twice'), posting('twice', { title })];
+  const list = [...ECHOED_KEYS.map((key) => posting(key, { title: `Nurse ${key}`, description: ECHO, city })), ...odd];
+  site.feed = feedXml(list).replace('</source>', `<job><title>${ECHO}</job></source>`);
   site.accessToken = ACCESS_TOKEN;
 }
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 export interface TellingSite {
   readonly url: string;
-  /** The response to `/feed.xml`; it echoes the header `x-key`. */
+  /** The response to `/feed.xml`, which echoes the header `x-key`, and in the place of {@link ECHO} whatever the request has. */
   feed: string;
   /** What feeds were requested with so far: values of `x-key`, and of the credentials. */
   readonly keys: readonly string[];
@@ -19,6 +19,24 @@ type Echo = (response: ServerResponse, echo: string, token: string) => void;
 
 const answer = (response: ServerResponse, status: number, headers: Record<string, string>, body: string) =>
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body);
+
+/** Stands in the feed for what its request has, in several forms. */
+export const ECHO = '{{echo}}';
+
+function echoOf(path: string, headers: IncomingMessage['headers']): string {
+  const key = String(headers['x-key']);
+  const query = new URL(path, 'http://localhost').searchParams.get('key') ?? '';
+  const sent = [path, query, key, headers.authorization ?? ''];
+  const forms = sent.flatMap((text) => [
+    text,
+    encodeURIComponent(text),
+    JSON.stringify(text),
+    Buffer.from(text).toString('base64'),
+    Buffer.from(`user:${text}`).toString('base64'),
+    Buffer.from(text).toString('hex'),
+  ]);
+  return forms.join(' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
 
 /** Responses to creates, by posting key. */
 const ECHOES: Readonly<Record<string, Echo>> = {
@@ -61,7 +79,7 @@ export async function startTellingSite(): Promise<TellingSite> {
       const key = String(request.headers['x-key']);
       const { searchParams } = new URL(path, 'http://localhost');
       site.keys.push(key, searchParams.get('key') ?? '', request.headers.authorization ?? '');
-      return void answer(response, 200, { 'x-echo': key }, site.feed);
+      return void answer(response, 200, { 'x-echo': key }, site.feed.replaceAll(ECHO, echoOf(path, request.headers)));
     }
     if (path === '/token') {
       const body = await text(request);

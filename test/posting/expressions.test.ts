@@ -25,6 +25,10 @@ test.each([
   ['$contains(title, /^nur/i)', 'true'],
   ['$pad(id, 5, "0")', '00700'],
   ['$pad(id, -5, "0")', '00007'],
+  ['$join($map(tags, $uppercase))', 'ABC'],
+  ['($first := $substring(?, 0, 2); $first(title))', 'Nu'],
+  ['$join($split("a,b;c", /[,;]/), "+")', 'a+b+c'],
+  ['title ~> $uppercase ~> $substring(1)', 'URSE'],
   ['(tags)', 'failed: its result is a list of 3, not a text; use $join or $string'],
   ['pay', 'failed: its result is an object, not a text; use $join or $string'],
   ['function($x) { $x }', 'failed: its result is an object, not a text; use $join or $string'],
@@ -41,6 +45,48 @@ test.each([
   const result = await evaluate(source);
   if (typeof expected === 'string') expect(result).toBe(expected);
   else expect(result).toMatch(expected);
+});
+
+/** Each would take minutes, in proportion to the square of the text, and is refused long before. */
+describe('a long text', () => {
+  const commas = ','.repeat(45_000);
+  const evaluateFor = async (source: string, text: string) => compileExpression(source)({ text });
+
+  test.each([
+    ['$join($split(text, /,(?:[^;]*;)?/), "")', commas],
+    ['$join($match(text, /,(?:[^;]*;)?/).match, "")', commas],
+    ['$replace(text, /,(?:[^;]*;)?/, "-")', commas],
+    ['$replace(text, /(,+x|,)/, "-")', commas],
+    ['$replace(text, /a.*b|a/, "-")', 'a'.repeat(45_000)],
+  ])('is refused for %s', async (source, text) => {
+    expect(await evaluateFor(source, text)).toMatchObject({
+      kind: 'failed',
+      message: expect.stringContaining('its patterns take too long for this text'),
+    });
+  });
+
+  test.each([
+    ['$join($map([1..8000], function($i) { $substring(text, $i, 1) }))'],
+    ['$string($count($distinct([1..9000])))'],
+  ])('is refused for %s', async (source) => {
+    const message = expect.stringMatching(/takes more than 20000 steps/);
+    expect(await evaluateFor(source, 'ab'.repeat(30_000))).toMatchObject({ kind: 'failed', message });
+  });
+
+  test.each([
+    ['$string($length($replace(text, /,/, "-")))', '45000', commas],
+    ['$string($count($split(text, /\\s*,\\s*/)))', '9001', ' , '.repeat(9_000)],
+    ['$string($length($replace(text, /\\s+/, " ")))', '100000', 'word  '.repeat(20_000)],
+    ['$string($count($split(text, ",")))', '9001', ','.repeat(9_000)],
+  ])('is read by %s', async (source, expected, text) => {
+    expect(await evaluateFor(source, text)).toEqual({ kind: 'value', text: expected });
+  });
+
+  test('costs nothing once it is over: the next record is read', async () => {
+    const evaluateOne = compileExpression('$replace(text, /(,+x|,)/, "-")');
+    expect(await evaluateOne({ text: commas })).toMatchObject({ kind: 'failed' });
+    expect(await evaluateOne({ text: 'a,b' })).toEqual({ kind: 'value', text: 'a-b' });
+  });
 });
 
 describe('limits', () => {

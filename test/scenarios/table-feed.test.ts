@@ -146,6 +146,18 @@ describe('deletes nothing', () => {
     }
   });
 
+  it.each([1, 4, 8])('if row %i is above the limit, which is one unreadable record', async (nth) => {
+    await open(CSV, { delete_guard: '{ percent: 100, count: 100 }', limits: '{ max_record_bytes: 2KiB }' });
+    await mirror.writeFeed(table(ids(8)));
+    await mirror.sync();
+    const large = table(ids(8)).replace(rowOf(`j${nth}`), rowOf(`j${nth}`, 'x'.repeat(5_000)));
+    await mirror.writeFeed(large);
+    const counts = { complete: false, seen: 8, unreadable: 1, unchanged: 7, deleted: 0 };
+    expect(await mirror.sync()).toMatchObject(counts);
+    expect(await mirror.sync()).toMatchObject(counts);
+    expect((await mirror.siteJobs()).size).toBe(8);
+  });
+
   it('if a discarded row may hide others', async () => {
     await open(CSV, { delete_guard: '{ percent: 100, count: 100 }' });
     await mirror.writeFeed(table(ids(8)));

@@ -180,7 +180,7 @@ it('whenUnused waits for sessions that end after more than the five seconds of P
   const name = `${nameOf(database).slice(1)}_copy`;
   const server = inject('postgresUrl');
   const copying = () =>
-    runSql(server, `create database ${name} template ${nameOf(database).slice(1)} strategy file_copy`);
+    runSql(server, `create database ${name} template ${nameOf(database).slice(1)} ${inject('fileCopy')}`);
   const copied = await onConnection(database, async () => {
     const copied = whenUnused(copying);
     await pause(7_000);

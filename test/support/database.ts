@@ -51,7 +51,7 @@ export async function createTestDatabase(
   const left = reset && free.findLast((copy) => copy.template === template);
   if (left !== undefined) free.splice(free.indexOf(left), 1);
   const copy = left ?? { name: `test_${inject('run')}_${randomBytes(8).toString('hex')}`, template };
-  if (left === undefined) await keepHouse(`create database ${copy.name} template ${template} strategy file_copy`);
+  if (left === undefined) await keepHouse(`create database ${copy.name} template ${template} ${inject('fileCopy')}`);
   const url = withDatabase(server, copy.name);
   if (reset !== undefined) keepConnections(copy.name);
   let dropped = false;

@@ -20,7 +20,7 @@ import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
 import type { Probe } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
+import { checkDatabase, checkQueue, type DatabaseCheck } from '../check-database.ts';
 import { checkFeeds } from '../check-feeds.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { say } from '../write-action.ts';
@@ -40,7 +40,8 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
-      const databaseCheck = writeOutCheck(config, await checkDatabase(config), commandWriter(options.config), likely);
+      const warnings = [...likely, ...(await checkQueue(config))];
+      const databaseCheck = writeOutCheck(config, await checkDatabase(config), commandWriter(options.config), warnings);
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {

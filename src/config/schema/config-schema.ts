@@ -43,11 +43,11 @@ export const configSchema = z.strictObject({
   database: databaseSchema
     .default('embedded')
     .describe(
-      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`, directly or through a pooler in session mode, because locks and prepared statements belong to connections.',
+      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`, Postgres 14 or later, directly or through a pooler in session mode (pgbouncer: `pool_mode = session`), because locks, settings and prepared statements belong to connections.',
     ),
   queue: queueSchema
     .default('database')
-    .describe('`database`: in the same Postgres, with nothing to install; or `redis://host:6379`, for production.'),
+    .describe('`database`: in the same Postgres, with nothing to install; or `redis://host:6379`, Redis 6.2 or later, for production. Set `maxmemory-policy noeviction` there; at its `maxmemory`, sending waits until there is room.'),
   data_dir: z
     .string()
     .min(1)

@@ -177,7 +177,8 @@ export class RecordBatch implements SplitSink {
   }
 
   /** Adds the first bytes of an oversized record, with its full length. */
-  oversized(head: Buffer, length: number): void {
+  oversized(head: Buffer, length: number, prefix = NOTHING): void {
+    if (prefix !== this.#prefix) this.#setPrefix(prefix);
     this.#add(this.#bytes.append(head), head.length, length);
   }
 

@@ -83,9 +83,9 @@ export class SplittingHere implements Splitting {
         onRecord(lines.lineAt(this.#splitter.origin + start));
         this.#batch.record(buffer, start, end, prefix);
       },
-      oversized: (head, length) => {
+      oversized: (head, length, prefix) => {
         onRecord(undefined);
-        this.#batch.oversized(head, length);
+        this.#batch.oversized(head, length, prefix);
       },
     };
   }

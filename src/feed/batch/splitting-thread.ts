@@ -49,7 +49,7 @@ const format = formatOf(options.format);
 const createSplitter = () =>
   format.createSplitter(options, {
     record: (buffer, start, end, prefix) => batch.record(buffer, start, end, prefix),
-    oversized: (head, length) => batch.oversized(head, length),
+    oversized: (head, length, prefix) => batch.oversized(head, length, prefix),
   });
 let splitter = createSplitter();
 

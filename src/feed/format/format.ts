@@ -98,8 +98,8 @@ export interface SplitSink {
    * its hash and for `parseRecord`, but shared by all of them. Always the same object in one document.
    */
   record(buffer: Buffer, start: number, end: number, prefix?: Buffer): void;
-  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
-  oversized(head: Buffer, length: number): void;
+  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. @param prefix as of any record. */
+  oversized(head: Buffer, length: number, prefix?: Buffer): void;
 }
 
 /** Splits the UTF-8 bytes of one document, in chunks of any size. */

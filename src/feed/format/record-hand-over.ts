@@ -9,12 +9,15 @@ export class RecordHandOver {
   oversizedRecords = 0;
   readonly #sink: SplitSink;
   readonly #maxRecordBytes: number;
+  /** However a record arrives, all of it that is compared has arrived before it is known to be above the limit. */
+  readonly #headBytes: number;
   /** The first bytes of the current record, once it is above the limit. */
   #head: Buffer | undefined;
 
   constructor(sink: SplitSink, maxRecordBytes: number) {
     this.#sink = sink;
     this.#maxRecordBytes = maxRecordBytes;
+    this.#headBytes = Math.min(OVERSIZED_HEAD_BYTES, maxRecordBytes);
   }
 
   /** Whether the bytes of the current record are no longer kept. */
@@ -29,7 +32,7 @@ export class RecordHandOver {
 
   /** Keeps only the first bytes of the current record. */
   keepHead(bytes: Buffer, start: number): void {
-    this.#head ??= copyHead(bytes, start, bytes.length);
+    this.#head ??= this.#copyHead(bytes, start);
   }
 
   /** Hands over the current record, `buffer[start..end)`. */
@@ -38,13 +41,14 @@ export class RecordHandOver {
     this.records++;
     if (length > this.#maxRecordBytes) {
       this.oversizedRecords++;
-      this.#sink.oversized(this.#head ?? copyHead(buffer, start, end), length);
+      this.#sink.oversized(this.#head ?? this.#copyHead(buffer, start), length, prefix);
       this.#head = undefined;
     } else {
       this.#sink.record(buffer, start, end, prefix);
     }
   }
-}
 
-const copyHead = (bytes: Buffer, start: number, end: number): Buffer =>
-  Buffer.from(bytes.subarray(start, Math.min(start + OVERSIZED_HEAD_BYTES, end)));
+  #copyHead(bytes: Buffer, start: number): Buffer {
+    return Buffer.from(bytes.subarray(start, start + this.#headBytes));
+  }
+}

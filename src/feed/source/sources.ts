@@ -6,14 +6,15 @@ import { type FileConfig, fileSource } from './file/file-source.ts';
 import { type FilesConfig, filesSource } from './files/files-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
-import { secretMask } from './http/mask-secrets.ts';
 import { isSecretParameter, publicAddress } from './http/public-address.ts';
+import { sentSecrets } from './http/sent-secrets.ts';
 import { parseJsonPath } from './pages/json-path.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
 import { pagesSource } from './pages/pages-source.ts';
 import { outerParameter } from './pages/query-parameter.ts';
 import type { S3Access, S3Config } from './s3/s3-config.ts';
 import { s3Source } from './s3/s3-source.ts';
+import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several/several-source.ts';
 import type { SftpConfig, SftpLogin } from './sftp/sftp-config.ts';
 import { sftpSource } from './sftp/sftp-source.ts';
@@ -35,8 +36,10 @@ export {
   type Paging,
   pathsInTemplate,
   publicAddress,
+  REMOVED_SECRET,
   type Redirected,
   type S3Access,
+  type SecretMask,
   type SftpLogin,
   templateFault,
 };
@@ -77,11 +80,21 @@ export function httpOf(from: SourceConfig): HttpConfig | undefined {
   return from.kind === 'pages' ? from.http : from.kind === 'http' ? from : undefined;
 }
 
-/** Returns a function that removes the credentials of web sources from a text that they sent. */
-export function credentialsMask(from: SourceConfig): (text: string) => string {
+/** Removes the credentials of a feed's sources from what they sent; `undefined`: there are none. */
+export function credentialsMask(from: SourceConfig): SecretMask | undefined {
   const members = from.kind === 'several' ? from.members : [from];
-  const masks = members.flatMap((member) => httpOf(member) ?? []).map(secretMask);
-  return (text) => masks.reduce((masked, mask) => mask(masked), text);
+  return secretMask(members.flatMap(sentBy));
+}
+
+function sentBy(member: SingleConfig): readonly (() => readonly SentSecret[])[] {
+  const http = httpOf(member);
+  const sent = http === undefined ? fixedSecrets(kindOf(member).secretsOf(member)) : sentSecrets(http);
+  return http?.credentials?.authorization?.kind === 'oauth2' || sent().length > 0 ? [sent] : [];
+}
+
+function fixedSecrets(texts: readonly string[]): () => readonly SentSecret[] {
+  const sent = texts.map((text) => ({ text }));
+  return () => sent;
 }
 
 export const kindOf = <Config extends SourceConfig>({ kind }: Config): SourceKind<Config> =>

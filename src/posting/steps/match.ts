@@ -27,6 +27,7 @@ export function compileMatch({ pattern: source, take, otherwise }: MatchStep, fi
       const found = pattern.find(text);
       switch (found.kind) {
         case 'too long':
+        case 'over budget':
           return refused(`has ${text.length} characters, too many for the pattern of ${field}; use a smaller pattern`);
         case 'none':
           return withoutResult(text, otherwise, `has nothing that matches the pattern of ${field}`);

@@ -72,6 +72,8 @@ export interface KeyedRecord {
   readonly record: ListRecord;
   readonly key: PostingKey;
   readonly tree: RecordTree;
+  /** See `ListedRecord`. */
+  readonly asSent: RecordTree;
 }
 
 /** Records whose details are looked up, requested and stored together: their trees and their details' bytes are in memory. */
@@ -135,7 +137,7 @@ export class DetailReader {
     const http = httpOf(source.from);
     if (details === undefined || http === undefined)
       throw new Error('details can be requested only for a source over HTTP');
-    const fetcher = await openDetailFetcher(http, details, context);
+    const fetcher = await openDetailFetcher(http, details, { ...context, mask: rules.mask });
     const storedIndex = await loadDetailIndex(context.db, feed, details.refreshMs);
     const knownToFail = await unreadableKeys(context.db, feed);
     return new DetailReader(feed, rules, details, context, { fetcher, storedIndex, knownToFail });
@@ -318,14 +320,14 @@ export class DetailReader {
     return { ...found, isBare: read.isBare === true, outcome };
   }
 
-  async #request({ tree, key }: KeyedRecord): Promise<Answer> {
+  async #request({ asSent, key }: KeyedRecord): Promise<Answer> {
     const { signal } = this.#context;
     this.#endsAt ??= AbortSignal.timeout(Math.min(this.#config.totalTimeoutMs, MAX_TIMER_MS));
     if (this.#stopped !== undefined || !this.#sampling.takes()) return POSTPONED;
     const tries = this.#sampling.isInTrouble ? 1 : undefined;
     try {
       this.requested++;
-      const fetched = await this.#fetcher.fetch(tree, AbortSignal.any([signal, this.#endsAt]), tries);
+      const fetched = await this.#fetcher.fetch(asSent, AbortSignal.any([signal, this.#endsAt]), tries);
       if (fetched.kind === 'failed') {
         if (fetched.mustStop) this.#stopped = fetched.message;
         if (fetched.isPassing || !this.#knownToFail.has(key)) this.#sampling.fail();

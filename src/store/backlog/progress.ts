@@ -48,6 +48,7 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[], wo
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
+           and not_before < 'infinity'
            and (operation <> 'create' or feed not in (select feed from waiting))) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,

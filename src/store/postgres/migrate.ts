@@ -5,6 +5,7 @@ import { packageRoot } from '../../config/package-root.ts';
 import { pause } from '../../flow/pause.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
 import { TableInUseError, takeTables } from './take-tables.ts';
+import { onUsableServer } from './usable-server.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
 const LOCK = 5_206_114_901;
@@ -20,14 +21,14 @@ const TRY_EVERY_MS = 200;
 
 /**
  * Applies the missing migrations; safe to call from several processes at once, and while older ones run.
- * Throws if the database was migrated by a newer version than this one.
+ * Throws if the database was migrated by a newer version than this one, and UnusableServerError on a server that is of no use.
  */
 export async function migrate(databaseUrl: string, migrations = folder): Promise<void> {
   const files = await listMigrations(migrations);
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
     // If nothing is missing, reading is enough, which also works on a read-only server.
-    if (await isUpToDate(database, files)) return;
+    if (await onUsableServer(database, (session) => isUpToDate(session, files))) return;
     await applyMissing(database, await readMigrations(migrations, files));
   } finally {
     await database.close();

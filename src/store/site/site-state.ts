@@ -29,7 +29,8 @@ export interface SiteState {
 }
 
 const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, former_pause, learnt_rate,
-    greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
+    case when isfinite(not_before)
+      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits_ms,
     (extract(epoch from s.next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms,
     t.refused_since, t.cause as refusal, t.probes as token_probes,
     (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;

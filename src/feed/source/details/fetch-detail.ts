@@ -6,12 +6,12 @@ import type { RecordTree } from '../../../posting/posting.ts';
 import { parseValuePath } from '../../../posting/value-path.ts';
 import { withoutPath } from '../../../posting/without-path.ts';
 import { type HttpConfig, shown } from '../http/http-config.ts';
-import { secretMask } from '../http/mask-secrets.ts';
 import { NothingThere, PassingFailure } from '../http/passing-failure.ts';
 import { systemNetwork } from '../http/redirect-guard.ts';
 import { isSameResource } from '../http/same-resource.ts';
 import { fetchPage } from '../pages/fetch-page.ts';
 import { decodedPage } from '../pages/page-content.ts';
+import type { SecretMask } from '../secret-mask.ts';
 import { BrokenOff, type Network } from '../source.ts';
 import { compileDetailRequest, detailRequestIdentity } from './detail-request.ts';
 import type { DetailsConfig } from './details-config.ts';
@@ -56,6 +56,8 @@ export interface DetailFetcher {
 }
 
 export interface FetchingContext {
+  /** Removes the credentials of the feed's sources. */
+  readonly mask?: SecretMask | undefined;
   readonly limiter: RateLimiter;
   readonly network?: Network;
 }
@@ -65,7 +67,7 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
   const source = new URL(http.url);
   const { request, document, limits, retry } = config;
   const makeRequest = compileDetailRequest(request, source);
-  const { network = systemNetwork, limiter } = context;
+  const { network = systemNetwork, limiter, mask } = context;
   const ifMissing = 'the posting may have been withdrawn since the list was read';
   const own = { http: { ...http, accept: request.accept }, limits, ifMissing };
   const identity = recordHash(Buffer.from(JSON.stringify(detailRequestIdentity(request, source))));
@@ -75,10 +77,10 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
     const { url, body } = makeRequest(record);
     return recordHash(Buffer.from(JSON.stringify([counts, key, url.href, body ?? null])));
   };
-  const mask = secretMask(http);
   const withoutSecrets = (bytes: Buffer): Buffer => {
+    if (mask?.mayHold(bytes) !== true) return bytes;
     const text = bytes.toString();
-    const masked = mask(text);
+    const masked = mask.text(text);
     return masked === text ? bytes : Buffer.from(masked);
   };
   return {
@@ -103,7 +105,8 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
         const isPassing = error instanceof PassingFailure;
         const mustStop = isPassing && error.retryAfterMs > retry.maxDelayMs;
         const isMissing = error instanceof NothingThere;
-        return { kind: 'failed', message: error.message, isPassing, isMissing, mustStop };
+        const message = mask?.text(error.message) ?? error.message;
+        return { kind: 'failed', message, isPassing, isMissing, mustStop };
       }
     },
     identityOf(bytesHash, listed) {

@@ -56,12 +56,27 @@ async function findFiles(folder: Folder, { pattern, pick }: FilePick): Promise<r
 
 /** Hidden files match only a pattern that begins with a dot. */
 function matcherOf(pattern: string): (name: string) => boolean {
-  const source = pattern
-    .replace(/[\\^$.+()[\]{}|]/g, '\\$&')
-    .replaceAll('*', '[^]*')
-    .replaceAll('?', '[^]');
-  const whole = new RegExp(`^${source}$`, 'u');
-  return (name) => whole.test(name) && (pattern.startsWith('.') || !name.startsWith('.'));
+  const characters = [...pattern];
+  return (name) => matches(characters, [...name]) && (pattern.startsWith('.') || !name.startsWith('.'));
+}
+
+/** Only the last `*` that was passed takes more when what follows it does not fit: earlier ones never need to. */
+function matches(pattern: readonly string[], name: readonly string[]): boolean {
+  let [at, star, taken] = [0, -1, 0];
+  for (let next = 0; next < name.length; ) {
+    if (pattern[at] === '*') {
+      star = at++;
+      taken = next;
+    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === name[next])) {
+      at++;
+      next++;
+    } else if (star >= 0) {
+      at = star + 1;
+      next = ++taken;
+    } else return false;
+  }
+  while (pattern[at] === '*') at++;
+  return at === pattern.length;
 }
 
 function difference(before: readonly FolderFile[], after: readonly FolderFile[]): string | undefined {
