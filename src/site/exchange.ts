@@ -86,6 +86,8 @@ export interface SiteOptions {
   readonly token: { reveal(): string };
   /** A field that the site stores and returns, used to find a job again. */
   readonly referenceField?: string;
+  /** Fields that are mapped to the site: errors are attributed to them by name. */
+  readonly fieldNames?: readonly string[];
   /** The list action used to find jobs in doubt. */
   readonly listPath?: string;
   /** From opening the connection to the last byte of the answer, in milliseconds. */

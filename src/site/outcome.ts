@@ -2,6 +2,7 @@
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
 import { type Facts, gatherFacts, type Reply } from './facts.ts';
+import { attributeTo } from './xml/field-of-message.ts';
 
 /** One line of the classification. The first rule that applies decides. */
 export interface OutcomeRule {
@@ -246,9 +247,17 @@ export const outcomeRules: readonly OutcomeRule[] = [
 
 /**
  * Classifies one exchange by the first rule of {@link outcomeRules} that applies, else as unknown. Pure; never throws.
+ * Problems are attributed to fields only then: their first words prove nothing about what the site did.
  */
 export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
-  const facts = gatherFacts(reply);
+  const outcome = classify(request, gatherFacts(reply));
+  if (!('problems' in outcome)) return outcome;
+  const { fields = {}, before = {}, fieldNames = [] } = reply.expected ?? {};
+  const attributed = attributeTo([...Object.keys(fields), ...Object.keys(before), ...fieldNames]);
+  return { ...outcome, problems: outcome.problems.flatMap(attributed) };
+}
+
+function classify(request: SiteRequest['kind'], facts: Facts): Outcome {
   for (const rule of outcomeRules) {
     const outcome = rule.requests.includes(request) && rule.conclude(facts);
     if (outcome) return outcome;

@@ -67,6 +67,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
           fields: expected?.fields ?? ('fields' in request ? request.fields : undefined),
           before: expected?.before,
           referenceField,
+          fieldNames: options.fieldNames,
         },
         siteJobId: 'siteJobId' in request ? request.siteJobId : undefined,
         contentType: answer.header('content-type'),
