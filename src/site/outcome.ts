@@ -2,6 +2,7 @@
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
 import { type Facts, gatherFacts, type Reply } from './facts.ts';
+import { readSetUpFault, type SetUpFault } from './set-up-fault.ts';
 import { attributeTo } from './xml/field-of-message.ts';
 
 /** One line of the classification. The first rule that applies decides. */
@@ -250,12 +251,34 @@ export const outcomeRules: readonly OutcomeRule[] = [
  * Problems are attributed to fields only then: their first words prove nothing about what the site did.
  */
 export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
-  const outcome = classify(request, gatherFacts(reply));
-  if (!('problems' in outcome)) return outcome;
+  const facts = gatherFacts(reply);
+  const outcome = classify(request, facts);
+  if (!('problems' in outcome) && outcome.kind !== 'unknown') return outcome;
   const { fields = {}, before = {}, fieldNames = [] } = reply.expected ?? {};
-  const attributed = attributeTo([...Object.keys(fields), ...Object.keys(before), ...fieldNames]);
-  return { ...outcome, problems: outcome.problems.flatMap(attributed) };
+  const names = [...Object.keys(fields), ...Object.keys(before), ...fieldNames];
+  const found = 'problems' in outcome ? outcome.problems : facts.status === 0 ? [] : facts.reasons();
+  const isSignIn = facts.isHtml && /<input\b[^<>]*\btype=["']?password/i.test(reply.body);
+  const setUp =
+    request === 'delete' ? undefined : readSetUpFault(found, { status: facts.status, isSignIn, fields: names });
+  if (outcome.kind === 'unknown') return setUp === undefined ? outcome : { ...outcome, setUp: setUp.looksLike };
+  const problems = namedBy(found, setUp).flatMap(attributeTo(names));
+  if (outcome.kind === 'forbidden')
+    return setUp?.isCertain === true ? { kind: 'rejected', problems, setUp } : { ...outcome, problems };
+  const isSilent = problems.every(({ field, value }) => field === undefined && value === undefined);
+  const isJudged = request === 'delete' || (!isSilent && setUp === undefined);
+  return isJudged || outcome.kind !== 'rejected' || outcome.perhapsDone === true
+    ? { ...outcome, problems }
+    : { ...outcome, problems, setUp: setUp ?? UNKNOWN_FAULT };
 }
+
+/** Nothing is said about the job, nor anything else that is known. */
+const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
+
+/** A parameter that the site does not permit is a field of the job. */
+const namedBy = (problems: readonly Problem[], setUp: SetUpFault | undefined): readonly Problem[] =>
+  setUp?.fields === undefined
+    ? problems
+    : problems.flatMap((problem) => (setUp.fields ?? []).map((field) => ({ ...problem, field })));
 
 function classify(request: SiteRequest['kind'], facts: Facts): Outcome {
   for (const rule of outcomeRules) {
