@@ -10,15 +10,16 @@ import { tellReason } from './outcome-policy.ts';
 import type { SiteContext } from './site-context.ts';
 
 const MOST_SHOWN = 200;
+const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
 
 /**
  * Returns the outcome unchanged; or `set_up`, if it is not known yet whether the site refuses this posting or every one, or if it refuses
  * every one. If nothing can be read, the posting is sent again too.
  */
 export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteContext: SiteContext): Promise<Outcome> {
-  if (outcome.kind !== 'rejected' || outcome.setUp === undefined || siteContext.policy.canary.requests === 0)
-    return outcome;
-  const { problems, setUp } = outcome;
+  if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete' || !mayBeOfAll(outcome)) return outcome;
+  if (siteContext.policy.canary.requests === 0) return outcome;
+  const { problems, setUp = UNKNOWN_FAULT } = outcome;
   const suspects = await readSetUpSuspects(siteContext.db, siteContext.site, attempt, MOST_ALIKE).catch(
     () => undefined,
   );
@@ -38,6 +39,11 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
     ? { kind: 'set_up', problems }
     : { kind: 'set_up', problems, pause: causeOf(setUp, message, refused) };
 }
+
+/** The words say nothing about the job, or look like a fault of the set-up. */
+const mayBeOfAll = ({ problems, perhapsDone, setUp }: Extract<Outcome, { kind: 'rejected' }>): boolean =>
+  perhapsDone !== true &&
+  (setUp !== undefined || problems.every(({ field, value }) => field === undefined && value === undefined));
 
 function causeOf({ looksLike }: SetUpFault, message: string, refused: number): Message {
   const shown = message.length > MOST_SHOWN ? `${message.slice(0, MOST_SHOWN)}…` : message;

@@ -42,7 +42,7 @@ export type Outcome =
   | { readonly kind: 'gone' }
   /**
    * The site refused the content; not sent again until something changes. `perhapsDone`: the status was a success, and
-   * only the text of the answer says otherwise. `setUp`: it does not say what is wrong with the job.
+   * only the text of the answer says otherwise. `setUp`: it looks as if the site refused every job so.
    */
   | {
       readonly kind: 'rejected';

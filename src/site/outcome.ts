@@ -264,15 +264,9 @@ export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   const problems = namedBy(found, setUp).flatMap(attributeTo(names));
   if (outcome.kind === 'forbidden')
     return setUp?.isCertain === true ? { kind: 'rejected', problems, setUp } : { ...outcome, problems };
-  const isSilent = problems.every(({ field, value }) => field === undefined && value === undefined);
-  const isJudged = request === 'delete' || (!isSilent && setUp === undefined);
-  return isJudged || outcome.kind !== 'rejected' || outcome.perhapsDone === true
-    ? { ...outcome, problems }
-    : { ...outcome, problems, setUp: setUp ?? UNKNOWN_FAULT };
+  const isDone = outcome.kind !== 'rejected' || outcome.perhapsDone === true;
+  return setUp === undefined || isDone ? { ...outcome, problems } : { ...outcome, problems, setUp };
 }
-
-/** Nothing is said about the job, nor anything else that is known. */
-const UNKNOWN_FAULT: SetUpFault = { isCertain: false };
 
 /** A parameter that the site does not permit is a field of the job. */
 const namedBy = (problems: readonly Problem[], setUp: SetUpFault | undefined): readonly Problem[] =>

@@ -2,7 +2,7 @@
 import { type Message, messageOf } from '../plan/message.ts';
 import type { Problem } from '../posting/posting.ts';
 
-/** A refusal that does not say what is wrong with the job. */
+/** A refusal that looks as if it were about every request. */
 export interface SetUpFault {
   /** What it looks like, and what to do about it; absent: nothing that is known. */
   readonly looksLike?: Message | undefined;

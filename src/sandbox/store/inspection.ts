@@ -24,8 +24,11 @@ export interface Inspection {
   count(): Promise<number>;
   /** Duplicates by this field; jobs without it are ignored. */
   duplicates(field?: string): Promise<readonly Duplicate[]>;
-  /** Deletes a job, as somebody on the website might. Returns whether it existed. */
-  removeJob(id: string): Promise<boolean>;
+  /**
+   * Deletes a job, as somebody on the website might. Returns whether it existed.
+   * @param isKept the site can still tell that it was deleted.
+   */
+  removeJob(id: string, isKept?: boolean): Promise<boolean>;
 }
 
 export const openInspection = (pool: Pool): Inspection => ({
@@ -51,7 +54,10 @@ export const openInspection = (pool: Pool): Inspection => ({
     );
     return rows;
   },
-  async removeJob(id) {
-    return (await pool.query('delete from sandbox.job where id = $1', [id])).rowCount === 1;
+  async removeJob(id, isKept = false) {
+    const deleting = isKept
+      ? 'update sandbox.job set deleted_at = clock_timestamp() where id = $1 and deleted_at is null'
+      : 'delete from sandbox.job where id = $1';
+    return (await pool.query(deleting, [id])).rowCount === 1;
   },
 });

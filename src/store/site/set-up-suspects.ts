@@ -3,7 +3,7 @@ import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** The kind of reason of a change that waits because the site may refuse every posting alike. */
-export const SET_UP = 'set_up';
+const SET_UP = 'set_up';
 
 export interface SetUpSuspects {
   /** Since the first of them, or of this posting, was refused so, the site accepted a posting or said what is wrong with one. */
