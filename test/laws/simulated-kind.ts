@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
-import { checkCounts, desiredFields, duplicatesOf, keyOf, type Stored } from './laws.ts';
+import { checkCounts, desiredFields, duplicatesOf, filled, keyOf, type Stored } from './laws.ts';
 import { habitsOf, type SiteHabits } from './simulated-habits.ts';
 
 export interface LifeKind {
@@ -80,7 +80,7 @@ export async function noteLive({ live, quiet }: Seen, { app, sandbox, owner }: I
 }
 
 const inOrder = (fields: Readonly<Record<string, string>>): string =>
-  JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+  JSON.stringify(Object.entries(filled(fields)).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
  * The laws at the end of a life whose feed deletes nothing, or whose database was older for a while: each posting has one job, with the
@@ -115,12 +115,15 @@ export async function checkKept(
     );
     for (const { key, id, fields: known } of mapped) {
       const job = own.get(key);
-      const fields = stored(known);
+      const fields = filled(stored(known));
       // A deleted job is only noticed when it is requested: when its posting is no longer as it was when the backup was made.
       if (job === undefined && outdated?.endedJobs.has(id)) {
         const posting = postings.find((each) => each.key === key);
-        expect({ key, fields }).toEqual({ key, fields: posting && stored(desiredFields(posting)) });
-      } else expect({ key, ...job }).toMatchObject(outdated ? { key, id } : { key, id, fields });
+        expect({ key, fields }).toEqual({ key, fields: posting && filled(stored(desiredFields(posting))) });
+      } else
+        expect({ key, id: job?.id, fields: filled(job?.fields ?? {}) }).toMatchObject(
+          outdated ? { key, id } : { key, id, fields },
+        );
     }
     const isMapped = new Set(mapped.map(({ key }) => key));
     for (const posting of postings) {
