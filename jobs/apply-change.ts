@@ -3,6 +3,7 @@
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
 import { confirmRefused } from '../src/apply/confirm-refused.ts';
+import { confirmRejected } from '../src/apply/confirm-rejected.ts';
 import { extendDeadline } from '../src/apply/extend-deadline.ts';
 import { keepSiteValues } from '../src/apply/keep-site-values.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
@@ -47,7 +48,8 @@ export async function applyChange(
     const sent =
       (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
-    const outcome = await confirmRefused(sent.outcome, attempt, siteContext);
+    const refused = await confirmRefused(sent.outcome, attempt, siteContext);
+    const outcome = await confirmRejected(refused, attempt, siteContext);
     const exchange = { ...sent, outcome: await confirmGone(outcome, attempt, siteContext, signal) };
     // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();
@@ -69,7 +71,8 @@ async function conclude(
 ): Promise<void> {
   const result = resultOf(exchange.outcome, attempt, siteContext.policy);
   // Pause a site that refuses the token before returning the change to the backlog, so no request goes out in between.
-  const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
+  const { kind } = exchange.outcome;
+  const stopsFirst = kind === 'unauthorized' || kind === 'throttled' || kind === 'set_up';
   if (stopsFirst) await update(attempt, exchange, siteContext, signal);
   const recorded = await recordOutcome(siteContext, { attempt, result, record: recordOf(exchange) }, signal);
   const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, attempt, result, signal) : recorded;
@@ -187,6 +190,7 @@ const LEVELS = {
   accepted: 'info',
   gone: 'info',
   rejected: 'error',
+  set_up: 'warn',
   forbidden: 'error',
   unauthorized: 'warn',
   throttled: 'warn',
@@ -202,6 +206,7 @@ const MESSAGES = {
   accepted: 'change accepted',
   gone: 'site job was gone',
   rejected: 'change rejected',
+  set_up: 'change postponed',
   forbidden: 'change forbidden',
   unauthorized: 'change postponed',
   throttled: 'change postponed',

@@ -11,6 +11,9 @@ import type { Attempt } from '../store/change/attempt.ts';
 import type { NotAccepted, Result } from '../store/change/attempt-outcome.ts';
 import type { SitePolicy } from './site-context.ts';
 
+/** Until then other postings mostly have shown whether the site refuses all of them. */
+const SET_UP_DELAYS = 5;
+
 type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
 
 /**
@@ -20,6 +23,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceFiel
  * | accepted      | in doubt     | recorded                  | mapping removed |
  * | gone          | failed       | created anew, or rejected | mapping removed |
  * | rejected      | rejected     | rejected                  | rejected        |
+ * | set_up        | ready later; not counted as an attempt                      |||
  * | forbidden     | failed       | failed                    | failed          |
  * | unauthorized  | ready        | ready (the site is paused)| ready           |
  * | throttled     | ready when the site says; not counted as an attempt         |||
@@ -60,6 +64,11 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         reason: reasonOf('rejected', outcome.problems),
         ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
       });
+    case 'set_up': {
+      const { retry } = policy;
+      const delayMs = Math.min(retry.maxDelayMs, SET_UP_DELAYS * retry.firstDelayMs) * (0.5 + random / 2);
+      return returned({ to: 'ready', delayMs, counted: false, reason: reasonOf('set_up', outcome.problems) });
+    }
     case 'forbidden':
       return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
     case 'unauthorized':
@@ -139,6 +148,10 @@ function plain(kind: string, message: Message): Reason {
 
 const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
   kind,
-  message: problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; '),
+  message: tellReason(problems),
   problems,
 });
+
+/** All problems in one sentence. */
+export const tellReason = (problems: readonly Problem[]): string =>
+  problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');

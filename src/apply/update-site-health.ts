@@ -69,15 +69,27 @@ export async function updateSiteHealth(
         await pause(siteContext, outcome.message, PROBE_FIRST_MS);
       }
       return;
+    case 'set_up':
+      if (outcome.pause !== undefined) await pause(siteContext, outcome.pause, undefined);
+      return;
+    case 'unknown':
+      if (outcome.setUp !== undefined) await noteSetUp(siteContext, outcome.setUp, outcome.message);
+      return attempt === undefined ? undefined : watchCanary(attempt, siteContext);
     case 'rejected':
     case 'forbidden':
-    case 'unknown':
     case 'foreign':
     case 'unconfirmed':
       return attempt === undefined ? undefined : watchCanary(attempt, siteContext);
     default:
       return outcome satisfies never;
   }
+}
+
+/** Answering a probe proves nothing here: only a person can tell that the cause is gone. */
+async function noteSetUp(siteContext: SiteContext, looksLike: Message, message: string): Promise<void> {
+  wellUntil.delete(siteContext);
+  if ((await noteMisconfigured(siteContext.db, siteContext.site, message)) < MISCONFIGURED_LIMIT) return;
+  await pause(siteContext, looksLike, undefined);
 }
 
 /** Pauses only this token: processes with another token continue, and none of them ends this pause. */

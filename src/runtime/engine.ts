@@ -60,6 +60,12 @@ export interface Engine {
   stop(graceMs: number): Promise<void>;
 }
 
+/** The fields that the feeds of a site map or have to. */
+const fieldNamesOf = (site: SiteName, config: App['config']): readonly string[] =>
+  [...config.feeds.values()]
+    .filter(({ siteName }) => siteName === site)
+    .flatMap(({ mapping }) => [...Object.keys(mapping.fields), ...mapping.requiredFields, mapping.stateField.name]);
+
 /** Starts sending for these sites, or for all configured ones. */
 export async function startEngine(
   app: App,
@@ -86,7 +92,7 @@ export async function startEngine(
   try {
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
-      const client = createSiteClient(site.options);
+      const client = createSiteClient({ ...site.options, fieldNames: fieldNamesOf(site.name, config) });
       const address = addressOf(site.options.baseUrl);
       const requestSlots = semaphoreFor(site.options.concurrency);
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));

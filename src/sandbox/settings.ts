@@ -30,6 +30,20 @@ const choice = <const Value extends string | number | boolean>(
   parse: (text) => values.find((value) => spell(value) === text),
 });
 
+/** One or more of the values, joined with `+` and applied in that order; the first is the default. */
+const several = <const Value extends string>(
+  description: string,
+  values: readonly [Value, ...Value[]],
+): Setting<Value | `${Value}+${string}`> => ({
+  description,
+  accepts: `${values.join(', ')}; several with + between them`,
+  initial: values[0],
+  parse: (text) =>
+    text.split('+').every((one) => (values as readonly string[]).includes(one))
+      ? (text as Value | `${Value}+${string}`)
+      : undefined,
+});
+
 const wholeNumber = (description: string, initial: number, least: number, most: number): Setting<number> => ({
   description,
   accepts: `${least} to ${most}`,
@@ -44,7 +58,19 @@ const field = (description: string, initial: string): Setting<string> => ({
   description,
   accepts: 'a field name',
   initial,
-  parse: (text) => (/^[A-Za-z][A-Za-z0-9-]*$/.test(text.replaceAll('_', '-')) ? text.replaceAll('_', '-') : undefined),
+  parse: (text) => (isFieldName(text.replaceAll('_', '-')) ? text.replaceAll('_', '-') : undefined),
+});
+
+const isFieldName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9-]*$/.test(name);
+
+const fieldNames = (description: string): Setting<string> => ({
+  description,
+  accepts: 'field names with commas between them, or nothing',
+  initial: '',
+  parse: (text) => {
+    const names = text.replaceAll('_', '-').split(',').filter(Boolean);
+    return names.every(isFieldName) ? names.join(',') : undefined;
+  },
 });
 
 // In parentheses: the section of site-interface.md that leaves it open.
@@ -60,7 +86,11 @@ const settingTable = {
     'plain-text',
   ]),
   deleteStatus: choice('status of a successful delete (4, rule 3)', [200, 204]),
-  updateBody: choice('body of a successful update (4, rule 5)', ['job', 'blank', 'empty']),
+  deletedJobs: choice(
+    'how a deleted job is shown: not at all, with 410, or with the time of its deletion in deleted-at; none is listed (4)',
+    ['no', '410', 'flagged'],
+  ),
+  updateBody: choice('body of a successful update (4, rule 5); none: 204', ['job', 'blank', 'empty', 'none']),
   omittedFields: choice('what an update does to the fields that it omits (4)', ['keep', 'clear']),
   location: choice('form of the Location header of a create (4)', [
     'absolute',
@@ -71,14 +101,15 @@ const settingTable = {
   idInBody: choice('whether the XML of a job carries its id, or only Location does (2)', [true, false]),
   idForm: choice('what job IDs look like (4)', ['number', 'uuid', 'slug']),
   idReuse: choice('whether the number of a deleted job becomes the ID of a new one (4)', [false, true]),
-  storedValues: choice('how values are changed before they are stored and shown (2)', [
-    'exact',
-    'trimmed',
-    'upper-case',
-    'stripped',
-    'cut',
-    'composed',
-  ]),
+  storedValues: several(
+    "how values are changed before they are stored and shown; titleized, sanitized: Rails' titleize and sanitize; " +
+      'converted: numbers, times and words for yes and no, as from columns of these types (2)',
+    ['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed', 'titleized', 'sanitized', 'converted'],
+  ),
+  dropped: fieldNames(
+    'fields that are not stored, without a word, as Rails treats parameters that it does not permit (2)',
+  ),
+  types: choice('whether the XML of a job states the types of its values, as Rails does (2)', [true, false]),
   stateField: field('the field that carries the state (2)', 'location-state'),
   stateValues: choice('how a state is written (2)', ['name', 'abbreviation', 'either']),
   states: choice('which states are valid (2)', ['states-and-dc', 'states', 'all']),

@@ -11,6 +11,8 @@ export interface Expectation {
   /** The fields before, if known: a site may keep an old reference. */
   readonly before?: Fields;
   readonly referenceField?: string;
+  /** Fields that the site is known to have, besides those above: a message may name one that was not sent. */
+  readonly fieldNames?: readonly string[];
   /** How the site is known to rewrite values. */
   readonly learnt?: LearntRewrites;
 }

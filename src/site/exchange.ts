@@ -6,6 +6,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
 import type { Deadline } from './http/deadline.ts';
+import type { SetUpFault } from './set-up-fault.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
 export type SiteRequest =
@@ -41,9 +42,19 @@ export type Outcome =
   | { readonly kind: 'gone' }
   /**
    * The site refused the content; not sent again until something changes. `perhapsDone`: the status was a success, and
-   * only the text of the answer says otherwise.
+   * only the text of the answer says otherwise. `setUp`: it looks as if the site refused every job so.
    */
-  | { readonly kind: 'rejected'; readonly problems: readonly Problem[]; readonly perhapsDone?: true }
+  | {
+      readonly kind: 'rejected';
+      readonly problems: readonly Problem[];
+      readonly perhapsDone?: true;
+      readonly setUp?: SetUpFault;
+    }
+  /**
+   * The site refuses every job alike, as far as is known: not judged yet, and sent again later. `pause`: it is known well
+   * enough, and the site is paused until somebody has changed something.
+   */
+  | { readonly kind: 'set_up'; readonly problems: readonly Problem[]; readonly pause?: Message }
   /** 403: this request is not allowed. */
   | { readonly kind: 'forbidden'; readonly problems: readonly Problem[] }
   /** 401: the token is not accepted. */
@@ -58,6 +69,8 @@ export type Outcome =
       readonly message: string;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;
+      /** What else it looks like: no request of this kind can succeed. */
+      readonly setUp?: Message;
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
@@ -86,6 +99,8 @@ export interface SiteOptions {
   readonly token: { reveal(): string };
   /** A field that the site stores and returns, used to find a job again. */
   readonly referenceField?: string;
+  /** Fields that are mapped to the site: errors are attributed to them by name. */
+  readonly fieldNames?: readonly string[];
   /** The list action used to find jobs in doubt. */
   readonly listPath?: string;
   /** From opening the connection to the last byte of the answer, in milliseconds. */
@@ -117,7 +132,7 @@ export type Listing =
 /** The result of one harmless GET. */
 export interface Probe {
   /** `accepted`: the interface is there, as far as a GET can prove it. */
-  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign' | 'unconfirmed'>;
+  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign' | 'unconfirmed' | 'set_up'>;
   /** What came back, and what to do about it. */
   readonly message: string;
   /** Whether a paused site may be resumed. */

@@ -2,6 +2,8 @@
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
 import { type Facts, gatherFacts, type Reply } from './facts.ts';
+import { readSetUpFault, type SetUpFault } from './set-up-fault.ts';
+import { attributeTo } from './xml/field-of-message.ts';
 
 /** One line of the classification. The first rule that applies decides. */
 export interface OutcomeRule {
@@ -246,9 +248,33 @@ export const outcomeRules: readonly OutcomeRule[] = [
 
 /**
  * Classifies one exchange by the first rule of {@link outcomeRules} that applies, else as unknown. Pure; never throws.
+ * Problems are attributed to fields only then: their first words prove nothing about what the site did.
  */
 export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   const facts = gatherFacts(reply);
+  const outcome = classify(request, facts);
+  if (!('problems' in outcome) && outcome.kind !== 'unknown') return outcome;
+  const { fields = {}, before = {}, fieldNames = [] } = reply.expected ?? {};
+  const names = [...Object.keys(fields), ...Object.keys(before), ...fieldNames];
+  const found = 'problems' in outcome ? outcome.problems : facts.status === 0 ? [] : facts.reasons();
+  const isSignIn = facts.isHtml && /<input\b[^<>]*\btype=["']?password/i.test(reply.body);
+  const setUp =
+    request === 'delete' ? undefined : readSetUpFault(found, { status: facts.status, isSignIn, fields: names });
+  if (outcome.kind === 'unknown') return setUp === undefined ? outcome : { ...outcome, setUp: setUp.looksLike };
+  const problems = namedBy(found, setUp).flatMap(attributeTo(names));
+  if (outcome.kind === 'forbidden')
+    return setUp?.isCertain === true ? { kind: 'rejected', problems, setUp } : { ...outcome, problems };
+  const isDone = outcome.kind !== 'rejected' || outcome.perhapsDone === true;
+  return setUp === undefined || isDone ? { ...outcome, problems } : { ...outcome, problems, setUp };
+}
+
+/** A parameter that the site does not permit is a field of the job. */
+const namedBy = (problems: readonly Problem[], setUp: SetUpFault | undefined): readonly Problem[] =>
+  setUp?.fields === undefined
+    ? problems
+    : problems.flatMap((problem) => (setUp.fields ?? []).map((field) => ({ ...problem, field })));
+
+function classify(request: SiteRequest['kind'], facts: Facts): Outcome {
   for (const rule of outcomeRules) {
     const outcome = rule.requests.includes(request) && rule.conclude(facts);
     if (outcome) return outcome;

@@ -11,7 +11,8 @@ import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
-import { SIMULATED_SITE, STEPS } from './simulation.ts';
+import { SIMULATED_SITE } from './simulated-kind.ts';
+import { STEPS } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);

@@ -10,18 +10,34 @@ export interface Exceptions {
   readonly inDoubt?: readonly string[];
   /** Live although the feed no longer has them: their deletes are held. */
   readonly held?: readonly TestPosting[];
+  /** What the site stores of the fields that it is sent; by default all of them, unchanged. */
+  readonly stored?: Stored;
+}
+
+type Fields = Readonly<Record<string, string>>;
+export type Stored = (fields: Fields) => Fields;
+
+const ADDRESS = 'https://jobs.example.com/';
+
+/** The key of the posting whose job has these fields: sites may drop or rewrite the reference, but keep the address. */
+export function keyOf({ number, 'contact-web-address': address }: Fields): string {
+  return address?.startsWith(ADDRESS) ? decodeURIComponent(address.slice(ADDRESS.length)) : (number ?? '');
 }
 
 /** The fields that the site should have for a posting. */
-export function desiredFields(posting: TestPosting): Readonly<Record<string, string>> {
+export function desiredFields(posting: TestPosting): Fields {
+  const { salary, startsAt, remote } = posting;
   return {
+    ...(salary === undefined ? {} : { salary }),
+    ...(startsAt === undefined ? {} : { 'starts-at': startsAt }),
+    ...(remote === undefined ? {} : { remote }),
     number: posting.key,
     title: posting.title ?? `Nurse ${posting.key}`,
     'category-name': 'Health',
     description: posting.description ?? `<p>Work ${posting.key}</p>`,
     'location-city': posting.city ?? 'Boston',
     'location-state': 'Massachusetts',
-    'contact-web-address': `https://jobs.example.com/${encodeURIComponent(posting.key)}`,
+    'contact-web-address': `${ADDRESS}${encodeURIComponent(posting.key)}`,
   };
 }
 
@@ -48,26 +64,35 @@ export async function checkLaws(
 async function checkSite(
   { sandbox, owner, foreign }: Installation,
   postings: readonly TestPosting[],
-  { inDoubt = [], held = [] }: Exceptions,
+  { inDoubt = [], held = [], stored = asSent }: Exceptions,
 ): Promise<void> {
   const jobs = await sandbox.inspect.jobs();
   const own = jobs.filter((siteJob) => siteJob.owner === owner);
   expect(await duplicatesOf(sandbox, owner)).toEqual([]);
   const doubtful = new Set(inDoubt);
-  const sure = own.filter(({ fields }) => !doubtful.has(fields.number ?? ''));
-  const desired = [...postings.filter(({ key }) => !doubtful.has(key)), ...held].map(desiredFields);
-  expect(sorted(sure.map(({ fields }) => fields))).toEqual(sorted(desired));
+  const sure = own.filter(({ fields }) => !doubtful.has(keyOf(fields)));
+  const desired = [...postings.filter(({ key }) => !doubtful.has(key)), ...held].map(desiredFields).map(stored);
+  const shown = stored === asSent ? asSent : filled;
+  expect(sorted(sure.map(({ fields }) => shown(fields)))).toEqual(sorted(desired.map(shown)));
   expect(jobs.filter((siteJob) => siteJob.owner !== owner)).toEqual(foreign);
 }
 
-async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Promise<readonly unknown[]> {
-  return (await sandbox.inspect.duplicates()).filter((duplicate) => duplicate.owner === owner);
+const asSent: Stored = (fields) => fields;
+
+/** A field is removed by setting it to the empty text, and a site may have it then or not. */
+export const filled: Stored = (fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+
+export async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Promise<readonly unknown[]> {
+  const byReference = await sandbox.inspect.duplicates();
+  const byAddress = await sandbox.inspect.duplicates('contact-web-address');
+  return [...byReference, ...byAddress].filter((duplicate) => duplicate.owner === owner);
 }
 
 /** Law 2, and a precondition of later pulls: the database records for each posting what the site has. */
 async function checkDatabase(
   { app: openApp, sandbox, owner }: Installation,
-  { inDoubt = [], held = [] }: Exceptions,
+  { inDoubt = [], held = [], stored = asSent }: Exceptions,
 ): Promise<void> {
   const app = await openApp();
   const mapped = await app.db.query<{ key: string; id: string; fields: Record<string, string> }>(
@@ -75,11 +100,14 @@ async function checkDatabase(
   );
   const doubtful = new Set(inDoubt);
   const own = (await sandbox.inspect.jobs()).filter(
-    (siteJob) => siteJob.owner === owner && !doubtful.has(siteJob.fields.number ?? ''),
+    (siteJob) => siteJob.owner === owner && !doubtful.has(keyOf(siteJob.fields)),
   );
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
-  const live = own.map(({ id, fields }) => ({ key: fields.number ?? '', id, fields }));
-  expect([...mapped].sort(byKey)).toEqual(live.sort(byKey));
+  const shown = stored === asSent ? asSent : filled;
+  const live = own.map(({ id, fields }) => ({ key: keyOf(fields), id, fields: shown(fields) }));
+  // The database knows what the site accepted, or showed; the site may store it in another form.
+  const known = mapped.map((each) => ({ ...each, fields: shown(stored(each.fields)) }));
+  expect(known.sort(byKey)).toEqual(live.sort(byKey));
   const open = await app.db.query<{ key: string; state: string }>('select key, state from change order by key');
   const expected = [
     ...inDoubt.map((key) => ({ key, state: 'in_doubt' })),
@@ -101,5 +129,4 @@ export function checkCounts(report: PullReportJson): void {
   ).toBe(report.gone);
 }
 
-const sorted = (list: readonly Readonly<Record<string, string>>[]) =>
-  [...list].sort((a, b) => ((a.number ?? '') < (b.number ?? '') ? -1 : 1));
+const sorted = (list: readonly Fields[]) => [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

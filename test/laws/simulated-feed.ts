@@ -15,12 +15,32 @@ export interface SimulatedFeed {
   renew(keys: readonly string[]): void;
 }
 
-const TITLES = ['Nurse', 'Head nurse', 'Cook', 'Driver'];
+const TITLES = ['Nurse', 'Head nurse', 'Cook', 'Driver (CDL-A)', 'Data-entry clerk', 'Cook,  night shift'];
+const SALARIES = ['20.50', '18.00', '7', undefined];
+const STARTS = ['2027-01-01T12:00:00Z', '2027-07-01T08:30:00+02:00', undefined];
+const REMOTE = ['yes', 'no', 'true', undefined];
+const DESCRIPTIONS = [
+  '<p>#</p>',
+  '<p style="color: red">#<br/>R&D</p>',
+  '<script>x()</script> Line #\n  and  more',
+  '#',
+];
 const CITIES = ['Boston', 'Salem', 'Lynn'];
 
 export function simulateFeed(random: Random, size: number): SimulatedFeed {
   let made = 0;
-  const added = (): TestPosting => ({ key: `s${made++}`, title: random.pick(TITLES), city: random.pick(CITIES) });
+  const content = (): Omit<TestPosting, 'key'> => {
+    const [salary, startsAt, remote] = [random.pick(SALARIES), random.pick(STARTS), random.pick(REMOTE)];
+    return {
+      title: random.pick(TITLES),
+      city: random.pick(CITIES),
+      description: random.pick(DESCRIPTIONS).replace('#', String(random.number(9))),
+      ...(salary === undefined ? {} : { salary }),
+      ...(startsAt === undefined ? {} : { startsAt }),
+      ...(remote === undefined ? {} : { remote }),
+    };
+  };
+  const added = (): TestPosting => ({ key: `s${made++}`, ...content() });
   let postings: readonly TestPosting[] = Array.from({ length: size }, added);
   const versions = [postings];
 
@@ -33,16 +53,7 @@ export function simulateFeed(random: Random, size: number): SimulatedFeed {
     'many go': () => random.some(postings, Math.ceil(postings.length / 2)),
     'some change': () => {
       const changing = new Set(random.some(postings, 1 + random.number(5)));
-      return postings.map((posting) =>
-        changing.has(posting)
-          ? {
-              ...posting,
-              title: random.pick(TITLES),
-              city: random.pick(CITIES),
-              description: `<p>${random.number(9)}</p>`,
-            }
-          : posting,
-      );
+      return postings.map((posting) => (changing.has(posting) ? { ...posting, ...content() } : posting));
     },
     'an earlier version comes back': () => random.pick(versions),
     'all change their order': () => random.some(postings, postings.length),

@@ -4,12 +4,14 @@ import { expect } from 'vitest';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
-import { checkCounts, desiredFields } from './laws.ts';
+import { checkCounts, desiredFields, duplicatesOf, filled, keyOf, type Stored } from './laws.ts';
+import { habitsOf, type SiteHabits } from './simulated-habits.ts';
 
 export interface LifeKind {
   readonly expires: boolean;
   readonly policy: FeedPolicy;
   readonly isRestored: boolean;
+  readonly habits: SiteHabits;
 }
 
 /** Of every eight lives four expire, three of the others have another policy or a restored database. */
@@ -17,16 +19,30 @@ export const kindOf = (seed: number): LifeKind => ({
   expires: seed % 2 === 1,
   policy: seed % 8 === 2 ? 'upsert_only' : seed % 8 === 4 ? 'create_only' : 'mirror',
   isRestored: seed % 8 === 6,
+  habits: habitsOf(seed),
 });
 
-export const optionsOf = ({ expires, policy, isRestored }: LifeKind): InstallationOptions => ({
-  feed: { ...(expires ? { expire_after_days: '30' } : {}), ...(policy === 'mirror' ? {} : { policy }) },
+export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): InstallationOptions => ({
+  feed: {
+    fields: '{ salary: salary, starts-at: startsAt, remote: remote }',
+    ...(expires ? { expire_after_days: '30' } : {}),
+    ...(policy === 'mirror' ? {} : { policy }),
+  },
+  sandbox: habits.settings,
+  site: { ...SIMULATED_SITE, ...(habits.hasReference ? {} : { reference_field: undefined }) },
   ...(isRestored ? { searched: true } : {}),
 });
 
+/** Waits in milliseconds instead of the default seconds. */
+export const SIMULATED_SITE = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
+  doubts: '{ resolve_after_seconds: 0.9 }',
+  retry: '{ attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
+} as const;
+
 /** What a life without a mirrored end has seen of its feed and of the site. */
 export interface Seen {
-  /** The fields of each version of a posting, by key. */
+  /** The fields of each version of a posting, as the site stores them, by key. */
   readonly versions: Map<string, Set<string>>;
   /** Keys that had a job on the site. */
   readonly live: Set<string>;
@@ -44,9 +60,9 @@ export async function endedJobsOf({ app, sandbox }: Installation): Promise<Reado
   return new Set(mapped.map(({ id }) => id).filter((id) => !existing.has(id)));
 }
 
-export function noteVersions({ versions }: Seen, postings: readonly TestPosting[]): void {
+export function noteVersions({ versions }: Seen, postings: readonly TestPosting[], stored: Stored): void {
   for (const posting of postings)
-    versions.set(posting.key, (versions.get(posting.key) ?? new Set()).add(inOrder(desiredFields(posting))));
+    versions.set(posting.key, (versions.get(posting.key) ?? new Set()).add(inOrder(stored(desiredFields(posting)))));
 }
 
 export async function noteLive({ live, quiet }: Seen, { app, sandbox, owner }: Installation): Promise<void> {
@@ -58,13 +74,13 @@ export async function noteLive({ live, quiet }: Seen, { app, sandbox, owner }: I
   const isQuiet = new Set(rows.map(({ id }) => id));
   for (const { id, owner: of, fields } of await sandbox.inspect.jobs()) {
     if (of !== owner) continue;
-    live.add(fields.number ?? '');
+    live.add(keyOf(fields));
     if (isQuiet.has(id) && !quiet.has(id)) quiet.set(id, inOrder(fields));
   }
 }
 
 const inOrder = (fields: Readonly<Record<string, string>>): string =>
-  JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+  JSON.stringify(Object.entries(filled(fields)).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
  * The laws at the end of a life whose feed deletes nothing, or whose database was older for a while: each posting has one job, with the
@@ -73,7 +89,7 @@ const inOrder = (fields: Readonly<Record<string, string>>): string =>
 export async function checkKept(
   installation: Installation,
   postings: readonly TestPosting[],
-  { policy, isRestored }: LifeKind,
+  { policy, isRestored, habits: { stored } }: LifeKind,
   { versions, live, quiet, outdated }: Seen,
   deletedByHand: ReadonlySet<string>,
 ): Promise<void> {
@@ -87,9 +103,8 @@ export async function checkKept(
   async function checkJobs() {
     const { sandbox, owner, foreign } = installation;
     const jobs = await sandbox.inspect.jobs();
-    const own = new Map(jobs.filter((job) => job.owner === owner).map((job) => [job.fields.number ?? '', job]));
-    const duplicates = await sandbox.inspect.duplicates();
-    expect(duplicates.filter((duplicate) => duplicate.owner === owner)).toEqual([]);
+    const own = new Map(jobs.filter((job) => job.owner === owner).map((job) => [keyOf(job.fields), job]));
+    expect(await duplicatesOf(sandbox, owner)).toEqual([]);
     expect(jobs.filter((job) => job.owner !== owner)).toEqual(foreign);
     if (policy === 'create_only')
       for (const { id, fields } of own.values())
@@ -98,13 +113,17 @@ export async function checkKept(
     const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
       'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',
     );
-    for (const { key, id, fields } of mapped) {
+    for (const { key, id, fields: known } of mapped) {
       const job = own.get(key);
+      const fields = filled(stored(known));
       // A deleted job is only noticed when it is requested: when its posting is no longer as it was when the backup was made.
       if (job === undefined && outdated?.endedJobs.has(id)) {
         const posting = postings.find((each) => each.key === key);
-        expect({ key, fields }).toEqual({ key, fields: posting && desiredFields(posting) });
-      } else expect({ key, ...job }).toMatchObject(outdated ? { key, id } : { key, id, fields });
+        expect({ key, fields }).toEqual({ key, fields: posting && filled(stored(desiredFields(posting))) });
+      } else
+        expect({ key, id: job?.id, fields: filled(job?.fields ?? {}) }).toMatchObject(
+          outdated ? { key, id } : { key, id, fields },
+        );
     }
     const isMapped = new Set(mapped.map(({ key }) => key));
     for (const posting of postings) {
@@ -113,7 +132,7 @@ export async function checkKept(
       const has = inOrder(own.get(key)?.fields ?? {});
       if (outdated) continue;
       if (policy === 'create_only') expect({ key, has: versions.get(key)?.has(has) }).toEqual({ key, has: true });
-      else expect({ key, has }).toEqual({ key, has: inOrder(desiredFields(posting)) });
+      else expect({ key, has }).toEqual({ key, has: inOrder(stored(desiredFields(posting))) });
     }
     // Jobs that a restored database does not know stay as they are.
     const isKept = (key: string) => postings.some((posting) => posting.key === key) || !isMapped.has(key);

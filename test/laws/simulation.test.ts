@@ -1,10 +1,11 @@
-// Simulated lives from seeds, of several kinds (simulated-kind.ts): SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
+// Simulated lives from seeds, of several kinds (simulated-kind.ts), on sites with several habits (simulated-habits.ts): SEED=123 replays one,
+// FIRST_SEED=1000 SEEDS=200 plays 200 of them, starting at 1000.
 import { describe } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { countOf } from '../support/extent.ts';
 import { lawTest as it } from './law-test.ts';
 import { kindOf, optionsOf } from './simulated-kind.ts';
-import { SIMULATED_SITE, simulate } from './simulation.ts';
+import { simulate } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
@@ -17,6 +18,6 @@ describe('a life of changes, faults and crashes keeps all laws', { concurrent: t
     // A backup must not have the site's jobs.
     const own = kind.isRestored ? await createTestDatabase() : undefined;
     if (own !== undefined) onTestFinished(() => own.drop());
-    await simulate(seed, await open({ site: SIMULATED_SITE, ...optionsOf(kind), databaseUrl: own?.url }), kind);
+    await simulate(seed, await open({ ...optionsOf(kind), databaseUrl: own?.url }), kind);
   });
 });

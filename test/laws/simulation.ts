@@ -16,18 +16,11 @@ import type { Step } from '../../src/telemetry/steps.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
-import { checkCounts, checkLaws, desiredFields } from './laws.ts';
+import { checkCounts, checkLaws, desiredFields, keyOf } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 import { checkKept, endedJobsOf, type LifeKind, noteLive, noteVersions, type Seen } from './simulated-kind.ts';
-
-/** Waits in milliseconds instead of the default seconds. */
-export const SIMULATED_SITE = {
-  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-  doubts: '{ resolve_after_seconds: 0.9 }',
-  retry: '{ attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
-} as const;
 
 export const FAULTS: readonly Omit<Fault, 'on'>[] = [
   { name: 'latency', ms: 60 },
@@ -107,12 +100,12 @@ export async function simulate(seed: number, installation: Installation, kind: L
     aged: kind.expires ? new Set() : undefined,
     kind,
     seen: { versions: new Map(), live: new Set(), quiet: new Map() },
-    story: [],
+    story: [`site: ${JSON.stringify({ ...kind.habits.settings, reference: kind.habits.hasReference })}`],
   };
   try {
     await installation.writeFeed(life.feed.clean());
     await installation.sync();
-    noteVersions(life.seen, life.feed.postings);
+    noteVersions(life.seen, life.feed.postings, kind.habits.stored);
     for (let round = 0; round < ROUNDS; round++) {
       if (kind.isRestored && round === BACKED_UP) await backUp(life);
       if (kind.isRestored && round === RESTORED) await restore(life);
@@ -130,7 +123,7 @@ export async function simulate(seed: number, installation: Installation, kind: L
 async function live(life: Life): Promise<void> {
   const { installation, random, feed, story } = life;
   const moved = random.chance(80) ? feed.change() : 'nothing changes';
-  noteVersions(life.seen, feed.postings);
+  noteVersions(life.seen, feed.postings, life.kind.habits.stored);
   const { xml, note } = feed.write();
   await installation.writeFeed(xml);
   const faults = random.some(FAULTS, random.number(3)).map(
@@ -275,13 +268,14 @@ async function withEdits({ installation, feed }: Life): Promise<TestPosting[]> {
 }
 
 /** Somebody deletes a job on the website. */
-async function deleteByHand({ installation, random, deletedByHand, story }: Life): Promise<void> {
+async function deleteByHand({ installation, random, deletedByHand, kind, story }: Life): Promise<void> {
   const own = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
   const [job] = random.some(own, 1);
   if (job === undefined) return;
-  story.push(`  deleted by hand: ${job.fields.number}`);
-  await installation.sandbox.inspect.removeJob(job.id);
-  deletedByHand.add(job.fields.number ?? '');
+  story.push(`  deleted by hand: ${keyOf(job.fields)}`);
+  const { deletedJobs = 'no' } = kind.habits.settings;
+  await installation.sandbox.inspect.removeJob(job.id, deletedJobs !== 'no');
+  deletedByHand.add(keyOf(job.fields));
 }
 
 async function end(life: Life): Promise<void> {
@@ -291,7 +285,7 @@ async function end(life: Life): Promise<void> {
   if (aged !== undefined) await renewPostings(db, ACME, [...aged] as PostingKey[]);
   const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
   feed.renew([...new Set([...discarded.map(({ key }) => key), ...deletedByHand])]);
-  noteVersions(seen, feed.postings);
+  noteVersions(seen, feed.postings, kind.habits.stored);
   await installation.writeFeed(feed.clean());
   for (let healed = 0; healed < 8; healed++) {
     const report = await heal(installation);
@@ -299,9 +293,10 @@ async function end(life: Life): Promise<void> {
     if (report.status === 'mirrored') break;
     await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
     // Postings with the same title make similar jobs: a doubt about one of them may need a person.
-    const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
+    const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => keyOf(fields) === key);
     story.push(...resolved.story);
   }
-  if (kind.policy === 'mirror' && !kind.isRestored) await checkLaws(installation, await withEdits(life));
+  if (kind.policy === 'mirror' && !kind.isRestored)
+    await checkLaws(installation, await withEdits(life), { stored: kind.habits.stored });
   else await checkKept(installation, feed.postings, kind, seen, deletedByHand);
 }

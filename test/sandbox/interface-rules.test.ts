@@ -127,7 +127,10 @@ describe('section 4: endpoints', () => {
 
   it.each([
     ['form-encoded data', 'application/x-www-form-urlencoded', 415],
-    ['text/xml', 'text/xml', 415],
+    ['JSON', 'application/json', 415],
+    ['text/xml', 'text/xml', 201],
+    ['text/xml with its character set', 'Text/XML; charset=utf-8', 201],
+    ['application/x-xml', 'application/x-xml', 201],
     ['another character set', 'application/xml; charset=iso-8859-1', 415],
     ['XML with its character set', 'application/xml; charset="UTF-8"', 201],
   ])('rule 1: a body declared as %s', async (_, type, status) => {
@@ -135,6 +138,67 @@ describe('section 4: endpoints', () => {
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toMatch(/^application\/xml/);
     expect(rootOf(answer).name).toBe(status === 201 ? 'job' : 'error');
+  });
+
+  it('updates by PATCH as by PUT, like Rails', async () => {
+    const id = await site.create({ ...nurse, number: 'p-1' });
+    const answer = await site.send('PATCH', `/jobs/${id}.xml`, {
+      token,
+      body: jobOf({ title: 'Chef' }),
+      type: 'text/xml',
+    });
+    expect(answer.status).toBe(200);
+    const job = rootOf(await site.send('GET', `/jobs/${id}.xml`));
+    expect([textOf(job, 'title'), textOf(job, 'number')]).toEqual(['Chef', 'p-1']);
+    expect((await site.send('PATCH', `/jobs/${id}.xml`, { token: foreign, body: jobOf({ title: 'x' }) })).status).toBe(
+      403,
+    );
+    expect((await site.send('PATCH', `/jobs/${id}.xml`, { body: jobOf({ title: 'x' }) })).status).toBe(401);
+  });
+
+  it('shows an empty job for a form, as Rails does', async () => {
+    const answer = await site.send('GET', '/jobs/new.xml');
+    expect(answer.status).toBe(200);
+    const job = rootOf(answer);
+    expect(job.name).toBe('job');
+    expect(job.children.map(({ name, text, attributes }) => [name, text, attributes.get('nil')])).toEqual(
+      [
+        'id',
+        'number',
+        'title',
+        'category-name',
+        'description',
+        'location-city',
+        'location-state',
+        'contact-email-address',
+        'contact-web-address',
+      ].map((name) => [name, '', 'true']),
+    );
+    expect((await site.send('PUT', '/jobs/new.xml', { token, body: jobOf(nurse) })).status).toBe(404);
+  });
+
+  it('states types as Rails does', async () => {
+    const id = await site.create({
+      ...nurse,
+      salary: '20.50',
+      openings: '3',
+      remote: 'true',
+      'ends-on': '2027-01-01',
+      number: '007',
+    });
+    const { children } = rootOf(await site.send('GET', `/jobs/${id}.xml`));
+    expect(Object.fromEntries(children.map(({ name, attributes }) => [name, attributes.get('type')]))).toEqual({
+      id: 'integer',
+      number: undefined,
+      title: undefined,
+      'location-state': undefined,
+      salary: 'decimal',
+      openings: 'integer',
+      remote: 'boolean',
+      'ends-on': 'date',
+      created_at: 'dateTime',
+      updated_at: 'dateTime',
+    });
   });
 
   it('rule 1: a body without any Content-Type', async () => {
@@ -164,7 +228,7 @@ describe('section 4: endpoints', () => {
   it('update moves the job to the list of its new state', async () => {
     const id = await site.create(nurse);
     await site.send('PUT', `/jobs/${id}.xml`, { token, body: jobOf({ 'location-state': 'Idaho' }) });
-    expect((await site.send('GET', '/states/idaho.xml')).text).toContain(`<id>${id}</id>`);
+    expect((await site.send('GET', '/states/idaho.xml')).text).toContain(`<id type="integer">${id}</id>`);
   });
 
   it.each([
@@ -246,7 +310,9 @@ describe('section 5: authentication', () => {
     const id = textOf(rootOf(answer), 'id');
     const job = (await site.sandbox.inspect.jobs()).find((candidate) => candidate.id === id);
     expect(job?.owner).toBe('bob@example.com');
-    expect((await site.send('GET', '/account/jobs.xml', { token })).text).not.toContain(`<id>${id}</id>`);
+    expect((await site.send('GET', '/account/jobs.xml', { token })).text).not.toContain(
+      `<id type="integer">${id}</id>`,
+    );
   });
 });
 
@@ -285,8 +351,8 @@ describe('section 7: errors', () => {
   });
 
   it.each([
-    ['PATCH', '/jobs/1.xml', 'GET, PUT, DELETE'],
-    ['POST', '/jobs/1.xml', 'GET, PUT, DELETE'],
+    ['PATCH', '/jobs.xml', 'GET, POST'],
+    ['POST', '/jobs/1.xml', 'GET, PUT, PATCH, DELETE'],
     ['PUT', '/jobs.xml', 'GET, POST'],
     ['DELETE', '/states.xml', 'GET'],
   ])('rule 4: %s %s is not allowed', async (method, path, allow) => {

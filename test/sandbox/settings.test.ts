@@ -88,6 +88,65 @@ describe('stored values', () => {
     expect(textOf(rootOf(await create({ ...nurse, title: 'Cafe\u0301' })), 'title')).toBe('Caf\u00e9');
   });
 
+  it.each([
+    ['titleized', { title: 'Driver (CDL-A)' }, 'Driver (Cdl A)'],
+    ['titleized', { title: 'Data-entry clerk' }, 'Data Entry Clerk'],
+    ['titleized', { title: "Children's nurse, ICU" }, "Children's Nurse, Icu"],
+    [
+      'sanitized',
+      { description: '<p style="x">A <script>b</script>& c<br/>&nbsp;</p>' },
+      '<p>A b&amp; c<br>\u00a0</p>',
+    ],
+    ['converted', { salary: '20.50' }, '20.5'],
+    ['converted', { salary: '20.00' }, '20.0'],
+    ['converted', { remote: 'yes' }, 'true'],
+    ['converted', { starts: '2027-01-01T12:00:00Z' }, '2027-01-01T02:00:00-10:00'],
+    ['converted', { number: '1.50' }, '1.50'],
+    ['trimmed+titleized', { title: ' night  nurse ' }, 'Night Nurse'],
+  ])('stored-values %s changes %j', async (how, fields, stored) => {
+    set('stored-values', how);
+    const [[name, value] = ['', '']] = Object.entries(fields);
+    const escaped = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    expect(textOf(rootOf(await create({ ...nurse, [name]: escaped })), name)).toBe(stored);
+  });
+
+  it('stored-values takes only what it knows', () => {
+    expect(() => readSetting('stored-values', 'trimmed+odd')).toThrow(/trimmed\+odd/);
+    expect(() => readSetting('dropped', 'a b')).toThrow(/a b/);
+  });
+
+  it('dropped fields are not stored, and nothing is said', async () => {
+    set('dropped', 'number,category_name');
+    const answer = await create({ ...nurse, number: '7', 'category-name': 'Health' });
+    expect(answer.status).toBe(201);
+    expect([textOf(rootOf(answer), 'number'), textOf(rootOf(answer), 'category-name')]).toEqual([undefined, undefined]);
+  });
+
+  it('types no states none', async () => {
+    set('types', 'no');
+    expect((await create(nurse)).text).not.toContain('type=');
+    expect((await site.send('GET', '/jobs/new.xml')).text).not.toContain('nil=');
+  });
+
+  it.each([
+    ['no', 404, 404],
+    ['410', 410, 410],
+    ['flagged', 200, 410],
+  ])('deleted-jobs %s', async (how, shown, changed) => {
+    set('deleted-jobs', how);
+    const id = await site.create({ ...nurse, number: `deleted ${how}` });
+    const before = await site.sandbox.inspect.count();
+    expect((await site.send('DELETE', `/jobs/${id}.xml`, { token })).status).toBe(200);
+    expect(await site.sandbox.inspect.count()).toBe(before - 1);
+    expect((await site.send('GET', '/jobs.xml')).text).not.toContain(`deleted ${how}`);
+    const answer = await site.send('GET', `/jobs/${id}.xml`);
+    expect(answer.status).toBe(shown);
+    expect(answer.text.includes('<deleted_at type="dateTime">')).toBe(shown === 200);
+    expect((await site.send('PUT', `/jobs/${id}.xml`, { token, body: jobOf(nurse) })).status).toBe(changed);
+    expect((await site.send('DELETE', `/jobs/${id}.xml`, { token })).status).toBe(changed);
+    expect((await site.send('GET', `/jobs/${id}`)).status).toBe(404);
+  });
+
   it('id-reuse yes uses the lowest free number', async () => {
     set('id-reuse', 'yes');
     const [first] = [await site.create(nurse), await site.create(nurse)];

@@ -159,12 +159,16 @@ describe('section 4: endpoints', () => {
     expect(await client.show(siteJobId('12'))).toMatchObject({ siteJobId: '12', fields: { title: 'Cook' } });
     expect(site.got[0]).toMatchObject({ method: 'GET', url: '/jobs/12.xml', body: '' });
     expect(site.got[0]?.headers['content-type']).toBeUndefined();
+    // A site may tell the ID of a job in its URL only.
+    reply = [200, xml, '<job><title>Cook</title></job>'];
+    expect(await client.show(siteJobId('12'))).toEqual({ siteJobId: '12', fields: { title: 'Cook' } });
     reply = [404];
     expect(await client.show(siteJobId('12'))).toBeUndefined();
     for (const [odd, message] of [
       [[500], 'it answered 500'],
       [[401], 'it answered 401'],
       [[200, xml, '<html/>'], 'is not the XML of a job'],
+      [[200, xml, '<job/>'], 'is not the XML of a job'],
       [[302, { location: '/x' }], 'it answered 302'],
     ] as [Reply, string][]) {
       reply = odd;

@@ -12,6 +12,9 @@ This page is generated from the table \`outcomeRules\` in \`src/site/outcome.ts\
 - \`rejected\`, \`forbidden\`: refused for this posting; it waits until its record changes or a person acts.
   Under 2xx a failure word is enough: a change wrongly taken for done is never repaired, but one wrongly sent to review
   is noticed. Such an update or delete may have been done anyway, and later changes allow for that.
+- \`set_up\`: a refusal that says nothing about the job, or in words for a fault of the set-up (an unpermitted parameter, a missing CSRF
+  token, a page to sign in). While it is not known whether the site refuses every posting so, the posting waits and is sent again; if it does,
+  the site is paused, and nothing is called invalid. The table does not list it: it depends on the answers to other postings.
 - \`unauthorized\`, \`misconfigured\`: no request of this kind can succeed; the site is paused.
 - \`throttled\`, \`unreachable\`: certainly not done; sent again later.
 - \`foreign\`: the job belongs to another posting; it is left alone, and a person says which job the posting has.

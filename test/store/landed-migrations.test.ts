@@ -60,6 +60,8 @@ const LANDED: Readonly<Record<string, string>> = {
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
   'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',
   'src/store/migrations/0071_former_pause.sql': 'c30c7108ebdaf70d5e228e01cf4c1feea7f29fcf0f4d3483fbcf691eca1e86f5',
+  'src/store/migrations/0084_set_up_suspects.sql': '00324cb21d5d05a42aa3587094a7b50cdf34bd0f1ea8c544904a91d3fd149824',
+  'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
 };
 

@@ -7,6 +7,10 @@ export interface TestPosting {
   readonly state?: string;
   readonly city?: string;
   readonly description?: string;
+  /** Values of other types than text; absent ones are not in the record. */
+  readonly salary?: string;
+  readonly startsAt?: string;
+  readonly remote?: string;
 }
 
 /** A posting with this key and a title derived from it. */
@@ -16,10 +20,11 @@ export const posting = (key: string, fields: Omit<TestPosting, 'key'> = {}): Tes
 export const postings = (count: number): TestPosting[] =>
   Array.from({ length: count }, (_, at) => posting(`p${at + 1}`));
 
-export function recordXml({ key, title, state, city, description }: TestPosting): string {
+export function recordXml({ key, title, state, city, description, ...typed }: TestPosting): string {
+  const others = Object.entries(typed).map(([name, value]) => `<${name}>${value}</${name}>`);
   return `<job><referencenumber><![CDATA[${key}]]></referencenumber><title><![CDATA[${title ?? `Nurse ${key}`}]]></title>
 <city>${city ?? 'Boston'}</city><state>${state ?? 'MA'}</state><url>https://jobs.example.com/${encodeURIComponent(key)}</url>
-<category>Health</category><description><![CDATA[${description ?? `<p>Work ${key}</p>`}]]></description></job>`;
+<category>Health</category><description><![CDATA[${description ?? `<p>Work ${key}</p>`}]]></description>${others.join('')}</job>`;
 }
 
 export const feedXml = (list: readonly TestPosting[]): string =>

@@ -91,7 +91,7 @@ const canarySchema = z.strictObject({
   requests: countSchema
     .default(20)
     .describe(
-      'After this many requests of a pull, jobmirror checks how many failed; requests that the site asked to send later do not count. The check ends after twice as many requests, or after `concurrency` × 4 more if that comes later. 0: never.',
+      'After this many requests of a pull, jobmirror checks how many failed; requests that the site asked to send later do not count. The check ends after twice as many requests, or after `concurrency` × 4 more if that comes later. Refusals that say nothing about their posting, such as a missing CSRF token, pause the site sooner: after ten, or when no other posting is left to try. 0: never.',
     ),
   percent: percentSchema.default(50).describe('The site is paused if more than this share of them fails.'),
 });

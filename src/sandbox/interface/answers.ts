@@ -1,4 +1,5 @@
 // Builds responses with XML bodies.
+import type { Job } from '../store/jobs.ts';
 import { failureXml } from '../xml/error-xml.ts';
 import { writeDocument, type Xml } from '../xml/write-xml.ts';
 
@@ -12,7 +13,9 @@ export const xmlAnswer = (root: Xml, status = 200, headers: Record<string, strin
 export const failure = (status: number, message: string, headers: Record<string, string> = {}): Response =>
   new Response(failureXml(message), { status, headers: { 'content-type': XML_TYPE, ...headers } });
 
-export const notThere = (): Response => failure(404, 'There is no such job.');
+/** @param deleted a job that was there. */
+export const notThere = (deleted?: Job): Response =>
+  deleted === undefined ? failure(404, 'There is no such job.') : failure(410, 'This job was deleted.');
 export const notYours = (): Response => failure(403, 'This job belongs to another account.');
 export const unauthorized = (): Response =>
   failure(401, 'Send your token as the user name of HTTP Basic authentication; find it under My Account.', {

@@ -26,13 +26,13 @@ export async function createJob(c: Context<SiteEnv>, site: JobSite): Promise<Res
   return xmlAnswer(jobXml(job, settings), 201, { location: locationOf(c, job.id, settings) });
 }
 
-/** PUT `/jobs/<id>.xml`: 200; sets the given fields, and keeps or clears the others. */
+/** PUT, and as in Rails PATCH, `/jobs/<id>.xml`: 200; sets the given fields, and keeps or clears the others. */
 export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string): Promise<Response> {
   const settings = site.settings();
   const account = c.get('account');
   if (!account) return unauthorized();
   const job = await site.jobs.find(id);
-  if (!job) return notThere();
+  if (!job) return notThere(await site.jobs.findDeleted(id));
   if (job.ownerId !== account.id) return notYours();
   const fields = await fieldsOf(c, site);
   if (fields instanceof Response) return fields;
@@ -40,9 +40,10 @@ export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string):
   const checked = checkJob(fields, replaces, settings);
   if (checked.kind === 'invalid') return refused(checked.errors, settings);
   const changed = await site.jobs.update(account.id, id, storedFields(fields, settings), checked.state, replaces);
-  if (changed.kind === 'missing') return notThere();
+  if (changed.kind === 'missing') return notThere(await site.jobs.findDeleted(id));
   if (changed.kind === 'foreign') return notYours();
   if (settings.updateBody === 'job') return xmlAnswer(jobXml(changed.job, settings));
+  if (settings.updateBody === 'none') return new Response(null, { status: 204 });
   // Rule 5 leaves the body open. Older versions of Rails send a blank one for "no content".
   return new Response(settings.updateBody === 'blank' ? ' ' : '', { headers: { 'content-type': 'application/xml' } });
 }
@@ -51,16 +52,19 @@ export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string):
 export async function deleteJob(c: Context<SiteEnv>, site: JobSite, id: string): Promise<Response> {
   const account = c.get('account');
   if (!account) return unauthorized();
-  const deleted = await site.jobs.delete(account.id, id);
-  if (deleted.kind === 'missing') return notThere();
+  const deleted = await site.jobs.delete(account.id, id, site.settings().deletedJobs !== 'no');
+  if (deleted.kind === 'missing') return notThere(await site.jobs.findDeleted(id));
   if (deleted.kind === 'foreign') return notYours();
   return new Response(null, { status: site.settings().deleteStatus });
 }
 
+/** What Rails takes for XML. */
+const XML_TYPES = new Set(['application/xml', 'application/x-xml', 'text/xml']);
+
 /** The fields of the body, or an error response. */
 async function fieldsOf(c: Context<SiteEnv>, site: JobSite): Promise<JobFields | Response> {
   const [, type = '', charset] = /^([^;]*)(?:;.*charset="?([\w-]+))?/i.exec(c.req.header('content-type') ?? '') ?? [];
-  if (type.trim().toLowerCase() !== 'application/xml') {
+  if (!XML_TYPES.has(type.trim().toLowerCase())) {
     return failure(415, 'The body must be XML: send the header Content-Type: application/xml.');
   }
   if (charset && charset.toLowerCase() !== 'utf-8') return failure(415, 'The body must be UTF-8.');

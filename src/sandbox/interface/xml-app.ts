@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { identify } from '../credentials.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import { stateBySlug } from '../job-states.ts';
-import { jobXml, statesXml } from '../xml/job-xml.ts';
+import { emptyJobXml, jobXml, statesXml } from '../xml/job-xml.ts';
 import { element } from '../xml/write-xml.ts';
 import { failure, notAllowed, notThere, unauthorized, xmlAnswer } from './answers.ts';
 import { createJob, deleteJob, updateJob } from './change-job.ts';
@@ -38,11 +38,16 @@ export function createXmlApp(site: JobSite): Hono<SiteEnv> {
   app.get('/', () => showHome(site));
   app.get('/jobs', (c) => listJobs(c, site, { search: c.req.query('q') || undefined }));
   app.post('/jobs', (c) => createJob(c, site));
+  app.get('/jobs/new', () => xmlAnswer(emptyJobXml(site.settings())));
   app.get('/jobs/:id', async (c) => {
-    const job = await site.jobs.find(c.req.param('id'));
-    return job ? xmlAnswer(jobXml(job, site.settings())) : notThere();
+    const id = c.req.param('id');
+    const job = await site.jobs.find(id);
+    if (job !== undefined) return xmlAnswer(jobXml(job, site.settings()));
+    const deleted = await site.jobs.findDeleted(id);
+    const isShown = deleted !== undefined && site.settings().deletedJobs === 'flagged';
+    return isShown ? xmlAnswer(jobXml(deleted, site.settings())) : notThere(deleted);
   });
-  app.put('/jobs/:id', (c) => updateJob(c, site, c.req.param('id')));
+  app.on(['PUT', 'PATCH'], '/jobs/:id', (c) => updateJob(c, site, c.req.param('id')));
   app.delete('/jobs/:id', (c) => deleteJob(c, site, c.req.param('id')));
   app.get('/states', async () => xmlAnswer(statesXml(await site.jobs.countByState())));
   app.get('/states/:slug', (c) => {
@@ -55,7 +60,7 @@ export function createXmlApp(site: JobSite): Hono<SiteEnv> {
   });
 
   app.all('/jobs', () => notAllowed('GET, POST'));
-  app.all('/jobs/:id', () => notAllowed('GET, PUT, DELETE'));
+  app.all('/jobs/:id', () => notAllowed('GET, PUT, PATCH, DELETE'));
   for (const path of ['/', '/states', '/states/:slug', '/account/jobs']) app.all(path, () => notAllowed('GET'));
   app.notFound(() => failure(404, 'There is no such page.'));
   app.onError((error) => {

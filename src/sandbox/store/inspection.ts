@@ -19,37 +19,45 @@ export interface Duplicate {
 }
 
 export interface Inspection {
-  /** All jobs, oldest first. */
+  /** All jobs that were not deleted, oldest first. */
   jobs(): Promise<readonly InspectedJob[]>;
   count(): Promise<number>;
   /** Duplicates by this field; jobs without it are ignored. */
   duplicates(field?: string): Promise<readonly Duplicate[]>;
-  /** Deletes a job, as somebody on the website might. Returns whether it existed. */
-  removeJob(id: string): Promise<boolean>;
+  /**
+   * Deletes a job, as somebody on the website might. Returns whether it existed.
+   * @param isKept the site can still tell that it was deleted.
+   */
+  removeJob(id: string, isKept?: boolean): Promise<boolean>;
 }
 
 export const openInspection = (pool: Pool): Inspection => ({
   async jobs() {
     const { rows } = await pool.query<InspectedJob>(
       `select job.id, account.email as owner, fields, job.created_at as "createdAt", updated_at as "updatedAt"
-       from sandbox.job join sandbox.account on account.id = owner_id order by sequence`,
+       from sandbox.job join sandbox.account on account.id = owner_id where deleted_at is null order by sequence`,
     );
     return rows;
   },
   async count() {
-    const { rows } = await pool.query<{ count: number }>('select count(*)::integer as count from sandbox.job');
+    const { rows } = await pool.query<{ count: number }>(
+      'select count(*)::integer as count from sandbox.job where deleted_at is null',
+    );
     return rows[0]?.count ?? 0;
   },
   async duplicates(field = 'number') {
     const { rows } = await pool.query<Duplicate>(
       `select account.email as owner, fields->>$1 as value, array_agg(job.id order by sequence) as ids
        from sandbox.job join sandbox.account on account.id = owner_id
-       where fields->>$1 is not null group by 1, 2 having count(*) > 1 order by 1, 2`,
+       where fields->>$1 is not null and deleted_at is null group by 1, 2 having count(*) > 1 order by 1, 2`,
       [field],
     );
     return rows;
   },
-  async removeJob(id) {
-    return (await pool.query('delete from sandbox.job where id = $1', [id])).rowCount === 1;
+  async removeJob(id, isKept = false) {
+    const deleting = isKept
+      ? 'update sandbox.job set deleted_at = clock_timestamp() where id = $1 and deleted_at is null'
+      : 'delete from sandbox.job where id = $1';
+    return (await pool.query(deleting, [id])).rowCount === 1;
   },
 });

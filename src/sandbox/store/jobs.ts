@@ -13,6 +13,8 @@ export interface Job {
   readonly fields: JobFields;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Only a kept job can be deleted. */
+  readonly deletedAt: Date | undefined;
 }
 
 /** Selects the jobs of a list. */
@@ -49,6 +51,8 @@ export type Changed =
 export interface JobStore {
   create(ownerId: number, id: IdPlan, state: string, fields: JobFields): Promise<Job>;
   find(id: string): Promise<Job | undefined>;
+  /** A job that was deleted and kept. */
+  findDeleted(id: string): Promise<Job | undefined>;
   /** Sets the given fields, and keeps the others unless it replaces all; `state` only if the fields change it. */
   update(
     ownerId: number,
@@ -57,7 +61,8 @@ export interface JobStore {
     state: string | undefined,
     replaces?: boolean,
   ): Promise<Changed>;
-  delete(ownerId: number, id: string): Promise<Changed>;
+  /** @param isKept it can still be found, with the time of its deletion. */
+  delete(ownerId: number, id: string, isKept?: boolean): Promise<Changed>;
   list(filter: JobFilter, offset: number, limit: number): Promise<ListedPage>;
   /** Job counts per state, largest first. */
   countByState(): Promise<readonly { readonly state: string; readonly count: number }[]>;
@@ -70,12 +75,13 @@ interface JobRow {
   readonly fields: JobFields;
   readonly created_at: Date;
   readonly updated_at: Date;
+  readonly deleted_at: Date | null;
 }
 
 /** A page without jobs is one row, which has their number only. */
 type ListedRow = { readonly total: number } & (JobRow | { readonly id: null });
 
-const COLUMNS = 'id, owner_id, state, fields, created_at, updated_at';
+const COLUMNS = 'id, owner_id, state, fields, created_at, updated_at, deleted_at';
 
 const toJob = (row: JobRow): Job => ({
   id: row.id,
@@ -84,15 +90,23 @@ const toJob = (row: JobRow): Job => ({
   fields: row.fields,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  deletedAt: row.deleted_at ?? undefined,
 });
 
 export function openJobs(pool: Pool): JobStore {
   const find = async (id: string): Promise<Job | undefined> => {
     const { rows } = await pool.query<JobRow>({
       name: 'sandbox-find',
-      text: `select ${COLUMNS} from sandbox.job where id = $1`,
+      text: `select ${COLUMNS} from sandbox.job where id = $1 and deleted_at is null`,
       values: [id],
     });
+    return rows[0] && toJob(rows[0]);
+  };
+  const findDeleted = async (id: string): Promise<Job | undefined> => {
+    const { rows } = await pool.query<JobRow>(
+      `select ${COLUMNS} from sandbox.job where id = $1 and deleted_at is not null`,
+      [id],
+    );
     return rows[0] && toJob(rows[0]);
   };
   // The changing statement itself checks the owner, which avoids a race. Only if it changed nothing do we ask why.
@@ -119,6 +133,7 @@ export function openJobs(pool: Pool): JobStore {
 
   return {
     find,
+    findDeleted,
 
     async create(ownerId, id, state, fields) {
       if (id.reused) return createWithFreeId(ownerId, state, fields);
@@ -139,23 +154,24 @@ export function openJobs(pool: Pool): JobStore {
         name: 'sandbox-update',
         text: `update sandbox.job
                set fields = case when $5 then '{}' else fields end || $3::jsonb, state = coalesce($4, state), updated_at = clock_timestamp()
-               where id = $2 and owner_id = $1 returning ${COLUMNS}`,
+               where id = $2 and owner_id = $1 and deleted_at is null returning ${COLUMNS}`,
         values: [ownerId, id, fields, state, replaces],
       });
       return changed(id, rows[0]);
     },
 
-    async delete(ownerId, id) {
+    async delete(ownerId, id, isKept = false) {
       const { rows } = await pool.query<JobRow>({
-        name: 'sandbox-delete',
-        text: `delete from sandbox.job where id = $2 and owner_id = $1 returning ${COLUMNS}`,
+        name: isKept ? 'sandbox-delete-kept' : 'sandbox-delete',
+        text: `${isKept ? 'update sandbox.job set deleted_at = clock_timestamp()' : 'delete from sandbox.job'}
+               where id = $2 and owner_id = $1 and deleted_at is null returning ${COLUMNS}`,
         values: [ownerId, id],
       });
       return changed(id, rows[0]);
     },
 
     async list(filter, offset, limit) {
-      const where = `where ($1::text is null or state = $1) and ($2::integer is null or owner_id = $2)
+      const where = `where deleted_at is null and ($1::text is null or state = $1) and ($2::integer is null or owner_id = $2)
         and ($3::text is null or fields->>'number' = $3 or strpos(lower(fields->>'title'), lower($3)) > 0)`;
       // One statement, so that the jobs and their number are from one moment.
       const { rows } = await pool.query<ListedRow>(
@@ -170,7 +186,7 @@ export function openJobs(pool: Pool): JobStore {
 
     async countByState() {
       const { rows } = await pool.query<{ state: string; count: number }>(
-        'select state, count(*)::integer as count from sandbox.job group by state order by count desc, state',
+        'select state, count(*)::integer as count from sandbox.job where deleted_at is null group by state order by count desc, state',
       );
       return rows;
     },

@@ -46,7 +46,7 @@ const shapes: Readonly<Record<Exclude<SandboxSettings['errorShape'], 'plain-text
 /** The validation errors in the configured shape. */
 export function validationErrorBody(
   errors: readonly JobError[],
-  settings: Pick<SandboxSettings, 'errorShape' | 'separator' | 'idInBody'>,
+  settings: Pick<SandboxSettings, 'errorShape' | 'separator' | 'idInBody' | 'types'>,
 ): ErrorBody {
   if (settings.errorShape === 'plain-text') {
     return { type: 'text/plain', text: `${errors.map(errorSentence).join('\n')}\n` };

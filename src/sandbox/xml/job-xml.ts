@@ -3,9 +3,10 @@
 import { stateByAbbreviation } from '../job-states.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { Job, JobFields } from '../store/jobs.ts';
+import { typeOf } from '../stored-values.ts';
 import { element, type Xml } from './write-xml.ts';
 
-type Spelling = Pick<SandboxSettings, 'separator' | 'idInBody'>;
+type Spelling = Pick<SandboxSettings, 'separator' | 'idInBody' | 'types'>;
 
 /** The known fields in display order; others follow, sorted by name. */
 export const knownFields = [
@@ -21,6 +22,8 @@ export const knownFields = [
 
 const rank = new Map<string, number>(knownFields.map((name, index) => [name, index]));
 
+const NIL = { nil: 'true' };
+
 /** The fields of a job in display order. */
 export const orderedFields = (fields: JobFields): readonly [string, string][] =>
   Object.entries(fields).sort(
@@ -33,14 +36,30 @@ export const spellField = (name: string, settings: Spelling): string =>
 
 /** The complete XML of a job (site-interface.md, section 2). */
 export function jobXml(job: Job, settings: Spelling): Xml {
-  const timestamp = (name: string): string => (settings.separator === '-' ? name.replaceAll('_', '-') : name);
+  const time = (name: string, at: Date): Xml => {
+    const spelt = settings.separator === '-' ? name.replaceAll('_', '-') : name;
+    return element(spelt, at.toISOString(), typed('dateTime', settings));
+  };
   return element('job', [
-    ...(settings.idInBody ? [element('id', job.id)] : []),
-    ...orderedFields(job.fields).map(([name, value]) => element(spellField(name, settings), value)),
-    element(timestamp('created_at'), job.createdAt.toISOString()),
-    element(timestamp('updated_at'), job.updatedAt.toISOString()),
+    ...(settings.idInBody ? [element('id', job.id, typed(typeOf(job.id, 'id'), settings))] : []),
+    ...orderedFields(job.fields).map(([name, value]) =>
+      element(spellField(name, settings), value, typed(typeOf(value, name), settings)),
+    ),
+    time('created_at', job.createdAt),
+    time('updated_at', job.updatedAt),
+    ...(job.deletedAt === undefined ? [] : [time('deleted_at', job.deletedAt)]),
   ]);
 }
+
+/** A job that was not made yet, as Rails shows it for its form. */
+export const emptyJobXml = (settings: Spelling): Xml =>
+  element('job', [
+    ...(settings.types ? [element('id', '', { type: 'integer', ...NIL })] : []),
+    ...knownFields.map((name) => element(spellField(name, settings), '', settings.types ? NIL : {})),
+  ]);
+
+const typed = (type: string | undefined, { types }: Spelling): Readonly<Record<string, string>> =>
+  types && type !== undefined ? { type } : {};
 
 /** The states with jobs. */
 export const statesXml = (counts: readonly { readonly state: string; readonly count: number }[]): Xml =>

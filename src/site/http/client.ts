@@ -67,6 +67,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
           fields: expected?.fields ?? ('fields' in request ? request.fields : undefined),
           before: expected?.before,
           referenceField,
+          fieldNames: options.fieldNames,
         },
         siteJobId: 'siteJobId' in request ? request.siteJobId : undefined,
         contentType: answer.header('content-type'),
@@ -199,7 +200,7 @@ async function readShown(
     throw new NotShownError(message, answer.status, retryAfterMs);
   }
   const root = answer.trouble === undefined ? await readXmlInSlices(answer.body, pause) : undefined;
-  const siteJob = root && readSiteJob(root, baseUrl);
+  const siteJob = root && readSiteJob(root, baseUrl, id);
   if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
   const { siteJobId: own } = siteJob;
   return { ...siteJob, siteJobId: id, ...(own === id || clean.isToken(own) ? {} : { ownId: own }) };

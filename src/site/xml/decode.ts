@@ -17,11 +17,13 @@ const urlNames = ['url', 'href'];
 /**
  * Decodes the XML of one job (site-interface.md, section 2): root `job`, or a `job` directly in another root. Returns
  * `undefined` if it has no ID. `base` resolves a relative URL of the job.
+ * @param asked the job that was asked for: sites may tell the ID of a job in its URL only, and show nothing but its fields.
  */
-export function readSiteJob(root: XmlElement, base: URL): SiteJob | undefined {
+export function readSiteJob(root: XmlElement, base: URL, asked?: SiteJobId): SiteJob | undefined {
   const element = findJob(root);
   const job = element && readJobElement(element, base);
-  return job?.siteJobId === undefined ? undefined : { ...job, siteJobId: job.siteJobId };
+  const siteJobId = job?.siteJobId ?? (Object.keys(job?.fields ?? {}).length > 0 ? asked : undefined);
+  return job === undefined || siteJobId === undefined ? undefined : { ...job, siteJobId };
 }
 
 /** The `job` element of a document: its root, or the only one directly below. */

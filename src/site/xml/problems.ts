@@ -22,6 +22,13 @@ import {
 // | <errors><title>can't be blank</title></errors>                  | title   | the text      |
 // | <errors><title><error>can't be blank</error></title></errors>   | title   | each text     |
 // | <response><errors>…</errors></response>, <hash><error>…</error> | as above | as above     |
+// | <salary><error>not_a_number</error><value>a lot</value></salary> | salary | "is not a number (a lot)" |
+// | <hash><title type="array"><title>is too long</title></title>…   | title   | each text     |
+// | <strings type="array"><string>Title is too long</string>…       |         | each text     |
+// | <response><status>error</status><message>…</message></response> |         | the message   |
+//
+// Under another status than a success, the last three are errors too. A message that begins with the name of a field that
+// was sent is then attributed to it: see `field-of-message.ts`.
 
 const MAX_PROBLEMS = 100;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -41,17 +48,41 @@ const failureNames = ['failure', 'fault', 'exception', 'problem'];
  * problem. Never throws.
  */
 export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
-  const problems = root ? readErrors(root) : [];
-  if (problems.length > 0) return problems;
-  const text = root && !isNamed(root, 'html') ? legibleText(root) : withoutMarkup(body);
-  return [problem({ message: text })].filter((one) => one.message !== '');
+  if (root === undefined || isNamed(root, 'html'))
+    return [problem({ message: withoutMarkup(body) })].filter((one) => one.message !== '');
+  const problems = [readErrors(root), firstOf(readLists(root))].find((found) => found.length > 0);
+  return problems ?? readMessages(root);
 }
+
+/** Rails' `errors.details` without a name for errors. */
+const isHashOfDetails = (root: XmlElement): boolean =>
+  isHashOfLists(root) &&
+  childrenOf(root).every((list) =>
+    childrenOf(list).every((item) => childrenOf(item).some((part) => isNamed(part, 'error'))),
+  );
+
+/** Lists directly below the root, or as the root, that have no name for errors: Rails' `errors.messages` and `full_messages`. */
+function* readLists(root: XmlElement): Generator<Problem> {
+  if (isList(root, 'string')) yield* readTexts(root, {});
+  else if (isHashOfLists(root))
+    for (const child of childrenOf(root)) yield* readTexts(child, { field: readField(child.name) });
+}
+
+const isHashOfLists = (root: XmlElement): boolean =>
+  childrenOf(root).length > 0 && childrenOf(root).every((child) => isList(child, foldName(child.name)));
+
+const isList = (element: XmlElement, of: string): boolean =>
+  element.attributes.get('type') === 'array' &&
+  childrenOf(element).length > 0 &&
+  childrenOf(element).every((child) => foldName(child.name) === of);
 
 /**
  * The problems of an `errors` or `error` document, whose elements are at its root or slightly deeper; otherwise none.
  */
 export function readErrors(root: XmlElement): readonly Problem[] {
-  return isNamed(root, 'html') ? [] : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
+  if (isNamed(root, 'html')) return [];
+  const details = isHashOfDetails(root) ? firstOf(readLists(root)) : [];
+  return details.length > 0 ? details : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
 }
 
 function* readErrorElements(elements: Iterable<XmlElement>): Generator<Problem> {
@@ -81,23 +112,34 @@ export const isNothing = (text: string): boolean =>
 export const isMessage = (element: XmlElement): boolean =>
   isNamed(element, ...messageNames, 'detail', 'details', 'reason');
 
-/** The texts of message elements anywhere in the document; if there are none, all of its text. */
+/** The texts of message elements anywhere in the document; if there are none, the title of a problem, or all of its text. */
 export function readMessages(root: XmlElement): readonly Problem[] {
-  const messages = firstOf(readMessageTexts(root));
-  const all = messages.length > 0 ? messages : [problem({ message: legibleText(root) })];
-  return all.filter((one) => one.message !== '');
+  const messages = firstOf(readMessageTexts(root)).filter((one) => one.message !== '');
+  if (messages.length > 0) return messages;
+  const title = isNamed(root, 'problem') ? childrenOf(root).find((child) => isNamed(child, 'title')) : undefined;
+  return [problem({ message: legibleText(title ?? root) })].filter((one) => one.message !== '');
 }
 
+// A field beside a message is the message's: `<name>title</name><reason>is too long</reason>` (RFC 7807, `invalid-params`).
 function* readMessageTexts(element: XmlElement): Generator<Problem> {
-  if (isMessage(element)) yield* readTexts(element, {});
-  else for (const child of childrenOf(element)) yield* readMessageTexts(child);
+  const children = childrenOf(element);
+  if (isMessage(element)) return yield* readTexts(element, {});
+  const field = children.find((child) => childrenOf(child).length === 0 && isNamed(child, ...fieldNames));
+  const context = { field: readField(field && elementText(field)) };
+  for (const child of children) yield* isMessage(child) ? readTexts(child, context) : readMessageTexts(child);
 }
 
 const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
 
+// Beside the error, Rails in development shows the exception, which says more than the name of the status.
 function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> {
-  if (isError(element)) yield element;
-  else if (depth > 0) for (const child of childrenOf(element)) yield* findErrors(child, depth - 1);
+  if (isError(element)) return yield element;
+  if (depth === 0) return;
+  const children = childrenOf(element);
+  const exception = children.find((child) => isNamed(child, 'exception') && childrenOf(child).length === 0);
+  const isSaidByException = (child: XmlElement) => exception !== undefined && isNamed(child, 'error');
+  if (children.some(isSaidByException) && exception !== undefined) yield exception;
+  for (const child of children) if (!isSaidByException(child)) yield* findErrors(child, depth - 1);
 }
 
 // Reads an `error` or `errors` element. `context` is the field and value given by the surrounding elements.
@@ -145,7 +187,56 @@ function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Gen
   const named = fieldNames.find((name) => element.attributes.has(name));
   const field = context.field ?? readField(named && element.attributes.get(named));
   if (children.length === 0) yield problem({ ...context, field, message: elementText(element) });
+  const detail = readDetail(children);
+  if (detail !== undefined) return yield problem({ ...context, ...detail });
   for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
+}
+
+/** What Rails says for the names in `errors.details`, with "…" for the number; others are said as they are. */
+const DETAILS: Readonly<Record<string, string>> = {
+  accepted: 'must be accepted',
+  blank: "can't be blank",
+  confirmation: "doesn't match its confirmation",
+  empty: "can't be empty",
+  equal_to: 'must be equal to …',
+  even: 'must be even',
+  exclusion: 'is reserved',
+  greater_than: 'must be greater than …',
+  greater_than_or_equal_to: 'must be greater than or equal to …',
+  inclusion: 'is not included in the list',
+  invalid: 'is invalid',
+  less_than: 'must be less than …',
+  less_than_or_equal_to: 'must be less than or equal to …',
+  not_a_number: 'is not a number',
+  not_an_integer: 'must be an integer',
+  odd: 'must be odd',
+  other_than: 'must be other than …',
+  present: 'must be blank',
+  required: 'must exist',
+  taken: 'has already been taken',
+  too_long: 'is too long (maximum is … characters)',
+  too_short: 'is too short (minimum is … characters)',
+  wrong_length: 'is the wrong length (should be … characters)',
+};
+
+/** One error of Rails' `errors.details`: its name, and beside it what the rule allows and the value that broke it. */
+function readDetail(parts: readonly XmlElement[]): Pick<Problem, 'message' | 'value'> | undefined {
+  const [error, ...others] = [...parts].sort(
+    (one, other) => Number(isNamed(other, 'error')) - Number(isNamed(one, 'error')),
+  );
+  if (error === undefined || !isNamed(error, 'error') || parts.some((part) => childrenOf(part).length > 0))
+    return undefined;
+  const part = (name: string) => others.find((candidate) => isNamed(candidate, name));
+  const [count, value] = [part('count'), part('value')].map((found) => found && elementText(found).trim());
+  const isDetail =
+    error.attributes.get('type') === 'symbol' ||
+    (others.length > 0 && !others.some((other) => isNamed(other, 'error')));
+  if (!isDetail) return undefined;
+  const name = elementText(error).trim();
+  const known = Object.hasOwn(DETAILS, name) ? DETAILS[name] : undefined;
+  const said = known ?? (/^[a-z_]+$/.test(name) ? name.replaceAll('_', ' ') : name);
+  const message = count === undefined ? said.replace(/ \(.*….*\)| …/, '') : said.replace('…', count);
+  return { message: value ? `${message} (${value.slice(0, MAX_VALUE_LENGTH)})` : message, ...(value ? { value } : {}) };
 }
 
 // Rails calls the record as a whole `base`.
@@ -154,8 +245,12 @@ function readField(name: string | undefined): string | undefined {
   return field === '' || field === 'base' ? undefined : field;
 }
 
+/** An exception as Ruby shows it. */
+const EXCEPTION = /^#<([\w:]+): ([\s\S]+)>$/;
+
 function problem(found: Problem): Problem {
-  const message = tidy(found.message, MAX_MESSAGE_LENGTH);
+  const [, name, said] = EXCEPTION.exec(found.message.trim()) ?? [];
+  const message = tidy(said === undefined || said === name ? found.message : `${said} (${name})`, MAX_MESSAGE_LENGTH);
   const value = found.value === undefined ? undefined : found.value.slice(0, MAX_VALUE_LENGTH);
   return {
     ...(found.field === undefined ? {} : { field: found.field }),

@@ -21,8 +21,14 @@ export function countExchanges(outcomes: readonly AttemptOutcome[]): Counted[] {
   });
 }
 
-/** Outcomes that concern the site's load, its network or the token, whatever posting is sent. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized', 'unconfirmed']);
+/** Outcomes that concern the site's load, its network, the token or the set-up, whatever posting is sent. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set([
+  'throttled',
+  'unreachable',
+  'unauthorized',
+  'unconfirmed',
+  'set_up',
+]);
 
 type Sent = AttemptOutcome & { readonly record: ExchangeRecord };
 
