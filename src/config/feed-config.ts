@@ -6,7 +6,7 @@ import type { PlacesRule } from '../posting/places.ts';
 import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig, VerifySettings } from './config.ts';
-import { foreignCities, stateTable } from './load-us-states.ts';
+import { foreignCities, stateTable, usCities } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
@@ -69,6 +69,9 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping 
     },
     get foreignCities() {
       return written.some(([, rule]) => usesPlaces(rule)) ? foreignCities() : undefined;
+    },
+    get usCities() {
+      return written.some(([, rule]) => usesPlaces(rule)) ? usCities() : undefined;
     },
   };
 }

@@ -123,10 +123,10 @@ const prepareAll =
   };
 
 /** Compiled with the first place: few mappings have any. */
-function lazyUsPlaces({ states, foreignCities }: FieldMapping): StepContext['placeOf'] {
+function lazyUsPlaces({ states, foreignCities, usCities }: FieldMapping): StepContext['placeOf'] {
   let placeOf: StepContext['placeOf'] | undefined;
   return (text) => {
-    placeOf ??= compileUsPlaces(states, compileStates(states), foreignCities);
+    placeOf ??= compileUsPlaces(states, compileStates(states), { foreignCities, usCities });
     return placeOf(text);
   };
 }
