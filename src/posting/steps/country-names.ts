@@ -35,11 +35,20 @@ export function isCountryName(text: string): boolean {
   return names.has(foldPlace(text));
 }
 
+/** Whether a text names a country in any usual way: the United States too, and two capital letters of ISO 3166-1. */
+export const isCountry = (text: string, isUs: (text: string) => boolean): boolean =>
+  isUs(text) || isCountryName(text) || text === GEORGIA || (/^[A-Z]{2}$/.test(text) && nameOfCode(text) !== undefined);
+
+/** Its name is also a state's. */
+const GEORGIA = 'Georgia';
+
+const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+const nameOfCode = (code: string): string | undefined => display.of(code);
+
 /** By the Unicode CLDR, in the version of this Node (ECMA-402, `Intl.DisplayNames`). */
 function namesOfCountries(): ReadonlySet<string> {
-  const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   const codes = letters.flatMap((first) => letters.map((second) => first + second));
-  const found = codes.flatMap((code) => (code === 'US' || code === 'GE' ? [] : (display.of(code) ?? [])));
+  const found = codes.flatMap((code) => (code === 'US' || code === 'GE' ? [] : (nameOfCode(code) ?? [])));
   return new Set([...found, ...OTHER_NAMES].map(foldPlace));
 }
