@@ -221,7 +221,10 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
 
   return {
     name,
-    refusesOnce: rule.source.kind === 'jsonata' || rule.as.some((step) => typeof step !== 'string'),
+    refusesOnce:
+      rule.source.kind === 'jsonata' ||
+      rule.as.some((step) => typeof step !== 'string') ||
+      transforms.some(({ scope }) => scope === 'feed text'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
       setField(draft, name, readValue(record, draft));
