@@ -114,6 +114,8 @@ export interface FeedConfig {
   readonly mapping: FieldMapping;
   /** Fields that the user maps; the others are those of a preset that comes with jobmirror. */
   readonly ownFields: ReadonlySet<string>;
+  /** Whether the user says where the places of a posting are; otherwise a preset may say it. */
+  readonly hasOwnPlaces: boolean;
   readonly guard: DeleteGuard;
   readonly rekeyGuard: RekeyGuard;
   /** Absent: `mirror`. */

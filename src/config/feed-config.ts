@@ -6,7 +6,7 @@ import type { PlacesRule } from '../posting/places.ts';
 import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig, VerifySettings } from './config.ts';
-import { foreignCities, stateTable } from './load-us-states.ts';
+import { foreignCities, stateTable, usCities } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
@@ -28,6 +28,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     siteName: siteName(feed.site),
     source: makeSource(parts),
     mapping: makeMapping(parts),
+    hasOwnPlaces: feed.places !== undefined || (parts.isOwnFormat && parts.format.places !== undefined),
     ownFields: new Set(Object.keys(parts.isOwnFormat ? { ...parts.format.fields, ...feed.fields } : feed.fields)),
     guard: {
       percent: feed.delete_guard.percent,
@@ -54,10 +55,11 @@ function makeVerify(written: NonNullable<WrittenFeed['verify']>): VerifySettings
 function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping {
   const skip = [...(format.skip ?? []), ...(feed.skip ?? [])];
   const written = Object.entries(mergeFields(format.fields, feed.fields));
+  const places = feed.places ?? format.places;
   return {
     key: keyRuleOf(feed, format),
     ...(skip.length === 0 ? {} : { skip }),
-    ...(feed.places === undefined ? {} : { places: placesOf(feed.places) }),
+    ...(places === undefined ? {} : { places: placesOf(places) }),
     fields: Object.fromEntries(written.map(([field, rule]) => [field, makeRules(rule, mapFiles)])),
     ...(feed.create_only_fields.length === 0 ? {} : { createOnly: [...new Set(feed.create_only_fields)].sort() }),
     stateField: site.state_field,
@@ -70,6 +72,9 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping 
     get foreignCities() {
       return written.some(([, rule]) => usesPlaces(rule)) ? foreignCities() : undefined;
     },
+    get usCities() {
+      return written.some(([, rule]) => usesPlaces(rule)) ? usCities() : undefined;
+    },
   };
 }
 
@@ -79,7 +84,7 @@ function keyRuleOf(feed: WrittenFeed, format: WrittenFormat): KeyRule {
   return {
     paths: feed.key ?? format.key,
     ...(as === undefined ? {} : { as }),
-    ...(feed.places?.use === 'each' ? { ofPlaces: true } : {}),
+    ...((feed.places ?? format.places)?.use === 'each' ? { ofPlaces: true } : {}),
   };
 }
 

@@ -1,9 +1,9 @@
-// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with, and the cities elsewhere that are
-// written with their codes, when a mapping first uses them.
+// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with, and the cities that `us_place` knows, when
+// a mapping first uses them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { ForeignCities } from '../posting/steps/foreign-cities.ts';
+import type { CityTable } from '../posting/steps/cities.ts';
 import { STATE_GROUPS, type StateTable } from '../posting/us-states.ts';
 import { packageRoot } from './package-root.ts';
 import { checkedSettings } from './settings-file.ts';
@@ -24,7 +24,7 @@ const tableSchema = z.strictObject({
 const citiesSchema = z.record(z.string().regex(/^[A-Z]{2}$/), z.string());
 
 let loaded: StateTable | undefined;
-let cities: ForeignCities | undefined;
+const cities = new Map<string, CityTable>();
 
 /** The table; the same one at each call. Throws a `ConfigError` if the file is invalid. */
 export function stateTable(): StateTable {
@@ -33,10 +33,16 @@ export function stateTable(): StateTable {
 }
 
 /** Cities outside the United States, by the state whose code they are written with. Throws a `ConfigError` if the file is invalid. */
-export function foreignCities(): ForeignCities {
-  const path = join(packageRoot, 'config', 'foreign-cities.yaml');
-  cities ??= checkedSettings(path, readFileSync(path, 'utf8'), citiesSchema);
-  return cities;
+export const foreignCities = (): CityTable => readCities('foreign-cities.yaml');
+
+/** Cities of the United States by their state. Throws a `ConfigError` if the file is invalid. */
+export const usCities = (): CityTable => readCities('us-cities.yaml');
+
+function readCities(file: string): CityTable {
+  const path = join(packageRoot, 'config', file);
+  const table = cities.get(file) ?? checkedSettings(path, readFileSync(path, 'utf8'), citiesSchema);
+  cities.set(file, table);
+  return table;
 }
 
 function readStateTable(path: string): StateTable {

@@ -35,7 +35,8 @@ export function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, si
       message: guess === undefined ? message : `${message}; did you mean ${guess}?`,
     });
   }
-  for (const field of feed.places?.use === 'each' ? feed.places.fields : []) {
+  const places = feed.places ?? format.places;
+  for (const field of places?.use === 'each' ? places.fields : []) {
     if (fields.includes(field)) continue;
     const message = `nothing fills ${field}, which should tell places apart; name the site's fields that hold the place`;
     faults.push({ path: ['places', 'fields'], message });

@@ -6,8 +6,8 @@ import type { Posting, Problem, ReadPosting } from './posting.ts';
 import { excerpt } from './xml-characters.ts';
 
 /** Why a record is refused. */
-export const tooManyPlaces = (path: string): string =>
-  `the record has more than ${MOST_PLACES} places at ${path}; check the path of places`;
+export const tooManyPlaces = (path: string | readonly string[]): string =>
+  `the record has more than ${MOST_PLACES} places at ${[path].flat().join(' and ')}; check the path of places`;
 
 /**
  * The posting of the first place in a valid state, with the fewest problems of all such places: a later place is taken if the
@@ -31,7 +31,7 @@ export function firstPlace(readings: Iterable<ReadPosting>, stateField: string):
     problem.field === stateField
       ? {
           ...problem,
-          message: `none of the ${count} places is in a state that the site accepts; the first one: ${problem.message}`,
+          message: `none of its places is in a state that the site accepts; the first one: ${problem.message}`,
         }
       : problem,
   );

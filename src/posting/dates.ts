@@ -24,11 +24,18 @@ const ZONE_HOURS: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(.+))?$/;
-const RFC_822 = /^(?:[A-Za-z]{3,9},?\s+)?(\d{1,2})[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})(?:\s+(.+))?$/;
+const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(.+))?$/;
+/** ISO 8601, the basic format: "20261102T130000Z". */
+const ISO_BASIC = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(\d{2})?(Z|z|[+-]\d{2}(?::?\d{2})?)?)?$/;
+/** With the years of two digits of RFC 822. */
+const RFC_822 = /^(?:[A-Za-z]{3,9}(?:,\s*|\s+))?(\d{1,2})[ -]+([A-Za-z]{3,9})\.?,?[ -]+(\d{4}|\d{2})(?:\s+(.+))?$/;
+/** A comment at the end, as in RFC 5322: "(CET)". */
+const COMMENT = /\s*\([^()]*\)$/;
+/** The years of RFC 5322, section 4.3: from 50 on, those of two digits are of the last century. */
+const LAST_CENTURY = 50;
 const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
-const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,4}|[+-]\d{2}:?\d{2})?$/i;
+const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,5}|[+-]\d{2}(?::?\d{2})?)?$/i;
 
 /** A date as a feed has it. Times are milliseconds since 1970; `local` ones as if the clock were in UTC. */
 export type ReadDate =
@@ -39,22 +46,45 @@ export type ReadDate =
  * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if the order is given, `4/8/2012` and
  * `31.12.2012`; `undefined` for anything else, including days that do not exist.
  */
-export function readDate(text: string, order?: NumericOrder): ReadDate | undefined {
+export function readDate(written: string, order?: NumericOrder): ReadDate | undefined {
   // No date is longer than this, and the patterns below may be slow on pages of spaces.
-  if (text.length > 64) return undefined;
+  if (written.length > 64) return undefined;
+  const text = written.replace(COMMENT, '');
   if (EPOCH_MS.test(text)) return atTime('instant', Number(text));
   const iso = ISO.exec(text);
   if (iso !== null) return assemble(Number(iso[1]), Number(iso[2]), Number(iso[3]), iso[4]);
+  const basic = ISO_BASIC.exec(text);
+  if (basic !== null) {
+    const [, year, month, day, hour, minute, second = '00', zone = ''] = basic;
+    const time = hour === undefined ? undefined : `${hour}:${minute}:${second}${zone}`;
+    return assemble(Number(year), Number(month), Number(day), time);
+  }
   const rfc = RFC_822.exec(text);
   if (rfc !== null) {
     const month = MONTHS.indexOf((rfc[2] ?? '').slice(0, 3).toLowerCase()) + 1;
-    return assemble(Number(rfc[3]), month, Number(rfc[1]), rfc[4]);
+    return assemble(fullYear(rfc[3] ?? ''), month, Number(rfc[1]), rfc[4]);
   }
   const numeric = NUMERIC.exec(text);
   if (numeric === null || order === undefined) return undefined;
   const [first, second] = [Number(numeric[1]), Number(numeric[3])];
   const [month, day] = order === 'month first' ? [first, second] : [second, first];
   return assemble(Number(numeric[4]), month, day, numeric[5]);
+}
+
+function fullYear(year: string): number {
+  if (year.length === 4) return Number(year);
+  return Number(year) + (Number(year) < LAST_CENTURY ? 2000 : 1900);
+}
+
+/** Why a text is no date that {@link readDate} reads, in words that follow it: "is not a recognised date; …". */
+export function whyNoDate(text: string, hint: string): string {
+  const [, zone = ''] =
+    /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AP]M\b)?\s*([A-Z]{2,5})(?:\s*\([^()]*\))?$/i.exec(text.slice(0, 64)) ??
+    [];
+  const isUnknown = zone !== '' && zoneMinutes(zone.toUpperCase()) === undefined && !/^[AP]M$/i.test(zone);
+  return isUnknown
+    ? `is not a recognised date: several time zones are called ${zone}; only those of RFC 5322 (UTC, GMT, EST, PDT …) and offsets such as +01:00 are read`
+    : `is not a recognised date; ${hint}`;
 }
 
 /**
@@ -76,7 +106,9 @@ function assemble(year: number, month: number, day: number, time: string | undef
 
   const [, hour = '', minute = '', second = '0', half, zone] = TIME.exec(time.trim()) ?? [];
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0);
-  if (hour === '' || hours > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  // ISO 8601 calls the end of a day 24:00.
+  const isEndOfDay = half === undefined && Number(hour) === 24 && Number(minute) === 0 && Number(second) === 0;
+  if (hour === '' || (hours > 23 && !isEndOfDay) || Number(minute) > 59 || Number(second) > 60) return undefined;
   const local = midnight + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000;
   if (zone === undefined) return atTime('local', local);
   const offset = zoneMinutes(zone.toUpperCase());
@@ -84,8 +116,8 @@ function assemble(year: number, month: number, day: number, time: string | undef
 }
 
 function zoneMinutes(zone: string): number | undefined {
-  const numeric = /^([+-])(\d{2}):?(\d{2})$/.exec(zone);
-  if (numeric !== null) return (numeric[1] === '-' ? -1 : 1) * (Number(numeric[2]) * 60 + Number(numeric[3]));
+  const numeric = /^([+-])(\d{2})(?::?(\d{2}))?$/.exec(zone);
+  if (numeric !== null) return (numeric[1] === '-' ? -1 : 1) * (Number(numeric[2]) * 60 + Number(numeric[3] ?? 0));
   const hours = ZONE_HOURS.get(zone);
   return hours === undefined ? undefined : hours * 60;
 }

@@ -7,11 +7,13 @@ export interface Draft {
   /** Inherits nothing, so no field name has a special meaning. */
   readonly fields: Record<string, string>;
   readonly notes: Problem[];
+  /** Fields in which escaped characters were unescaped. */
+  readonly unescaped: string[];
   readonly problems: Problem[];
 }
 
 export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: readonly Problem[] = []): Draft {
-  return { fields: Object.assign(newBare(), fields), notes: [...notes], problems: [] };
+  return { fields: Object.assign(newBare(), fields), notes: [...notes], unescaped: [], problems: [] };
 }
 
 /**

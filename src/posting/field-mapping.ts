@@ -1,7 +1,7 @@
 // Types of a field mapping: how the configuration wants a feed's records read for a site, as plain data.
 import type { ConditionGroups } from './conditions.ts';
 import type { PlacesRule } from './places.ts';
-import type { ForeignCities } from './steps/foreign-cities.ts';
+import type { CityTable } from './steps/cities.ts';
 import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 
@@ -25,7 +25,8 @@ export interface FieldMapping {
   readonly maxLengths: Readonly<Record<string, number>>;
   readonly states: StateTable;
   /** For `us_place`; absent if no field uses it. */
-  readonly foreignCities?: ForeignCities;
+  readonly foreignCities?: CityTable | undefined;
+  readonly usCities?: CityTable | undefined;
 }
 
 /**

@@ -70,12 +70,15 @@ function placeMistakes(
   detail: string | undefined,
 ): readonly string[] {
   if (places === undefined || census.placed > 0) return [];
-  if (detail !== undefined && places.path.split('/')[0] === detail) return [];
+  const paths = [places.path].flat();
+  if (detail !== undefined && paths.some((path) => path.split('/')[0] === detail)) return [];
   // A place may be an element without a text of its own.
   const names = [
     ...new Set(known.flatMap((path) => path.split('/').map((_, at, all) => all.slice(0, at + 1).join('/')))),
   ];
-  return [sentence('places.path', places, census, guessFor(places.path, names) ?? { names: known })];
+  return paths
+    .slice(0, 1)
+    .map((path) => sentence('places.path', { path }, census, guessFor(path, names) ?? { names: known }));
 }
 
 /** What is meant instead: one name, or one of several. */

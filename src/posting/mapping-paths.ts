@@ -1,5 +1,6 @@
 // Lists the paths that a mapping reads values from, each with the setting that names it.
 import type { FieldMapping, FieldRule, ValueSource } from './field-mapping.ts';
+import { OWN_PLACE } from './places.ts';
 import { parseValuePath, type ValuePath } from './value-path.ts';
 
 export interface MappingPath {
@@ -32,7 +33,7 @@ export function pathsInto(part: string, spec: Pick<FieldMapping, 'key' | 'fields
     return undefined;
   }
   const conditions = [spec.skip ?? [], ...rules.map(({ when = [] }: FieldRule) => when)].flat(2);
-  const others = [...conditions, ...(spec.places === undefined ? [] : [spec.places])].map(({ path }) => ({
+  const others = [...conditions.map(({ path }) => path), ...placePaths(spec.places)].map((path) => ({
     field: undefined,
     path,
     parsed: parseValuePath(path),
@@ -40,6 +41,9 @@ export function pathsInto(part: string, spec: Pick<FieldMapping, 'key' | 'fields
   const into = ({ parsed: [first] }: MappingPath) => first?.name === part || first?.name === '*';
   return [...pathsOf(spec), ...others].filter(into);
 }
+
+const placePaths = (places: FieldMapping['places']): readonly string[] =>
+  [places?.path ?? []].flat().filter((path) => path !== OWN_PLACE);
 
 /** What of a mapping may read a part of the record to find the places of the record, or to tell them apart. */
 export type PlacesReader =

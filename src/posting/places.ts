@@ -1,11 +1,12 @@
 // Splits a record that lists several places into one record tree for each of them, so that the mapping's paths find only one.
 import type { RecordTree } from './posting.ts';
 import { elementsAt, holdsConditions, namesAt, parseValuePath, type ValuePath } from './value-path.ts';
+import { withoutPath } from './without-path.ts';
 
 /** What becomes of a record with several places. */
 export interface PlacesRule {
-  /** Where each place is in the record. */
-  readonly path: string;
+  /** Where each place is in the record; of several paths, in their order. {@link OWN_PLACE}: the record without its other places. */
+  readonly path: string | readonly string[];
   /** Separates several places in one text. */
   readonly split?: string;
   /** `first`: the first place that the site accepts. `each`: a posting for each place. `review`: a person chooses. */
@@ -14,28 +15,40 @@ export interface PlacesRule {
   readonly fields?: readonly string[];
 }
 
+/** In the list of paths: the record's own fields are a place too. */
+export const OWN_PLACE = '.';
+
 /** Whether a record may stand for several postings. */
 export const hasPlaces = ({ places }: { readonly places?: PlacesRule }): boolean => places?.use === 'each';
 
 /** A record with more places is refused as a whole: each place costs as much as a record. */
 export const MOST_PLACES = 1_000;
 
-/** At most {@link MOST_PLACES} + 1 trees; none if the record has no place at the path. */
+/** At most {@link MOST_PLACES} + 1 trees; none if the record has no place at any of the paths. */
 export type ReadPlaces = (record: RecordTree) => readonly RecordTree[];
 
 /** Throws `MalformedPathError`. */
-export function compilePlaces({ path: source, split }: Pick<PlacesRule, 'path' | 'split'>): ReadPlaces {
-  const path = parseValuePath(source);
-  const partsOf = split === undefined ? (place: RecordTree) => [place] : (place: RecordTree) => splitText(place, split);
+export function compilePlaces({ path: sources, split }: Pick<PlacesRule, 'path' | 'split'>): ReadPlaces {
+  const paths = [sources].flat().map((source) => (source === OWN_PLACE ? [] : parseValuePath(source)));
+  const wholeOf = (place: RecordTree) => (paths.length > 1 && isBlank(place) ? [] : [place]);
+  const partsOf = split === undefined ? wholeOf : (place: RecordTree) => splitText(place, split);
   return (record) => {
     const trees: RecordTree[] = [];
-    for (const tree of treesWithOne(path, 0, record, partsOf)) {
-      trees.push(tree);
-      if (trees.length > MOST_PLACES) break;
+    for (const path of paths) {
+      // The places at the other paths are left out.
+      const others = paths.filter((other) => other !== path && other.length > 0);
+      const base = others.reduce<RecordTree>(withoutPath, record);
+      for (const tree of treesWithOne(path, 0, base, partsOf)) {
+        trees.push(tree);
+        if (trees.length > MOST_PLACES) return trees;
+      }
     }
     return trees;
   };
 }
+
+/** Of several paths, one often leads to an empty value: there is no place then. */
+const isBlank = (place: RecordTree): boolean => typeof place === 'string' && place.trim() === '';
 
 type PartsOf = (place: RecordTree) => readonly RecordTree[];
 

@@ -36,6 +36,8 @@ export interface Posting<Content = Fields> {
   readonly contentHash: Buffer;
   /** Changes made while reading, such as removed characters that XML can't carry. */
   readonly notes: readonly Problem[];
+  /** Fields in which escaped characters (`R&amp;D`) were unescaped; absent: none. */
+  readonly unescaped?: readonly string[];
 }
 
 /** The result of reading a record with a usable key. All problems of the record are collected. */

@@ -11,6 +11,7 @@ import { contentHash } from './hash.ts';
 import type { PostingKey } from './identifiers.ts';
 import type { MarkupForm } from './markup.ts';
 import { compilePlaces, MOST_PLACES, type PlacesRule, type ReadPlaces } from './places.ts';
+import { compilePlain } from './plain-value.ts';
 import type { Posting, PostingReader, Problem, ReadPosting, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
 import { type PreparedExpressions, prepareExpressions } from './prepared-expressions.ts';
@@ -43,7 +44,14 @@ export function compileReader(spec: FieldMapping): PostingReader {
 
   const finish = (key: PostingKey, draft: Draft) => {
     checkSiteRules(draft);
-    const posting: Posting = { key, fields: draft.fields, contentHash: contentHash(draft.fields), notes: draft.notes };
+    const { fields: read, notes, unescaped } = draft;
+    const posting: Posting = {
+      key,
+      fields: read,
+      contentHash: contentHash(read),
+      notes,
+      ...(unescaped.length === 0 ? {} : { unescaped }),
+    };
     return draft.problems.length === 0
       ? ({ kind: 'posting', posting } as const)
       : ({ kind: 'invalid', posting, problems: draft.problems } as const);
@@ -123,10 +131,10 @@ const prepareAll =
   };
 
 /** Compiled with the first place: few mappings have any. */
-function lazyUsPlaces({ states, foreignCities }: FieldMapping): StepContext['placeOf'] {
+function lazyUsPlaces({ states, foreignCities, usCities }: FieldMapping): StepContext['placeOf'] {
   let placeOf: StepContext['placeOf'] | undefined;
   return (text) => {
-    placeOf ??= compileUsPlaces(states, compileStates(states), foreignCities);
+    placeOf ??= compileUsPlaces(states, compileStates(states), { foreignCities, usCities });
     return placeOf(text);
   };
 }
@@ -184,10 +192,14 @@ function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): 
 }
 
 /** Compiles the rule's source. A value that can't be had is a problem of the field. */
-function compileValue(context: FieldContext, { source, as }: FieldRule): (record: RecordTree, draft: Draft) => string {
+function compileValue(
+  context: FieldContext,
+  { source, as }: FieldRule,
+  isNothing: (text: string) => boolean,
+): (record: RecordTree, draft: Draft) => string {
   if (source.kind === 'jsonata') return compileResult(context, source.expression);
   const forms = as.map((step) => (typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind]));
-  return compileSource(source, forms.find((form) => form !== undefined) ?? 'plain');
+  return compileSource(source, forms.find((form) => form !== undefined) ?? 'plain', isNothing);
 }
 
 function compileResult({ field, expressions }: FieldContext, expression: string) {
@@ -203,7 +215,8 @@ const NOT_EVALUATED: Evaluated = { kind: 'failed', message: 'it was not evaluate
 
 function compileRule(context: FieldContext, rule: FieldRule, readState: ReadState): FieldReader {
   const { field: name } = context;
-  const readValue = compileValue(context, rule);
+  const { isNothing, unescape } = compilePlain(name, rule);
+  const readValue = compileValue(context, rule, isNothing);
   const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
@@ -221,10 +234,15 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
 
   return {
     name,
-    refusesOnce: rule.source.kind === 'jsonata' || rule.as.some((step) => typeof step !== 'string'),
+    refusesOnce:
+      rule.source.kind === 'jsonata' ||
+      rule.as.some((step) => typeof step !== 'string') ||
+      transforms.some(({ scope }) => scope === 'feed text'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
-      setField(draft, name, readValue(record, draft));
+      const { text, isUnescaped } = unescape(readValue(record, draft));
+      setField(draft, name, text);
+      if (isUnescaped) draft.unescaped.push(name);
       apply(draft, transforms);
       if (draft.fields[name] !== undefined || rule.default === undefined || hasProblem(draft, name)) return;
       setField(draft, name, rule.default);

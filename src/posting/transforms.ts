@@ -1,5 +1,5 @@
 // The named transforms that convert a field's text for the site. None of them throws.
-import { isoDate, type NumericOrder } from './dates.ts';
+import { isoDate, type NumericOrder, whyNoDate } from './dates.ts';
 import { decodeHtmlEntities } from './html-entities.ts';
 import { htmlToText } from './html-text.ts';
 
@@ -43,7 +43,18 @@ export const TRANSFORMS = {
   date: date('a date (ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970) to ISO 8601'),
   date_mdy: date('as `date`, and `4/8/2012` is 8 April', 'month first'),
   date_dmy: date('as `date`, and `4.8.2012` is 4 August', 'day first'),
-  number: check('a number or an amount (`$20.00`, `59,334`) to plain digits', plainNumber),
+  number: check(
+    'a number or an amount (`$20.00`, `59,334`, `62.500,00 €`) to plain digits; rejects `3.000`, which may be 3 or 3000',
+    (text) => plainNumber(text),
+  ),
+  number_point: check('as `number`, and the decimal sign is a point: `3.000` is 3', (text) => plainNumber(text, '.')),
+  number_comma: {
+    about: 'as `number`, and the decimal sign is a comma: `3.000` is 3000',
+    // Its own result has a point.
+    kind: 'shape',
+    scope: 'feed text',
+    apply: (text) => plainNumber(text, ','),
+  },
   url: check('an absolute http or https URL; rejects anything else', webAddress),
   email: check('a single e-mail address, without `mailto:`; rejects anything else', emailAddress),
 } as const satisfies Record<string, Transform>;
@@ -67,16 +78,40 @@ function date(about: string, order?: NumericOrder): Transform {
       : 'check its order of day and month (date_mdy or date_dmy)';
   return check(about, (text) => {
     const iso = isoDate(text, order);
-    return iso === undefined ? refused(`is not a recognised date; ${hint}`) : accepted(iso);
+    return iso === undefined ? refused(whyNoDate(text, hint)) : accepted(iso);
   });
 }
 
-/** ASSUMED: a comma separates thousands, as U.S. feeds write it; "1.234,56" is refused, not guessed. */
-function plainNumber(text: string): Transformed {
-  const match = /^(-?)\s*(?:USD|US\$|\$)?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*(?:USD|\$)?$/i.exec(text.slice(0, 100));
-  if (match === null || text.length > 100) return refused('is not a number');
-  const [, sign = '', whole = '', fraction = ''] = match;
-  return accepted(`${sign}${whole.replaceAll(',', '')}${fraction}`);
+const CURRENCY = /^(?:USD|US\$|CAD|C\$|AUD|A\$|EUR|GBP|CHF|\p{Sc})\s*|\s*(?:USD|CAD|AUD|EUR|GBP|CHF|\p{Sc})$/giu;
+/** Groups of three digits with one of the signs that separate them. */
+const GROUPED: Readonly<Record<string, RegExp>> = {
+  ',': /^\d{1,3}(?:,\d{3})+$/,
+  '.': /^\d{1,3}(?:\.\d{3})+$/,
+  other: /^\d{1,3}(?:(?:[\u00a0\u202f ]|['\u2019])\d{3})+$/,
+};
+
+/**
+ * @param decimal the field's decimal sign; absent: as the number shows it. A single sign before three digits separates thousands if it is
+ * a comma, as U.S. feeds write it; if it is a point, nobody can tell.
+ */
+function plainNumber(text: string, decimal?: '.' | ','): Transformed {
+  if (text.length > 100) return refused('is not a number');
+  const [, sign = '', unsigned = ''] = /^(-?)\s*(.*)$/.exec(text.replace(CURRENCY, '').trim()) ?? [];
+  const amount = unsigned.replace(CURRENCY, '');
+  const points = amount.split('.').length - 1;
+  const commas = amount.split(',').length - 1;
+  if (decimal === undefined && commas === 0 && /^[1-9]\d{0,2}\.\d{3}$/.test(amount)) {
+    return refused('may be a number with a fraction or with thousands; use number_point or number_comma');
+  }
+  const last = amount.lastIndexOf(',') > amount.lastIndexOf('.') ? ',' : '.';
+  const isFraction = last === ',' ? commas === 1 && (points > 0 || !GROUPED[',']?.test(amount)) : points === 1;
+  const point = decimal ?? (isFraction ? last : last === ',' ? '.' : ',');
+  const [whole = '', fraction, ...more] = amount.split(point);
+  const isWhole =
+    /^\d+$/.test(whole) || GROUPED[point === '.' ? ',' : '.']?.test(whole) || GROUPED['other']?.test(whole);
+  if (!isWhole || more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction)))
+    return refused('is not a number');
+  return accepted(`${sign}${whole.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`);
 }
 
 function webAddress(text: string): Transformed {

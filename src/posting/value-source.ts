@@ -7,23 +7,35 @@ import { elementsAt, MalformedPathError, parseValuePath, textsAt } from './value
 /** Reads one value of a record; empty text means no value. */
 export type ReadValue = (record: RecordTree) => string;
 
-/** Compiles a value source; `form` is how elements inside the value are rendered. Throws {@link MalformedPathError}. */
-export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): ReadValue {
+/**
+ * Compiles a value source. Throws {@link MalformedPathError}. @param form how elements inside the value are rendered.
+ * @param isNothing whether a text stands for no value; by default, only an empty text does.
+ */
+export function compileSource(source: ValueSource, form: MarkupForm = 'plain', isNothing = NEVER): ReadValue {
   switch (source.kind) {
     case 'constant':
       return () => source.value;
     case 'template':
-      return compileTemplate(source.template, form);
+      return compileTemplate(source.template, form, isNothing);
     case 'jsonata':
       throw new Error('expressions are evaluated by PreparedExpressions');
     case 'sections':
       return compileSections(source.sections, source.join, form);
     case 'paths':
-      return compilePaths(source.paths, source.join, form);
+      return compilePaths(source.paths, source.join, form, isNothing);
   }
 }
 
-function compilePaths(sources: readonly string[], join: string | undefined, form: MarkupForm): ReadValue {
+type IsNothing = (text: string) => boolean;
+
+const NEVER: IsNothing = () => false;
+
+function compilePaths(
+  sources: readonly string[],
+  join: string | undefined,
+  form: MarkupForm,
+  isNothing: IsNothing,
+): ReadValue {
   const paths = sources.map(parseValuePath);
   return (record) => {
     for (const path of paths) {
@@ -31,7 +43,7 @@ function compilePaths(sources: readonly string[], join: string | undefined, form
       let joined = '';
       for (const text of textsAt(path, record, form)) {
         const trimmed = text.trim();
-        if (trimmed === '') continue;
+        if (trimmed === '' || isNothing(trimmed)) continue;
         if (join === undefined) return trimmed;
         joined = joined === '' ? trimmed : `${joined}${join}${trimmed}`;
       }
@@ -42,13 +54,13 @@ function compilePaths(sources: readonly string[], join: string | undefined, form
 }
 
 /** Splits a template into literal text at even positions and paths at odd ones. */
-function compileTemplate(template: string, form: MarkupForm): ReadValue {
+function compileTemplate(template: string, form: MarkupForm, isNothing = NEVER): ReadValue {
   const pieces = template.split(/\{([^{}]*)\}/);
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
     throw new MalformedPathError(`the template "${template}" has an unmatched brace; write {path} for a value`);
   }
   const reads = pieces.map(
-    (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined, form)),
+    (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined, form, isNothing)),
   );
   return (record) => {
     const texts = reads.map((read) => read(record));

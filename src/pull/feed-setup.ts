@@ -19,6 +19,8 @@ export interface RecordRules {
   readonly mapping: FieldMapping;
   /** Fields that the user maps; the others are those of a preset that comes with jobmirror. */
   readonly ownFields: ReadonlySet<string>;
+  /** Whether the user says where the places of a posting are; otherwise a preset may say it. */
+  readonly hasOwnPlaces: boolean;
   /** Compiled from the mapping. */
   readonly reader: PostingReader;
   /** Identifies the way in which records are read; see `interpretationOf`. */

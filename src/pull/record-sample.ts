@@ -42,8 +42,10 @@ export class RecordSample {
 
   /** One sentence for each likely mistake. */
   mistakes(): readonly string[] {
-    const { mapping, ownFields, detail } = this.#rules;
-    return mappingMistakes(mapping, this.#census, ownFields, detail);
+    const { mapping, ownFields, hasOwnPlaces, detail } = this.#rules;
+    const { fields, places } = mapping;
+    const own = { fields, ...(hasOwnPlaces && places !== undefined ? { places } : {}) };
+    return mappingMistakes(own, this.#census, ownFields, detail);
   }
 
   #add(batch: RecordBatch, record: number): void {

@@ -51,8 +51,10 @@ export interface TrialSums {
   readonly repeated: number;
   /** Those of them with other content than the first. */
   readonly conflicting: number;
-  /** Each mapped field, and in how many of the postings with known fields it has a value. */
-  readonly fields: readonly { readonly field: string; readonly filled: number }[];
+  /** Each mapped field, and in how many of the postings with known fields it has a value that nothing refuses, or one that is refused. */
+  readonly fields: readonly { readonly field: string; readonly filled: number; readonly refused: number }[];
+  /** Fields in which escaped characters were unescaped, and in how many postings. */
+  readonly unescaped: readonly { readonly field: string; readonly count: number }[];
   readonly samples: readonly TriedPosting[];
   /** What the site's rules and the mapping would reject, the most frequent first. */
   readonly rejections: readonly ProblemKind[];
@@ -62,7 +64,8 @@ export interface TrialSums {
 }
 
 export class TrialCounts {
-  readonly #fields: Map<string, number>;
+  readonly #fields: Map<string, { filled: number; refused: number }>;
+  readonly #unescaped = new Map<string, number>();
   readonly #mostSamples: number;
   readonly #samples: TriedPosting[] = [];
   readonly #rejections = new ProblemKinds();
@@ -81,17 +84,24 @@ export class TrialCounts {
   };
 
   constructor(fields: readonly string[], samples: number) {
-    this.#fields = new Map(fields.map((field) => [field, 0]));
+    this.#fields = new Map(fields.map((field) => [field, { filled: 0, refused: 0 }]));
     this.#mostSamples = samples;
   }
 
   /** Counts the first posting of its key. */
   add(record: TriedRecord, read: ReadPosting): void {
-    const { key, fields, notes } = read.posting;
+    const { key, fields, notes, unescaped = [] } = read.posting;
     const problems = read.kind === 'invalid' ? read.problems : [];
     this.#counts.postings++;
     if (problems.length > 0) this.#counts.rejected++;
-    for (const field of Object.keys(fields)) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
+    const refused = new Set(problems.map(({ field }) => field));
+    for (const field of Object.keys(fields)) {
+      const count = this.#fields.get(field) ?? { filled: 0, refused: 0 };
+      this.#fields.set(field, count);
+      if (refused.has(field)) count.refused++;
+      else count.filled++;
+    }
+    for (const field of new Set(unescaped)) this.#unescaped.set(field, (this.#unescaped.get(field) ?? 0) + 1);
     for (const problem of problems) this.#rejections.add(problem, record, key);
     if (this.#samples.length < this.#mostSamples) this.#samples.push({ ...record, key, fields, problems, notes });
     if (this.#firstOf.size < MAX_KEYS) this.#firstOf.set(key, record);
@@ -125,7 +135,8 @@ export class TrialCounts {
   sums(): TrialSums {
     return {
       ...this.#counts,
-      fields: [...this.#fields].map(([field, filled]) => ({ field, filled })),
+      fields: [...this.#fields].map(([field, count]) => ({ field, ...count })),
+      unescaped: [...this.#unescaped].map(([field, count]) => ({ field, count })),
       samples: this.#samples,
       rejections: this.#rejections.all(),
       unreadableKinds: this.#unreadable.all(),

@@ -65,6 +65,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       source: feed.source,
       mapping: feed.mapping,
       ownFields: feed.ownFields,
+      hasOwnPlaces: feed.hasOwnPlaces,
       detail: feed.source.details?.name,
       reader,
       format: feed.source.format,

@@ -6,7 +6,7 @@ import type { UsPlace } from '../posting/steps/us-places.ts';
 import { parseValuePath, textsAt } from '../posting/value-path.ts';
 
 /** A rule as the configuration writes it. */
-export type ProposedRule = string | Readonly<Record<string, unknown>>;
+export type ProposedRule = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
 export interface ProposedMapping {
   /** Several paths identify the records together; `undefined`: none do. */
@@ -26,6 +26,8 @@ export interface KeyCandidate {
 export interface Places {
   readonly isState: (text: string) => boolean;
   readonly placeOf: (text: string) => UsPlace;
+  /** Whether a text names a country, in any usual way. */
+  readonly isCountry: (text: string) => boolean;
 }
 
 /** What is known about a path of the records. */
@@ -88,6 +90,11 @@ const PATTERNS = {
       'location joblocation locationname location/name locationstext locations/name place citystate fulllocation primarylocation worklocation locationdisplay formattedlocation address lieu lugar geo cityandstate office city',
     suits: isShort,
   },
+  country: {
+    names:
+      'country countryname countrycode addresscountry location/country country/name country/code countryisocode nation land pais paese pays',
+    suits: isShort,
+  },
   'contact-web-address': {
     names:
       'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
@@ -104,7 +111,7 @@ const OTHERS =
   /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|location|locations|joblocation|country|language|compensation)$/;
 
 /** @param trees samples of the records. */
-export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf }: Places): ProposedMapping {
+export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
   const all = factsOf(trees);
   const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) =>
     bestPath(all, PATTERNS[field].names.split(' '), (facts) => PATTERNS[field].suits(facts) && also(facts));
@@ -116,6 +123,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf 
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
   const email = best('contact-email-address');
   const [city, state, place] = [best('location-city'), best('location-state'), best('place')];
+  const country = best('country', ({ texts }) => texts.length > 0 && texts.every(isCountry));
   const keyPaths = key?.path ?? combinedKey(trees, [title, city ?? place, state]);
   return {
     key: keyPaths,
@@ -142,14 +150,20 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf 
     if (place !== undefined && !hasStates && (readable || state === undefined)) {
       const cityRule =
         city === undefined || city.path === place.path
-          ? { from: place.path, us_place: 'city', otherwise: 'default' }
+          ? withCountry(place, { us_place: 'city', otherwise: 'default' })
           : city.path;
-      return { 'location-city': cityRule, 'location-state': { from: place.path, us_place: 'state' } };
+      return { 'location-city': cityRule, 'location-state': withCountry(place, { us_place: 'state' }) };
     }
     return {
       ...optional('location-city', city),
-      ...(state === undefined ? {} : { 'location-state': { from: state.path, as: 'us_state' } }),
+      ...(state === undefined ? {} : { 'location-state': withCountry(state, { as: 'us_state' }) }),
     };
+  }
+
+  /** A country beside it tells Georgia from Georgia, and "Munich, DE" from Delaware. */
+  function withCountry({ path }: PathFacts, step: Readonly<Record<string, unknown>>): ProposedRule {
+    const alone = { from: path, ...step };
+    return country === undefined ? alone : [{ template: `{${path}}, {${country.path}}`, ...step }, alone];
   }
 }
 

@@ -1,9 +1,10 @@
 // Proposes how a feed is read, from the beginning of its document: a preset, or a format of its own.
 import type { FeedConfig } from '../config/config.ts';
-import { stateTable } from '../config/load-us-states.ts';
+import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts';
 import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
 import { textPathsIn } from '../posting/path-census.ts';
+import { isCountry } from '../posting/steps/country-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { compileStates } from '../posting/us-states.ts';
 import { type DocumentType, documentTypeOf } from './document-type.ts';
@@ -248,7 +249,12 @@ let known: Parameters<typeof proposeMapping>[1] | undefined;
 function places(): Parameters<typeof proposeMapping>[1] {
   const table = stateTable();
   const findState = compileStates(table);
-  known ??= { isState: (text) => findState(text) !== undefined, placeOf: compileUsPlaces(table, findState) };
+  const isUs = (text: string): boolean => table.countryNames.includes(text);
+  known ??= {
+    isState: (text) => findState(text) !== undefined,
+    placeOf: compileUsPlaces(table, findState, { foreignCities: foreignCities(), usCities: usCities() }),
+    isCountry: (text) => isCountry(text, isUs),
+  };
   return known;
 }
 

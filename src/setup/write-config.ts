@@ -105,7 +105,9 @@ function otherPaths(paths: readonly string[], used: ReadonlySet<string>): string
 }
 
 function usedPaths(fields: Readonly<Record<string, ProposedRule>>): ReadonlySet<string> {
-  return new Set(Object.values(fields).map((rule) => (typeof rule === 'string' ? rule : String(rule.from))));
+  const rules = Object.values(fields).flatMap((rule) => (typeof rule === 'string' ? { from: rule } : rule));
+  const inTemplates = rules.flatMap(({ template = '' }) => [...String(template).matchAll(/\{([^{}]*)\}/g)]);
+  return new Set([...rules.map(({ from }) => String(from)), ...inTemplates.map(([, path = '']) => path)]);
 }
 
 /** A comment of several lines. Feeds decide on the names in it. */

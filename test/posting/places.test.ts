@@ -126,7 +126,7 @@ describe('the first place', () => {
     const { problems } = readWith('first', [TORONTO, { city: 'Paris', state: 'France' }]);
     expect(problems).toEqual([
       expect.stringMatching(
-        /^location-state: none of the 2 places is in a state that the site accepts; the first one: "Ontario"/,
+        /^location-state: none of its places is in a state that the site accepts; the first one: "Ontario"/,
       ),
     ]);
   });

@@ -51,6 +51,23 @@ const cases: [name: TransformName, text: string, result: string | undefined][] =
   ['date', '0099-01-01', undefined],
   ['date', '9999-12-31 23:59:59 -0500', undefined],
   ['date', '4/8/2012', undefined],
+  ['date', '2026-11-02 13:00:00+01', '2026-11-02T12:00:00Z'],
+  ['date', '2026-11-02T13:00+01', '2026-11-02T12:00:00Z'],
+  ['date', '2026-11-02t13:00:00z', '2026-11-02T13:00:00Z'],
+  ['date', '2026-11-02  13:00', '2026-11-02T13:00:00'],
+  ['date', '2026-11-02T24:00:00Z', '2026-11-03T00:00:00Z'],
+  ['date', '2026-11-02T24:00:01Z', undefined],
+  ['date', '20261102T130000Z', '2026-11-02T13:00:00Z'],
+  ['date', '20261102T1300+0100', '2026-11-02T12:00:00Z'],
+  ['date', '20261102', '2026-11-02'],
+  ['date', '20261302', undefined],
+  ['date', 'Mon, 02 Nov 26 13:00:00 GMT', '2026-11-02T13:00:00Z'],
+  ['date', 'Mon, 02 Nov 98 13:00:00 GMT', '1998-11-02T13:00:00Z'],
+  ['date', 'Mon,02 Nov 2026', '2026-11-02'],
+  ['date', 'Mon,  02  Nov  2026  13:00:00  +0100', '2026-11-02T12:00:00Z'],
+  ['date', 'Mon, 02 Nov 2026 13:00:00 +0100 (CET)', '2026-11-02T12:00:00Z'],
+  ['date', 'Mon, 02 Nov 2026 13:00:00 CET', undefined],
+  ['date', '2026-11-02 13:00 JST', undefined],
   ['date', 'Continuous', undefined],
   ['date', 'Posted Yesterday', undefined],
   ['date_mdy', '4/8/2012', '2012-04-08'],
@@ -64,7 +81,28 @@ const cases: [name: TransformName, text: string, result: string | undefined][] =
   ['number', '59,334', '59334'],
   ['number', 'USD 1,234,567.5', '1234567.5'],
   ['number', '-3', '-3'],
-  ['number', '1.234,56', undefined],
+  ['number', '1.234,56', '1234.56'],
+  ['number', '62.500,00', '62500.00'],
+  ['number', '62.500,00 €', '62500.00'],
+  ['number', '1.234.567', '1234567'],
+  ['number', '1,234,567', '1234567'],
+  ['number', '3,5', '3.5'],
+  ['number', '1 234,50', '1234.50'],
+  ['number', "1'234.50", '1234.50'],
+  ['number', '0.125', '0.125'],
+  ['number', '1234.567', '1234.567'],
+  ['number', '3.000', undefined],
+  ['number', '1,2,3', undefined],
+  ['number', '1.2.3', undefined],
+  ['number', '1,234.567,8', undefined],
+  ['number', '12.34.567', undefined],
+  ['number_point', '3.000', '3.000'],
+  ['number_point', '59,334', '59334'],
+  ['number_point', '62.500,00', undefined],
+  ['number_comma', '3.000', '3000'],
+  ['number_comma', '62.500,00', '62500.00'],
+  ['number_comma', '3,5', '3.5'],
+  ['number_comma', '3.5', undefined],
   ['number', '$20-22/hr', undefined],
   ['number', '1e5', undefined],
   ['url', 'https://example.com/a?b=c&d=%20', 'https://example.com/a?b=c&d=%20'],
@@ -142,4 +180,17 @@ describe('any text', () => {
     const pages = ['<', '<!--', '<p', '<script>', '&'].map((opening) => opening.repeat(1_000_000));
     for (const page of pages) expect(apply('text', page)).toBeDefined();
   });
+});
+
+test('a date with an ambiguous zone is refused for its zone', () => {
+  const refusal = TRANSFORMS.date.apply('Mon, 02 Nov 2026 13:00:00 CET', () => ({ kind: 'value', value: '' }));
+  expect(refusal).toMatchObject({
+    kind: 'refused',
+    message: expect.stringContaining('several time zones are called CET'),
+  });
+});
+
+test('a number that may have thousands is refused with what to do', () => {
+  const refusal = TRANSFORMS.number.apply('3.000', () => ({ kind: 'value', value: '' }));
+  expect(refusal).toMatchObject({ kind: 'refused', message: expect.stringContaining('number_point or number_comma') });
 });

@@ -79,7 +79,10 @@ describe('fields by the similarity of names', () => {
         title: 'attributes/headline',
         description: { from: 'attributes/body', as: 'html' },
         'location-city': 'address/town',
-        'location-state': { from: 'address/region', as: 'us_state' },
+        'location-state': [
+          { template: '{address/region}, {address/country}', as: 'us_state' },
+          { from: 'address/region', as: 'us_state' },
+        ],
         'contact-email-address': { from: 'contact/email', as: 'email' },
         'contact-web-address': { from: 'links/url', as: 'url' },
       },

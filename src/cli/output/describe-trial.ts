@@ -73,6 +73,10 @@ export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): stri
       trial.repeatedKeys.map((repeat) => describeRepeat(repeat, placeOf)),
     ),
     ...section(`Skipped${more(skipped, trial.skippedRecords)}`, trial.skippedRecords.map(placeOf)),
+    ...section(
+      'Unescaped characters (`R&amp;D` to R&D)',
+      trial.unescaped.map(({ field, count }) => `${field} in ${plural(count, 'posting')}`),
+    ),
     ...section('Likely mistakes', mistakes),
   ];
 }
@@ -85,12 +89,22 @@ const more = (all: number, listed: readonly unknown[]): string =>
 
 const fieldTable = ({ fields, postings: all, withoutDetail }: ReadTrial): string[] => {
   const postings = all - withoutDetail;
-  return postings === 0
-    ? []
-    : formatTable(
-        [{ title: 'FIELD' }, { title: 'FILLED', align: 'right' }, { title: 'SHARE', align: 'right' }],
-        fields.map(({ field, filled }) => [field, String(filled), `${shareOf(filled, postings)} %`]),
-      );
+  if (postings === 0) return [];
+  const columns = [
+    { title: 'FIELD' },
+    { title: 'FILLED', align: 'right' },
+    { title: 'SHARE', align: 'right' },
+  ] as const;
+  const isAnyRefused = fields.some(({ refused }) => refused > 0);
+  return formatTable(
+    isAnyRefused ? [...columns, { title: 'REFUSED', align: 'right' }] : columns,
+    fields.map(({ field, filled, refused }) => [
+      field,
+      String(filled),
+      `${shareOf(filled, postings)} %`,
+      ...(isAnyRefused ? [refused === 0 ? '' : String(refused)] : []),
+    ]),
+  );
 };
 
 /** Rounded down, so that 100 % means all. */
@@ -154,6 +168,10 @@ export function trialJson({ feed }: FeedSetup, trial: Trial): object {
     conflicting,
     bytes,
     fields: Object.fromEntries(trial.fields.map(({ field, filled }) => [field, filled])),
+    refused_fields: Object.fromEntries(
+      trial.fields.flatMap(({ field, refused }) => (refused === 0 ? [] : [[field, refused]])),
+    ),
+    unescaped_fields: Object.fromEntries(trial.unescaped.map(({ field, count }) => [field, count])),
     rejections: trial.rejections.map(kindJson),
     unreadable_records: trial.unreadableKinds.map(kindJson),
     repeated_keys: trial.repeatedKeys.map(({ key, isSame, first, ...record }) => ({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { conditionsSchema, patternSchema } from './conditions-schema.ts';
 import { detailsSchema } from './details-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
+import { placesSchema } from './places-schema.ts';
 import { expressionSchema, fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
 import { scriptSchema } from './script-schema.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
@@ -171,6 +172,9 @@ const formatSettings = z.strictObject({
     .describe(
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
+  places: placesSchema
+    .optional()
+    .describe('What becomes of postings in several places, if a feed does not say it with `places`.'),
   pages: pagesSchema.optional().describe('How sources of this format send their postings in pages, if they do.'),
   details: detailsSchema
     .optional()

@@ -1,9 +1,14 @@
 // The schema of `places`: what becomes of a posting in several places.
 import { z } from 'zod';
+import { OWN_PLACE } from '../../posting/places.ts';
 import { fieldNameSchema, pathSchema } from './scalars.ts';
 
 export const placesSchema = z.strictObject({
-  path: pathSchema.describe('The path of the places in the record, which lists them: `locations/location`.'),
+  path: z
+    .union([pathSchema, z.array(z.union([z.literal(OWN_PLACE), pathSchema])).min(1)])
+    .describe(
+      'The path of the places in the record, which lists them: `locations/location`. Several paths if places are in several parts: `[location, otherLocations/location]`; `.` stands for the record without its other places.',
+    ),
   split: z
     .string()
     .min(1)

@@ -1,5 +1,5 @@
 // The step `date` with settings: time zones, the order of day and month, and dates without a time.
-import { type NumericOrder, readDate } from '../dates.ts';
+import { type NumericOrder, readDate, whyNoDate } from '../dates.ts';
 import { accepted, refused, type Transform } from '../transforms.ts';
 import { compileTimeZone } from './time-zones.ts';
 
@@ -18,7 +18,7 @@ export interface DateStep {
 export function compileDate({ order, zone, to, time }: DateStep): Transform {
   const from = zone === undefined ? undefined : compileTimeZone(zone);
   const target = to === undefined ? undefined : compileTimeZone(to);
-  const hint = order === undefined ? '; dates such as 4/8/2012 need an order' : '; check its order of day and month';
+  const hint = order === undefined ? 'dates such as 4/8/2012 need an order' : 'check its order of day and month';
   const write = (wallClock: number, suffix: string): string => {
     const iso = new Date(wallClock).toISOString();
     return time ? `${iso.slice(0, 19)}${suffix}` : iso.slice(0, 10);
@@ -28,7 +28,7 @@ export function compileDate({ order, zone, to, time }: DateStep): Transform {
     kind: 'check',
     apply(text) {
       const date = readDate(text, order);
-      if (date === undefined) return refused(`is not a recognised date${hint}`);
+      if (date === undefined) return refused(whyNoDate(text, hint));
       if (date.kind === 'day') return accepted(date.iso);
       if (date.kind === 'local' && from === undefined) return accepted(write(date.ms, ''));
       const instant = date.kind === 'local' ? (from?.toInstant(date.ms) ?? date.ms) : date.ms;

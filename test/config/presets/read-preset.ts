@@ -44,7 +44,8 @@ export interface Summary {
   readonly sample: Readonly<Record<string, string>>;
 }
 
-export async function summarize(feed: FeedConfig): Promise<Summary> {
+/** Reads the records of a feed, one result for each. */
+export async function readResults(feed: FeedConfig) {
   const format = formatOf(feed.source.format);
   const reader = compileReader(feed.mapping);
   const { lenient, table } = feed.source;
@@ -57,7 +58,11 @@ export async function summarize(feed: FeedConfig): Promise<Summary> {
   };
   const { signal } = new AbortController();
   const reading = await readFeed(feed.source, { take, drain: () => undefined }, { signal });
+  return { results, reading };
+}
 
+export async function summarize(feed: FeedConfig): Promise<Summary> {
+  const { results, reading } = await readResults(feed);
   const postings = results.flatMap((result) => ('posting' in result ? [result.posting] : []));
   const problems = results.flatMap((result) => (result.kind === 'invalid' ? result.problems : []));
   const unreadable = results.flatMap((result) => (result.kind === 'unreadable' ? result.problems : []));

@@ -1,11 +1,14 @@
 // Cities outside the United States whose code is also that of a U.S. state.
 import { expect, test } from 'vitest';
-import { foreignCities } from '../../../src/config/load-us-states.ts';
+import { foreignCities, usCities } from '../../../src/config/load-us-states.ts';
 import { compileUsPlaces } from '../../../src/posting/steps/us-places.ts';
 import { compileStates } from '../../../src/posting/us-states.ts';
 import { stateTable } from '../sample-spec.ts';
 
-const placeOf = compileUsPlaces(stateTable, compileStates(stateTable), foreignCities());
+const placeOf = compileUsPlaces(stateTable, compileStates(stateTable), {
+  foreignCities: foreignCities(),
+  usCities: usCities(),
+});
 
 test.each([
   ...['Munich, DE', 'München, DE', 'DE - Munich', 'DE-Munich', 'Munich DE', 'Munich, DE, 80331', 'Remote, Berlin, DE'],
