@@ -11,7 +11,7 @@ const MOST_COUNTED = 2_000;
 
 export interface RewriteLearner {
   /** Learns from a job that is certainly the one that was sent. Rejects only if the database is unreachable. */
-  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields'>): Promise<void>;
+  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields' | 'types'>): Promise<void>;
 }
 
 export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
@@ -24,7 +24,7 @@ export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
         known = undefined;
         throw error;
       });
-      const news = observe(sent, toCompare(shown).fields, shown.fields).flatMap((observation) => {
+      const news = observe(sent, toCompare(shown).fields, shown.fields, shown.types).flatMap((observation) => {
         const name = nameOf(observation.field, observation);
         const seen = (counts.get(name) ?? 0) + 1;
         if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];

@@ -142,11 +142,12 @@ async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: Ado
     await matching.addJobs(
       jobs.map((siteJob) => {
         const features = featuresOfJob(siteJob.fields, rules);
-        const { siteJobId, url, fields } = siteJob;
+        const { siteJobId, url, fields, types } = siteJob;
         return {
           siteJobId,
           url,
           fields,
+          types,
           isSecret: siteJob.revealFields !== undefined,
           features,
           blocks: blocksOfJob(features),
@@ -195,7 +196,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
         return {
           feed,
           key,
-          names: Object.keys(fields),
+          fields,
           isRival: false,
           blocker,
           features,
@@ -216,7 +217,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
         others.map(({ feed: its, key, fields, isMapped }) => {
           const features = featuresOfPosting(key, fields, rules);
           const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
-          return { feed: its, key, names: [], isRival: true, blocker: undefined, features, blocks };
+          return { feed: its, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
         }),
       );
     }
@@ -239,7 +240,15 @@ async function readOthers(
     await matching.addPostings(
       others.map(({ key, fields }) => {
         const features = featuresOfPosting(key, fields, rules);
-        return { feed, key, names: [], isRival: true, blocker: undefined, features, blocks: blocksOfPosting(features) };
+        return {
+          feed,
+          key,
+          fields: {},
+          isRival: true,
+          blocker: undefined,
+          features,
+          blocks: blocksOfPosting(features),
+        };
       }),
     );
   });

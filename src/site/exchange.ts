@@ -80,6 +80,8 @@ export interface Exchange {
     readonly body?: string;
   };
   readonly response?: { readonly status: number; readonly location?: string; readonly body: string };
+  /** The job in the answer to an accepted update. */
+  readonly siteJob?: SiteJob;
   readonly durationMs: number;
 }
 

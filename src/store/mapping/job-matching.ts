@@ -2,6 +2,7 @@
 // be hundreds of thousands of each, and comparing all with all would take days.
 import type { Block, JobFeatures, PostingFeatures } from '../../plan/adopt/job-features.ts';
 import type { JobCandidate, JudgedPosting, Verdict } from '../../plan/adopt/judge-candidates.ts';
+import type { StatedTypes } from '../../plan/same-meaning.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -21,8 +22,8 @@ import { numberOfTitled } from './titled-id.ts';
 export interface MatchedPosting {
   readonly feed: FeedName;
   readonly key: PostingKey;
-  /** The names of its fields, which the adopted content is limited to. */
-  readonly names: readonly string[];
+  /** As the feed has it, to compare with what the job of a certain match shows; empty for a rival. */
+  readonly fields: Fields;
   readonly isRival: boolean;
   /** Why its job cannot be told now. */
   readonly blocker: string | undefined;
@@ -36,6 +37,7 @@ export interface MatchedJob {
   readonly url: string | undefined;
   /** In the form that may be stored. */
   readonly fields: Fields;
+  readonly types: StatedTypes | undefined;
   readonly isSecret: boolean;
   readonly features: JobFeatures;
   readonly blocks: readonly Block[];
@@ -94,8 +96,11 @@ export interface SureMatch {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
-  readonly names: readonly string[];
+  /** Of the posting. */
+  readonly sent: Fields;
+  /** Of the job. */
   readonly fields: Fields;
+  readonly types: StatedTypes | undefined;
 }
 
 /** A block with more pairs is left out; its postings count as crowded. The beginning of a title is only a hint. */
@@ -108,9 +113,9 @@ const MOST_CACHED = 5_000;
 const FETCHED_JOBS = 250;
 
 const TABLES = `
-  create temporary table adopt_posting (n int, feed text, key text, names text, rival boolean, blocker text, features text,
+  create temporary table adopt_posting (n int, feed text, key text, fields json, rival boolean, blocker text, features text,
     reference_crowded boolean, content_crowded boolean);
-  create temporary table adopt_job (n int, id text, url text, fields json, secret boolean, owner text, features text,
+  create temporary table adopt_job (n int, id text, url text, fields json, types text, secret boolean, owner text, features text,
     owned boolean, deleted boolean, foreign_owner boolean);
   create temporary table adopt_block (of_posting boolean, kind text, hash bigint, n int);
   create temporary table adopt_score (posting int, job int, score int, reasons text, reference boolean, content boolean,
@@ -121,7 +126,7 @@ const POSTING_COLUMNS = {
   n: 'integer',
   feed: 'text',
   key: 'text',
-  names: 'text',
+  fields: 'json',
   rival: 'boolean',
   blocker: 'text',
   features: 'text',
@@ -133,6 +138,7 @@ const JOB_COLUMNS = {
   id: 'text',
   url: 'text',
   fields: 'json',
+  types: 'text',
   secret: 'boolean',
   owner: 'text',
   features: 'text',
@@ -201,11 +207,11 @@ export class JobMatching {
     const first = this.#postingCount;
     this.#postingCount += postings.length;
     await this.#postings.copy(
-      postings.map(({ feed, key, names, isRival, blocker, features }, at) => [
+      postings.map(({ feed, key, fields, isRival, blocker, features }, at) => [
         first + at,
         feed,
         key,
-        JSON.stringify(names),
+        fields,
         isRival,
         blocker ?? null,
         JSON.stringify(features),
@@ -222,11 +228,12 @@ export class JobMatching {
     const first = this.#jobCount;
     this.#jobCount += jobs.length;
     await this.#jobs.copy(
-      jobs.map(({ siteJobId: id, url, fields, isSecret, features }, at) => [
+      jobs.map(({ siteJobId: id, url, fields, types, isSecret, features }, at) => [
         first + at,
         id,
         url ?? null,
         fields,
+        types === undefined ? null : JSON.stringify(types),
         isSecret,
         features.owner ?? null,
         JSON.stringify(features),
@@ -490,7 +497,7 @@ export class JobMatching {
   /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */
   async sureAfter(after: number): Promise<{ readonly matches: SureMatch[]; readonly last: number }> {
     const rows = await this.session.query(
-      `select v.posting, p.key, p.names, j.id, j.url, j.fields
+      `select v.posting, p.key, p.fields as sent, j.id, j.url, j.fields, j.types
        from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_job j on j.id = v.job_id
        where v.verdict = 'sure' and v.posting > $1 order by v.posting limit ${FETCHED_JOBS}`,
       [after],
@@ -499,8 +506,9 @@ export class JobMatching {
       key: postingKey(row.key),
       siteJobId: siteJobId(row.id),
       url: row.url ?? undefined,
-      names: JSON.parse(row.names),
+      sent: row.sent,
       fields: row.fields,
+      types: row.types === null ? undefined : JSON.parse(row.types),
     }));
     return { matches, last: rows.at(-1)?.posting ?? after };
   }

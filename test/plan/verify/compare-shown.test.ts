@@ -1,7 +1,8 @@
 // What a job shows now, compared with what the site accepted for it: rewritten values are the same, others are changed.
 import { describe, expect, it } from 'vitest';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
-import { compareShown } from '../../../src/plan/verify/compare-shown.ts';
+import { compareShown, type JobNow } from '../../../src/plan/verify/compare-shown.ts';
+import type { Fields } from '../../../src/posting/posting.ts';
 
 const STATES = new Map([
   ['Texas', 'Texas'],
@@ -10,11 +11,15 @@ const STATES = new Map([
 ]);
 const rules = (learnt: LearntRewrites = new Map(), only?: ReadonlySet<string>) => ({
   learnt,
+  referenceField: 'number',
   stateField: 'location-state',
   stateOf: (text: string) => STATES.get(text),
   only,
 });
 const knows = (...rewrites: readonly LearntRewrite[]): LearntRewrites => new Map([['title', rewrites]]);
+/** Nothing is known of what the site showed after the last write. */
+const before = (fields: Fields) => ({ fields, forms: undefined });
+const shownAs = (fields: Fields): JobNow => ({ fields, isWhole: true });
 const EXACT: LearntRewrite = { kind: 'exact', detail: '', seen: 16 };
 const OTHER: LearntRewrite = { kind: 'other', detail: '', seen: 16 };
 
@@ -39,7 +44,7 @@ describe('a title', () => {
     ['on a site that shows some exactly', 'Nurse', 'Painter', knows(EXACT, OTHER), 'changed'],
   ])('%s', (_, accepted, shown, learnt, expected) => {
     const fields: Record<string, string> = shown === undefined ? {} : { title: shown };
-    const { changed, hidden } = compareShown({ title: accepted }, fields, rules(learnt));
+    const { changed, hidden } = compareShown(before({ title: accepted }), shownAs(fields), rules(learnt));
     expect(changed).toEqual(expected === 'changed' ? ['title'] : []);
     expect(hidden).toEqual(expected === 'hidden' ? ['title'] : []);
   });
@@ -47,17 +52,24 @@ describe('a title', () => {
 
 it('a state is the same in every spelling', () => {
   const accepted = { 'location-state': 'Texas' };
-  expect(compareShown(accepted, { 'location-state': 'TX' }, rules()).changed).toEqual([]);
-  expect(compareShown(accepted, { 'location-state': 'Ohio' }, rules()).changed).toEqual(['location-state']);
+  expect(compareShown(before(accepted), shownAs({ 'location-state': 'TX' }), rules()).changed).toEqual([]);
+  expect(compareShown(before(accepted), shownAs({ 'location-state': 'Ohio' }), rules()).changed).toEqual([
+    'location-state',
+  ]);
 });
 
 it('names with - and _ are the same, and further fields of the job do not count', () => {
   const shown = { location_city: 'Salem', views: '7' };
-  expect(compareShown({ 'location-city': 'Salem' }, shown, rules())).toEqual({ changed: [], hidden: [] });
+  const found = compareShown(before({ 'location-city': 'Salem' }), shownAs(shown), rules());
+  expect(found).toEqual({ changed: [], hidden: [], unknown: [] });
 });
 
 it('compares only the given fields', () => {
   const only = rules(undefined, new Set(['title']));
-  const found = compareShown({ title: 'a', description: 'b', number: '1' }, { title: 'x', description: 'y' }, only);
-  expect(found).toEqual({ changed: ['title'], hidden: [] });
+  const found = compareShown(
+    before({ title: 'a', description: 'b', number: '1' }),
+    shownAs({ title: 'x', description: 'y' }),
+    only,
+  );
+  expect(found).toEqual({ changed: ['title'], hidden: [], unknown: [] });
 });
