@@ -56,8 +56,8 @@ export interface AdoptedContent {
   readonly fields: Fields;
   /** Fields of the job that differ, or may differ, from the desired ones; the next update sets them. */
   readonly uncertain: readonly string[];
-  /** What the site is known to show of the fields. */
-  readonly forms: ShownForms;
+  /** What the site is known to show of the fields; absent: nothing. */
+  readonly forms?: ShownForms;
 }
 
 /** One attempt and its result, with the exchange to record; `undefined` if nothing was sent. */

@@ -17,7 +17,7 @@ export interface JobReplacement {
   readonly url: string | undefined;
   /** Those fields of the posting that the job shows: the next update sends whatever differs. */
   readonly shown: Fields;
-  readonly forms: ShownForms;
+  readonly forms?: ShownForms;
 }
 
 /**

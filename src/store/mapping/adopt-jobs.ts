@@ -28,7 +28,7 @@ export interface Adoption {
    * update sends whatever differs.
    */
   readonly shown: Fields;
-  readonly forms: ShownForms;
+  readonly forms?: ShownForms;
 }
 
 export interface RefusedAdoption {

@@ -1,6 +1,7 @@
 // What a job shows now, compared with what the site accepted for it: rewritten values are the same, others are changed.
 import { describe, expect, it } from 'vitest';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
+import { formsAfter } from '../../../src/plan/shown-forms.ts';
 import { compareShown, type JobNow } from '../../../src/plan/verify/compare-shown.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 
@@ -21,6 +22,7 @@ const knows = (...rewrites: readonly LearntRewrite[]): LearntRewrites => new Map
 const before = (fields: Fields) => ({ fields, forms: undefined });
 const shownAs = (fields: Fields): JobNow => ({ fields, isWhole: true });
 const EXACT: LearntRewrite = { kind: 'exact', detail: '', seen: 16 };
+const EXACTLY: LearntRewrites = new Map([['number', [EXACT]]]);
 const OTHER: LearntRewrite = { kind: 'other', detail: '', seen: 16 };
 
 describe('a title', () => {
@@ -72,4 +74,63 @@ it('compares only the given fields', () => {
     only,
   );
   expect(found).toEqual({ changed: ['title'], hidden: [], unknown: [] });
+});
+
+describe('once it is known what the site showed after the last write', () => {
+  const fields = { title: 'Driver (CDL-A)' };
+  const forms = (shown: Fields, isWhole = true) =>
+    formsAfter(
+      { accepted: fields, sent: new Set(['title']), known: undefined },
+      { fields: shown, kept: shown, types: undefined, isWhole },
+    );
+  const asSent = forms(fields);
+  const rewritten = forms({ title: 'Driver (Cdl A)' });
+  const left = forms({});
+
+  it.each<[string, ReturnType<typeof forms>, Partial<JobNow>, LearntRewrites, 'same' | 'changed' | 'hidden']>([
+    ['what it showed then', rewritten, { fields: { title: 'Driver (Cdl A)' } }, new Map(), 'same'],
+    ['what was sent', rewritten, { fields }, new Map(), 'same'],
+    ['another value', rewritten, { fields: { title: 'Driver' } }, new Map(), 'changed'],
+    ['another case', rewritten, { fields: { title: 'DRIVER (CDL A)' } }, new Map(), 'changed'],
+    ['another value, of no value alike', rewritten, { fields: { title: 'Driver' } }, knows(OTHER), 'changed'],
+    [
+      'what it showed then, of no value alike',
+      rewritten,
+      { fields: { title: 'Driver (Cdl A)' } },
+      knows(OTHER),
+      'same',
+    ],
+    [
+      'another case, though it showed it as sent',
+      asSent,
+      { fields: { title: 'DRIVER (CDL-A)' } },
+      new Map(),
+      'changed',
+    ],
+    ['a beginning, though it showed it as sent', asSent, { fields: { title: 'Driver (CDL' } }, new Map(), 'changed'],
+    ['other white space', asSent, { fields: { title: ' Driver  (CDL-A)' } }, new Map(), 'same'],
+    ['nothing', asSent, { fields: {} }, new Map(), 'changed'],
+    ['nothing in a list', asSent, { fields: {}, isWhole: false }, new Map(), 'hidden'],
+    ['nil in a list', asSent, { fields: {}, isWhole: false, types: { title: 'nil' } }, new Map(), 'changed'],
+    ['nothing, as then', left, { fields: {} }, new Map(), 'hidden'],
+    ['a value, though it showed none', left, { fields: { title: 'DRIVER (CDL-A)' } }, new Map(), 'same'],
+  ])('%s', (_, known, shown, learnt, expected) => {
+    const job = { fields: {}, isWhole: true, ...shown };
+    const { changed, hidden, unknown } = compareShown({ fields, forms: known }, job, rules(learnt));
+    expect(changed).toEqual(expected === 'changed' ? ['title'] : []);
+    expect(hidden).toEqual(expected === 'hidden' ? ['title'] : []);
+    expect(unknown).toEqual([]);
+  });
+});
+
+it('a field of which no value is alike can be compared once it was sent again', () => {
+  const found = compareShown(before({ title: 'Nurse' }), shownAs({ title: 'Painter' }), rules(knows(OTHER)));
+  expect(found).toEqual({ changed: [], hidden: ['title'], unknown: ['title'] });
+});
+
+it('a reference is a number only if the site says so', () => {
+  const accepted = before({ number: '1.10' });
+  expect(compareShown(accepted, shownAs({ number: '1.1' }), rules(EXACTLY)).changed).toEqual(['number']);
+  const typed: JobNow = { fields: { number: '1.1' }, types: { number: 'number' }, isWhole: true };
+  expect(compareShown(accepted, typed, rules(EXACTLY)).changed).toEqual([]);
 });
