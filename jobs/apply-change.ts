@@ -5,7 +5,7 @@ import { confirmOwn } from '../src/apply/confirm-own.ts';
 import { confirmRefused } from '../src/apply/confirm-refused.ts';
 import { extendDeadline } from '../src/apply/extend-deadline.ts';
 import { keepSiteValues } from '../src/apply/keep-site-values.ts';
-import { formsAfterAnswer, noteAfterRepair } from '../src/apply/note-shown.ts';
+import { formsAfterAnswer, noteAfterUpdate } from '../src/apply/note-shown.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
@@ -79,7 +79,7 @@ async function conclude(
   crossStep('outcome-committed');
   if (recordedAs === 'recorded') {
     await learnRewrites(attempt, exchange.outcome, siteContext);
-    if (result.kind === 'updated') await noteAfterRepair(attempt, siteContext, signal);
+    if (result.kind === 'updated') await noteAfterUpdate(attempt, forms, siteContext, signal);
   }
   report(siteContext, attempt, exchange, recordedAs);
   if (!stopsFirst) await update(attempt, exchange, siteContext, signal);

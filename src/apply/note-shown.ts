@@ -1,5 +1,6 @@
 // Notes what a site shows of a job after a write of ours that it accepted: the site's form of our values.
-import { type AcceptedWrite, formsAfter, type ShownForms } from '../plan/shown-forms.ts';
+import { type AcceptedWrite, formsAfter, readForms, type ShownForms } from '../plan/shown-forms.ts';
+import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { noteForms } from '../store/change/note-forms.ts';
@@ -23,13 +24,19 @@ export function formsAfterAnswer(attempt: Attempt, { outcome, siteJob }: Exchang
 }
 
 /**
- * Reads the job once after an update that was to set again what was found different: only this tells what the site makes of the
- * values from what a person makes of them. If the site does not show the job, or a newer version is sent meanwhile, nothing is noted.
+ * Reads the job once after an accepted update, if what the site makes of its values is not known otherwise: later, it could not be told
+ * from what a person makes of them. If the site does not show the job, or a newer version is sent meanwhile, nothing is noted.
  */
-export async function noteAfterRepair(attempt: Attempt, siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+export async function noteAfterUpdate(
+  attempt: Attempt,
+  known: ShownForms,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
   const { request, accepted, forms } = attempt;
-  if (request.kind !== 'update' || accepted === undefined || attempt.isRepair !== true) return;
+  if (request.kind !== 'update' || accepted === undefined) return;
   try {
+    if (!(await mustRead(attempt, request.fields, known, siteContext))) return;
     const siteJob = await showJob(siteContext, request.siteJobId, signal);
     if (siteJob === undefined) return;
     const write: AcceptedWrite = {
@@ -41,9 +48,25 @@ export async function noteAfterRepair(attempt: Attempt, siteContext: SiteContext
   } catch (error) {
     siteContext.log.warn(
       { err: error, site: siteContext.site, siteJobId: request.siteJobId },
-      'what the site shows after a repair not noted',
+      'what the site shows after an update not noted',
     );
   }
+}
+
+/** Always after a repair, as a site may answer with what it was sent; otherwise if it rewrites what was sent and did not show it. */
+async function mustRead(
+  attempt: Attempt,
+  sent: Fields,
+  known: ShownForms,
+  { rewrites }: SiteContext,
+): Promise<boolean> {
+  if (attempt.isRepair === true) return true;
+  const [before, now] = [readForms(attempt.forms), readForms(known)];
+  for (const [name, value] of Object.entries(sent)) {
+    if (value === '' || now(name).kind !== 'unknown') continue;
+    if (before(name).kind === 'rewritten' || (await rewrites.isRewritten(name))) return true;
+  }
+  return false;
 }
 
 const answered = (siteJob: SiteJob, isWhole: boolean) => ({

@@ -1,5 +1,6 @@
 // What a site shows after our own accepted writes is its form of our values: nothing is found or sent because of it, and every edit by
 // hand is found.
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -128,7 +129,7 @@ describe.each([
   ['shows the job', true],
   ['shows nothing', false],
 ])('a site whose answer to an update %s', (_, showsUpdates) => {
-  it('is set right at most once more after its jobs were updated, and then compared', async () => {
+  it('is compared with what it shows after its jobs were updated', async () => {
     const list = postings(6);
     await mirrored(list);
     site.showsUpdates = showsUpdates;
@@ -139,12 +140,8 @@ describe.each([
       'category-name': 'Farming and fishing',
     }));
     expect(await pull(updated)).toMatchObject({ updated: 6 });
-    site.asked.splice(0);
-    const first = await verify('--repair');
-    if (showsUpdates) expect(first.found).toEqual([]);
-    await mirror.sync();
-    const sent = writes();
-    expect(sent).toHaveLength(first.found.length);
+    const shows = site.asked.splice(0).filter((line) => line.startsWith('GET'));
+    expect(shows).toHaveLength(showsUpdates ? 0 : 6);
     for (let round = 0; round < 2; round++) {
       expect((await verify('--repair')).found).toEqual([]);
       await mirror.sync();
@@ -213,20 +210,32 @@ it('after a lost database all jobs are adopted, and nothing is sent', async () =
   expect((await verify()).found).toEqual(['changed p1']);
 });
 
-it('a recovered feed sends nothing again', async () => {
+it('a feed that is recovered sends only what the database had lost, once', async () => {
   await mirrored(postings(10));
-  await rows('delete from mapping where site_job_id = (select min(site_job_id) from mapping)');
-  await rows('update document set shown = null');
+  const [lost] = await rows(`delete from mapping where key = 'p3' returning site_job_id as id`);
+  await rows(`delete from document where key = 'p3'`);
+  await run('recover', 'acme', '--yes');
+  await mirror.sync();
+  // Its title, text and category are not what the site makes of other values in a way that could be told.
+  expect(writes()).toEqual([`PUT /jobs/${lost?.id}.xml`]);
   for (let round = 0; round < 2; round++) {
     await run('recover', 'acme', '--yes');
     await mirror.sync();
+    expect(writes()).toEqual([]);
   }
-  const sent = writes();
-  expect(sent).toEqual([...new Set(sent)]);
-  site.asked.splice(0);
+  expect(await verify()).toMatchObject({ counts: { same: 10, hidden: {} }, found: [] });
+});
+
+it('a feed that is recovered from a backup sends nothing', async () => {
+  await mirrored(postings(10));
+  const file = join(mirror.folder, 'backup');
+  expect(await run('backup', file)).toMatchObject({ status: 0 });
+  expect(await run('restore', file, '--replace', '--yes')).toMatchObject({ status: 0 });
   await run('recover', 'acme', '--yes');
   await mirror.sync();
   expect(writes()).toEqual([]);
+  const edited = await editByHand();
+  expect((await verify()).found).toEqual(edited);
 });
 
 describe('a field that is left to a site that clears what an update omits', () => {
