@@ -1,4 +1,5 @@
 // Notes what a site shows of a job after a write of ours that it accepted: the site's form of our values.
+import { fieldOf } from '../plan/same-value.ts';
 import { type AcceptedWrite, formsAfter, readForms, type ShownForms } from '../plan/shown-forms.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -18,7 +19,7 @@ export function formsAfterAnswer(attempt: Attempt, { outcome, siteJob }: Exchang
   if (outcome.kind !== 'created') return undefined;
   const answer = answered(outcome.siteJob, true);
   const isShown = Object.entries(accepted.fields).some(
-    ([name, value]) => value !== '' && Object.hasOwn(answer.fields, name),
+    ([name, value]) => value !== '' && fieldOf(answer.fields, name) !== undefined,
   );
   return formsAfter({ ...write, known: undefined }, isShown ? answer : undefined);
 }

@@ -111,7 +111,7 @@ export function formsAfter(
     }
     const kind = isSame
       ? undefined
-      : formOf(says, { isSeen, isSecret: says !== keptOf(answer, name), value: former?.[name] });
+      : formOf(says, { isSeen, isSecret: says !== keptOf(answer, name), value: former && fieldOf(former, name) });
     if (kind !== 'unknown') isAnyKnown = true;
     if (kind !== undefined) add(entryOf(kind, name, says));
   }
