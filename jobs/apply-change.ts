@@ -6,6 +6,7 @@ import { confirmRefused } from '../src/apply/confirm-refused.ts';
 import { confirmRejected } from '../src/apply/confirm-rejected.ts';
 import { extendDeadline } from '../src/apply/extend-deadline.ts';
 import { keepSiteValues } from '../src/apply/keep-site-values.ts';
+import { formsAfterAnswer, noteAfterUpdate } from '../src/apply/note-shown.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
@@ -15,7 +16,7 @@ import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
 import type { Attempt } from '../src/store/change/attempt.ts';
-import type { ExchangeRecord, Recorded, Result } from '../src/store/change/attempt-outcome.ts';
+import type { AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt-outcome.ts';
 import { learntRewrites } from '../src/store/site/value-rewrites.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 
@@ -74,10 +75,15 @@ async function conclude(
   const { kind } = exchange.outcome;
   const stopsFirst = kind === 'unauthorized' || kind === 'throttled' || kind === 'set_up';
   if (stopsFirst) await update(attempt, exchange, siteContext, signal);
-  const recorded = await recordOutcome(siteContext, { attempt, result, record: recordOf(exchange) }, signal);
-  const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, attempt, result, signal) : recorded;
+  const forms = wentWell(exchange.outcome) ? formsAfterAnswer(attempt, exchange) : undefined;
+  const concluded = { attempt, result, record: recordOf(exchange), forms };
+  const recorded = await recordOutcome(siteContext, concluded, signal);
+  const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, concluded, signal) : recorded;
   crossStep('outcome-committed');
-  if (recordedAs === 'recorded') await learnRewrites(attempt, exchange.outcome, siteContext);
+  if (recordedAs === 'recorded') {
+    await learnRewrites(attempt, exchange.outcome, siteContext);
+    if (result.kind === 'updated') await noteAfterUpdate(attempt, forms, siteContext, signal);
+  }
   report(siteContext, attempt, exchange, recordedAs);
   if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
 }
@@ -110,12 +116,8 @@ async function update(
 /**
  * Another posting already has the ID of the new job: the site is asked to show the job, which tells whose it is now.
  */
-async function askWhose(
-  siteContext: SiteContext,
-  attempt: Attempt,
-  result: Result,
-  signal: AbortSignal,
-): Promise<Recorded> {
+async function askWhose(siteContext: SiteContext, concluded: AttemptOutcome, signal: AbortSignal): Promise<Recorded> {
+  const { result } = concluded;
   if (result.kind !== 'created' || result.evidence === undefined) return 'disputed';
   siteContext.rateLimiter.spend();
   const shown = await siteContext.client.show(result.siteJobId, signal).catch((error) => {
@@ -123,7 +125,7 @@ async function askWhose(
     return undefined;
   });
   const evidence = { ...result.evidence, shown: shown && toCompare(shown).fields, asked: true };
-  return recordOutcome(siteContext, { attempt, result: { ...result, evidence }, record: undefined }, signal);
+  return recordOutcome(siteContext, { ...concluded, result: { ...result, evidence }, record: undefined }, signal);
 }
 
 /** A change that cannot even be encoded gets an outcome too, so it ends in review instead of being retried forever. */

@@ -34,7 +34,7 @@ export async function decideDoubts(
       continue;
     }
     taken.add(chosen.siteJobId);
-    const content = contentOf(open.fields, toCompare(chosen).fields, chosen.fields);
+    const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, matching);
     const adopted = await adoptDoubt(
       siteContext.db,
       open.doubt,

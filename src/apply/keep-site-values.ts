@@ -1,7 +1,9 @@
 // Before an update of a site that clears what an update omits, reads the fields that are left to the site, to send them along.
 import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
+import { isEverShown, type LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-value.ts';
-import { compareShown } from '../plan/verify/compare-shown.ts';
+import { readForms } from '../plan/shown-forms.ts';
+import { type AcceptedFields, compareShown } from '../plan/verify/compare-shown.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -19,11 +21,12 @@ export type KeptRequest =
  * Returns the request to send. One more GET for each update, only for such a site and a feed with `create_only_fields`. A change
  * that somebody makes on the site between the two requests is lost. A job that shows another posting's reference is left alone.
  *
- * | of a field that is left to the site, the job shows | sent                                 |
- * | -------------------------------------------------- | ------------------------------------ |
- * | what was last sent, or a rewriting of it           | what was last sent                   |
- * | another value                                      | that value                           |
- * | nothing                                            | what was last sent; nothing if never |
+ * | of a field that is left to the site, the job shows           | sent                                 |
+ * | ------------------------------------------------------------ | ------------------------------------ |
+ * | what was last sent, or what the site makes of it             | what was last sent                   |
+ * | another value                                                | that value                           |
+ * | nothing, but it has shown a value, or the site shows others' | nothing: a person has emptied it     |
+ * | nothing, and the site is not known to show the field         | what was last sent; nothing if never |
  */
 export async function keepSiteValues(
   attempt: Attempt,
@@ -52,23 +55,27 @@ export async function keepSiteValues(
   if (siteJob === undefined) return notSent({ kind: 'gone' });
   const foreign = await tellForeign(siteJob, attempt, siteContext);
   if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
-  const shown = toCompare(siteJob).fields;
-  const kept = keptValues(createOnly, before ?? {}, shown, await learntRewrites(siteContext.db, siteContext.site));
+  const learnt = await learntRewrites(siteContext.db, siteContext.site);
+  const kept = keptValues(createOnly, { fields: before ?? {}, forms: attempt.forms }, toCompare(siteJob), learnt);
   return { kind: 'request', request: { ...request, fields: { ...request.fields, ...kept } } };
 }
 
 function keptValues(
   createOnly: NonNullable<CreateOnlyFields>,
-  before: Fields,
-  shown: Fields,
-  learnt: Awaited<ReturnType<typeof learntRewrites>>,
+  { fields: before, forms }: AcceptedFields,
+  job: Pick<SiteJob, 'fields' | 'types'>,
+  learnt: LearntRewrites,
 ): Fields {
   const sent = Object.fromEntries(Object.entries(before).filter(([name]) => createOnly.has(name)));
-  const rules = { learnt, stateField: '', stateOf: () => undefined, only: undefined };
-  const changed = new Set(compareShown(sent, shown, rules).changed);
+  const rules = { learnt, referenceField: undefined, stateField: '', stateOf: () => undefined, only: undefined };
+  const changed = new Set(compareShown({ fields: sent, forms }, { ...job, isWhole: true }, rules).changed);
+  const formOf = readForms(forms);
+  const isEmptied = (name: string): boolean =>
+    fieldOf(job.fields, name) === undefined && formOf(name).kind === 'unknown' && isEverShown(learnt, name);
   return Object.fromEntries(
     [...createOnly].flatMap((name) => {
-      const own = Object.hasOwn(sent, name) && !changed.has(name) ? sent[name] : fieldOf(shown, name);
+      const isOurs = Object.hasOwn(sent, name) && !changed.has(name) && !isEmptied(name);
+      const own = isOurs ? sent[name] : fieldOf(job.fields, name);
       return own === undefined ? [] : [[name, own]];
     }),
   );

@@ -1,5 +1,11 @@
 // Learns from accepted creates how a site rewrites values; stores only new knowledge.
-import { type LearntRewrites, MANY_OBSERVATIONS, type Observation, observe } from '../plan/observe-values.ts';
+import {
+  type LearntRewrites,
+  MANY_OBSERVATIONS,
+  type Observation,
+  observe,
+  type RewriteKind,
+} from '../plan/observe-values.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
@@ -11,20 +17,32 @@ const MOST_COUNTED = 2_000;
 
 export interface RewriteLearner {
   /** Learns from a job that is certainly the one that was sent. Rejects only if the database is unreachable. */
-  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields'>): Promise<void>;
+  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields' | 'types'>): Promise<void>;
+  /** Whether the site has shown this field of any job with another value than was sent, other than in its white space. */
+  isRewritten(field: string): Promise<boolean>;
 }
+
+const WHITE_SPACE: ReadonlySet<RewriteKind> = new Set(['exact', 'line_ends', 'trimmed', 'white_space']);
 
 export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
   let known: Promise<Map<string, number>> | undefined;
   const counts = new Map<string, number>();
+  const read = (): Promise<Map<string, number>> => {
+    known ??= learntRewrites(db, site).then(countsOf);
+    return known.catch((error) => {
+      known = undefined;
+      throw error;
+    });
+  };
   return {
+    async isRewritten(field) {
+      const own = `${field.replaceAll('_', '-')} `;
+      const kinds = [...(await read()).keys()].filter((name) => name.startsWith(own));
+      return kinds.some((name) => !WHITE_SPACE.has(name.slice(own.length).split(' ')[0] as RewriteKind));
+    },
     async learn(sent, shown) {
-      known ??= learntRewrites(db, site).then(countsOf);
-      const before = await known.catch((error) => {
-        known = undefined;
-        throw error;
-      });
-      const news = observe(sent, toCompare(shown).fields, shown.fields).flatMap((observation) => {
+      const before = await read();
+      const news = observe(sent, toCompare(shown).fields, shown.fields, shown.types).flatMap((observation) => {
         const name = nameOf(observation.field, observation);
         const seen = (counts.get(name) ?? 0) + 1;
         if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];

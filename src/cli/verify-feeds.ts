@@ -199,6 +199,7 @@ function subjectOf(
     rateLimiter,
     signal,
     keepsDrift: options.repair === true,
+    makesKnown: options.repair === true,
     onProgress,
     async onFinding(finding: Finding) {
       progress.clear();

@@ -1,6 +1,7 @@
 // Compares a create in doubt with the site's jobs to find those that it may have created.
 import type { Fields } from '../posting/posting.ts';
 import { isRewriting, isShownExactly, type LearntRewrites, rewritings } from './observe-values.ts';
+import { meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
 import {
   bareForm,
   compareReferences,
@@ -10,6 +11,7 @@ import {
   referenceForm,
   withoutOmission,
 } from './same-value.ts';
+import { formsAfter, type ShownForms } from './shown-forms.ts';
 
 /** A create whose outcome is unknown: what was sent, and the window in which the site may have created the job. */
 export interface DoubtfulCreate {
@@ -115,7 +117,9 @@ type Comparison = 'same' | 'other' | 'unknown';
 function compareField(sent: Fields, shown: Fields, name: string, learnt: LearntRewrites): Comparison {
   const [value, says] = [fieldOf(sent, name), fieldOf(shown, name)];
   if (value === undefined || says === undefined) return 'unknown';
-  return compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says) ? 'same' : 'other';
+  const isSame =
+    meansTheSame(value, says) || compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says);
+  return isSame ? 'same' : 'other';
 }
 
 /** Whether any field that was sent is shown with another value, or is not shown. */
@@ -161,20 +165,57 @@ export const beginningsOf = (clue: string): string[] =>
 /** The content of a site job that a posting adopts. */
 export interface TakenContent {
   readonly fields: Fields;
-  /** Fields that the job shows with different text, or not at all. */
+  /** Fields that the job shows with another value than was sent, or not at all. */
   readonly uncertain: readonly string[];
+  readonly forms: ShownForms;
+}
+
+/** A job that is shown. */
+export interface TakenJob {
+  /** To compare. */
+  readonly fields: Fields;
+  readonly types?: StatedTypes;
+  /** The same fields in the form that may be stored. */
+  readonly kept: Fields;
 }
 
 /**
- * @param shown the job's fields as shown; `undefined`: the site could not be queried, so every field is uncertain.
- * @param kept the same fields in the form that may be stored, if that differs.
+ * | the job shows                             | the field has  | sent again |
+ * | ----------------------------------------- | -------------- | ---------- |
+ * | what was sent, by its meaning             | what was sent  | no         |
+ * | what the site is known to make of it      | what was sent  | no         |
+ * | another value                             | what is shown  | yes        |
+ * | nothing, or the site could not be queried | what was sent  | yes        |
+ * @param shown `undefined`: the site could not be queried.
  */
-export function contentOf(sent: Fields, shown: Fields | undefined, kept = shown): TakenContent {
-  const says = (name: string): string | undefined => (shown === undefined ? undefined : fieldOf(shown, name));
-  const keep = (name: string, value: string): string =>
-    says(name) === value ? value : ((kept === undefined ? undefined : fieldOf(kept, name)) ?? value);
-  return {
-    fields: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, keep(name, value)])),
-    uncertain: Object.entries(sent).flatMap(([name, value]) => (says(name) === value ? [] : name)),
-  };
+export function contentOf(
+  sent: Fields,
+  shown: TakenJob | undefined,
+  {
+    learnt = NOTHING_LEARNT,
+    referenceField,
+  }: Pick<MatchOptions, 'learnt'> & Partial<Pick<MatchOptions, 'referenceField'>> = {},
+): TakenContent {
+  if (shown === undefined) return { fields: sent, uncertain: Object.keys(sent), forms: undefined };
+  const uncertain = Object.entries(sent).flatMap(([name, value]) => {
+    const says = fieldOf(shown.fields, name);
+    const type = typeOf(shown.types, name) ?? (name === referenceField ? 'text' : undefined);
+    const isSame = meansTheSame(value, says, type) || (says !== undefined && isRewriting(learnt, name, value, says));
+    return isSame ? [] : [name];
+  });
+  const differing = new Set(uncertain);
+  const fields = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [
+      name,
+      (differing.has(name) ? fieldOf(shown.kept, name) : value) ?? value,
+    ]),
+  );
+  return { fields, uncertain, forms: formsOfTaken(fields, shown) };
 }
+
+/** What the site is known to show of fields that were taken from a job. */
+export const formsOfTaken = (fields: Fields, { types, ...shown }: TakenJob): ShownForms =>
+  formsAfter(
+    { accepted: fields, sent: new Set(Object.keys(fields)), known: undefined },
+    { ...shown, types, isWhole: false },
+  );

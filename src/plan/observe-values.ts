@@ -1,6 +1,7 @@
 // Learns how a site rewrites values by comparing sent and shown ones, and predicts what it would make of others.
 import { decodeHtmlEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
+import { meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
 import { fieldOf, foldSpace } from './same-value.ts';
 
 /** How a sent value becomes the shown one. `cut` and `padded` carry a length, `prefixed` and `suffixed` a text. */
@@ -68,6 +69,7 @@ const PLAIN_REWRITERS: readonly (readonly [RewriteKind, Rewriter])[] = [
   ['decoded', decodeHtmlEntities],
 ];
 const REWRITERS: ReadonlyMap<RewriteKind, Rewriter> = new Map(PLAIN_REWRITERS);
+const IS_PLAIN: ReadonlySet<RewriteKind> = new Set<RewriteKind>(['exact', ...REWRITERS.keys()]);
 const LITERAL: ReadonlySet<RewriteKind> = new Set(['exact', 'line_ends', 'trimmed']);
 
 /** The first rewrite that explains the shown value. */
@@ -126,11 +128,13 @@ function explains(rewrite: Rewrite, sent: string, shown: string): boolean {
  * Compares what was sent with what one job shows. Fields that it does not show are skipped.
  * @param kept the shown fields in the form that may be stored: an addition that may not be stored is ignored.
  */
-export function observe(sent: Fields, shown: Fields, kept = shown): Observation[] {
+export function observe(sent: Fields, shown: Fields, kept = shown, types?: StatedTypes): Observation[] {
   return Object.entries(sent).flatMap(([field, value]) => {
     const says = fieldOf(shown, field);
     if (says === undefined || Math.max(says.length, value.length) > MAX_OBSERVED_LENGTH) return [];
     const rewrite = explainValue(value, says);
+    // A number or a time in another form says nothing about other values.
+    if (!IS_PLAIN.has(rewrite.kind) && meansTheSame(value, says, typeOf(types, field))) return [];
     const isAddition = rewrite.kind === 'prefixed' || rewrite.kind === 'suffixed';
     if (isAddition && fieldOf(kept, field) !== says) return [];
     return [{ field: field.replaceAll('_', '-'), ...rewrite }];
@@ -151,6 +155,9 @@ export function isShownExactly(learnt: LearntRewrites, field: string): boolean {
   const known = of(learnt, field);
   return known.length === 1 && known.every(({ kind, seen }) => kind === 'exact' && seen >= MANY_OBSERVATIONS);
 }
+
+/** Whether the site has shown this field of any job. */
+export const isEverShown = (learnt: LearntRewrites, field: string): boolean => of(learnt, field).length > 0;
 
 /** Whether the site has always shown this field with another value than was sent, in no way that can be predicted. */
 export function isShownUnpredictably(learnt: LearntRewrites, field: string): boolean {

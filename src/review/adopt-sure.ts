@@ -2,7 +2,7 @@
 import { compareJob } from '../plan/adopt/compare-job.ts';
 import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
 import { LEAST_SCORE } from '../plan/adopt/judge-candidates.ts';
-import { contentOf } from '../plan/match-doubt.ts';
+import { contentOf, formsOfTaken, type MatchOptions, type TakenJob } from '../plan/match-doubt.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
@@ -11,7 +11,7 @@ import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import { ownerOfReference } from '../store/change/candidate-owners.ts';
-import { adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
+import { type Adoption, adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
 import { ownerByTitledId } from '../store/mapping/titled-id.ts';
 import { databaseTime } from '../store/site/site-search.ts';
@@ -35,9 +35,11 @@ interface SureAdoption {
  */
 export async function adoptSure(
   matching: JobMatching,
-  { feed, site, address, policy, signal, onProgress }: AdoptSubject,
+  subject: AdoptSubject,
   { actor, since, checkLock, only = () => true }: SureAdoption,
 ): Promise<{ readonly adopted: number; readonly refused: readonly RefusedAdoption[] }> {
+  const { db, feed, site, address, policy, signal, onProgress } = subject;
+  const rules = await adoptRules(db, subject);
   const refused: RefusedAdoption[] = [];
   let adopted = 0;
   for (let after = -1; ; ) {
@@ -48,7 +50,13 @@ export async function adoptSure(
     after = last;
     const chosen = matches.filter(only);
     if (chosen.length === 0) continue;
-    const adoptions = chosen.map(({ names, fields, ...match }) => ({ ...match, shown: shownOf(names, fields) }));
+    const adoptions = chosen.map(({ key, siteJobId, url, sent, fields, types }) => ({
+      key,
+      siteJobId,
+      url,
+      // A job that shows the token is not certain.
+      ...takenOf(sent, { fields, types, kept: fields }, rules),
+    }));
     const left = await adoptJobs(matching.session, { feed, site, address, actor, since, policy }, adoptions);
     crossStep('jobs-adopted');
     refused.push(...left);
@@ -56,15 +64,6 @@ export async function adoptSure(
     onProgress?.({ what: 'adopted', done: adopted });
   }
 }
-
-/** The fields of these names, as the job shows them. */
-const shownOf = (names: readonly string[], fields: Fields): Fields =>
-  Object.fromEntries(
-    names.flatMap((name): [string, string][] => {
-      const value = fieldOf(fields, name);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 
 export type AdoptOneEnd =
   | { readonly kind: 'adopted'; readonly score: number; readonly reasons: readonly string[] }
@@ -136,7 +135,8 @@ export async function adoptNamed(
     return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
   const session = await db.session();
   try {
-    const adoption = { key, siteJobId, url: shown.url, shown: keptOf(found.fields, shown) };
+    const taken = takenOf(found.fields, { ...toCompare(shown), kept: shown.fields }, await adoptRules(db, subject));
+    const adoption = { key, siteJobId, url: shown.url, ...taken };
     const adoptionSubject = { feed, site, address, actor, since, policy, detail: { anyway } };
     const [refused] = await adoptJobs(session, adoptionSubject, [adoption]);
     if (refused !== undefined) return refuse(refused.message);
@@ -165,9 +165,14 @@ async function ownerOfShown(
   return ownerOfReference(db, { feed, key, site }, referenceField, reference);
 }
 
-/** What the job shows of the posting's fields, in the form that may be stored. */
-export function keptOf(fields: Fields, shown: SiteJob): Fields {
-  const { fields: kept, uncertain } = contentOf(fields, toCompare(shown).fields, shown.fields);
-  const hidden = new Set(uncertain.filter((name) => fieldOf(shown.fields, name) === undefined));
-  return Object.fromEntries(Object.entries(kept).filter(([name]) => !hidden.has(name)));
+/** What a posting takes from a job that it adopts: those of its fields that the job shows. */
+export function takenOf(
+  sent: Fields,
+  job: TakenJob,
+  matching: Pick<MatchOptions, 'learnt' | 'referenceField'>,
+): Pick<Adoption, 'shown' | 'forms'> {
+  const { fields, uncertain } = contentOf(sent, job, matching);
+  const hidden = new Set(uncertain.filter((name) => fieldOf(job.fields, name) === undefined));
+  const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.has(name)));
+  return { shown, forms: formsOfTaken(shown, job) };
 }

@@ -213,7 +213,7 @@ function within(
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.accepted.fields;
-  const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
+  const content = contentOf(sent, shown && { ...toCompare(shown), kept: shown.fields }, matching);
   const isOthers = (older: Fields | undefined): boolean => {
     if (shown === undefined) return false;
     const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, matching);

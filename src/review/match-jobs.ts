@@ -142,12 +142,13 @@ async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: Ado
     await matching.addJobs(
       jobs.map((siteJob) => {
         const features = featuresOfJob(siteJob.fields, rules);
-        const { siteJobId, url, fields, createdAt } = siteJob;
+        const { siteJobId, url, fields, createdAt, types } = siteJob;
         return {
           siteJobId,
           url,
           fields,
           createdAt,
+          types,
           isSecret: siteJob.revealFields !== undefined,
           features,
           blocks: blocksOfJob(features),
@@ -196,7 +197,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
         return {
           feed,
           key,
-          names: Object.keys(fields),
+          fields,
           isRival: false,
           blocker,
           features,
@@ -217,7 +218,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
         others.map(({ feed: its, key, fields, isMapped }) => {
           const features = featuresOfPosting(key, fields, rules);
           const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
-          return { feed: its, key, names: [], isRival: true, blocker: undefined, features, blocks };
+          return { feed: its, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
         }),
       );
     }
@@ -240,7 +241,15 @@ async function readOthers(
     await matching.addPostings(
       others.map(({ key, fields }) => {
         const features = featuresOfPosting(key, fields, rules);
-        return { feed, key, names: [], isRival: true, blocker: undefined, features, blocks: blocksOfPosting(features) };
+        return {
+          feed,
+          key,
+          fields: {},
+          isRival: true,
+          blocker: undefined,
+          features,
+          blocks: blocksOfPosting(features),
+        };
       }),
     );
   });

@@ -11,8 +11,8 @@ import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, MatchCounts, StrayJob } from '../store/mapping/job-matching.ts';
 import type { Verification } from '../store/mapping/verification.ts';
 import { crossStep } from '../telemetry/steps.ts';
-import { adoptSure, keptOf } from './adopt-sure.ts';
-import { type AdoptSubject, matchJobs } from './match-jobs.ts';
+import { adoptSure, takenOf } from './adopt-sure.ts';
+import { type AdoptSubject, adoptRules, matchJobs } from './match-jobs.ts';
 import type { Finding } from './verify/finding.ts';
 import { verifySite } from './verify/verify-site.ts';
 import type { VerifySubject } from './verify/verifying.ts';
@@ -179,13 +179,14 @@ async function replace(
   if (shown.ownId !== undefined && shown.ownId !== to) return `job ${to} is job ${shown.ownId} under another ID`;
   const reference = fieldOf(toCompare(shown).fields, referenceField ?? '')?.trim();
   if (referenceField === undefined || !reference) return `job ${to} shows no reference any more`;
-  const accepted = (await verification.acceptedOf([from])).get(from)?.fields;
+  const accepted = (await verification.acceptedOf([from])).get(from)?.accepted?.fields;
   const owner = await ownerOfReference(db, { feed, key, site }, referenceField, reference);
   if (owner !== undefined) return `job ${to} shows the reference of ${owner}`;
+  const taken = takenOf(accepted ?? {}, { ...toCompare(shown), kept: shown.fields }, await adoptRules(db, adopting));
   const message = await replaceJob(
     matching.session,
     { feed, site, actor, since },
-    { key, from, to, url: shown.url, shown: keptOf(accepted ?? {}, shown) },
+    { key, from, to, url: shown.url, ...taken },
   );
   crossStep('job-replaced');
   return message;

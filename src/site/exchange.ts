@@ -2,6 +2,7 @@
 
 import type { Message } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
+import type { StatedTypes } from '../plan/same-meaning.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
@@ -20,6 +21,8 @@ export interface SiteJob {
   readonly url?: string;
   /** Safe to store and show: without the token. */
   readonly fields: Fields;
+  /** What the XML states about values, also about those that are `nil`, which are no fields. Absent: nothing. */
+  readonly types?: StatedTypes;
   /** The fields as the site sent them, for comparison only: see {@link toCompare}. Absent if they hold no token. */
   readonly revealFields?: () => Fields;
   /** The site's own `created_at`, if it could be read as a time. */
@@ -90,6 +93,8 @@ export interface Exchange {
     readonly body?: string;
   };
   readonly response?: { readonly status: number; readonly location?: string; readonly body: string };
+  /** The job in the answer to an accepted update. */
+  readonly siteJob?: SiteJob;
   readonly durationMs: number;
 }
 

@@ -67,7 +67,7 @@ export function siteContextWith(
     inFlight: semaphoreFor(8),
     requestSlots: semaphoreFor(4),
     rateLimiter: { take: async () => undefined, spend: () => undefined },
-    rewrites: { learn: async () => undefined },
+    rewrites: { learn: async () => undefined, isRewritten: async () => false },
     db: { query },
     claim: async () => ({ kind: 'nothing' }),
     writeOutcome: async () => 'recorded',

@@ -27,8 +27,33 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
         empty: '',
         'created-at': '2024-03-01T10:00:00Z',
       },
+      types: { id: 'number', gone: 'nil', 'created-at': 'instant' },
       createdAt: new Date('2024-03-01T10:00:00Z'),
     });
+  });
+
+  it.each([
+    ['type="datetime"', 'instant'],
+    ['type="dateTime"', 'instant'],
+    ['xsi:type="xs:dateTime"', 'instant'],
+    ['type="date"', 'date'],
+    ['type="decimal"', 'number'],
+    ['type="integer"', 'number'],
+    ['type="float"', 'float'],
+    ['type="boolean"', 'boolean'],
+    ['type="string"', 'text'],
+    ['type="decimal" nil="true"', 'nil'],
+    ['xsi:nil="1"', 'nil'],
+    ['nil="false"', undefined],
+    ['type="constructor"', undefined],
+    ['', undefined],
+  ])('<a %s> states %s', (attributes, type) => {
+    expect(decode(`<job><id>7</id><a ${attributes}>1</a></job>`)?.types?.a).toBe(type);
+  });
+
+  it('a value counts, if the same name is also nil', () => {
+    const job = decode('<job><id>7</id><a nil="true"/><a>x</a><b>y</b><b nil="true"/></job>');
+    expect([job?.fields.a, job?.fields.b, job?.types]).toEqual(['x', 'y', undefined]);
   });
 
   const idCases: readonly [name: string, xml: string, id: string | undefined][] = [

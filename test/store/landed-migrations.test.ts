@@ -56,6 +56,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0048_jobs_by_words.sql': '54a9a978ea0271fbff599fd70b914dde4b777768fef69a545818dbba035d97f6',
   'src/store/migrations/0053_ended_content.sql': 'bbd181c26e7e6d9c36ddffb2a610e5572e4303759cc00fce3891aa63924dbb80',
   'src/store/migrations/0059_counted_changes.sql': '89e81b6edd9ba099fe70ae7232df2c3d825c4400cf8f2fd0729c1248dccd6997',
+  'src/store/migrations/0080_shown_forms.sql': 'c80c461401fb9c442d6d0739a3b25fce6202691a4e3980693c3b9561cd6807cb',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
   'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',

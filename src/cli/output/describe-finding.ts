@@ -49,8 +49,10 @@ export function describeResult({ feed, counts, failure, setAgain }: FeedResult):
   return lines.join('\n');
 }
 
-function describeSetAgain({ marked, unmarked, examples }: SetAgain): string[] {
+function describeSetAgain({ marked, unmarked, toCompare, examples }: SetAgain): string[] {
   const lines = marked === 0 ? [] : [`  ${plural(marked, 'job')} marked: the next sync sets what differs.`];
+  if (toCompare > 0)
+    lines.push(`  ${plural(toCompare, 'job')} marked: the next sync sends once more what could not be compared.`);
   for (const { key, message } of examples) lines.push(`  not marked: ${key}: ${message}`);
   if (unmarked > examples.length) lines.push(`  … and ${unmarked - examples.length} more not marked`);
   return lines;
@@ -60,6 +62,8 @@ export const resultJson = ({ feed, counts, failure, setAgain }: FeedResult) => (
   feed,
   ...counts,
   hidden: Object.fromEntries(counts.hidden),
-  ...(setAgain === undefined ? {} : { marked: setAgain.marked, not_marked: setAgain.unmarked }),
+  ...(setAgain === undefined
+    ? {}
+    : { marked: setAgain.marked, not_marked: setAgain.unmarked, to_compare: setAgain.toCompare }),
   ...(failure === undefined ? {} : { message: failure }),
 });

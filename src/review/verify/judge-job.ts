@@ -1,14 +1,14 @@
 // Decides what the answer of a site says about the job of a posting.
 import { type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
 import { fieldOf } from '../../plan/same-value.ts';
-import { compareShown, type ShownRules } from '../../plan/verify/compare-shown.ts';
+import { readForms } from '../../plan/shown-forms.ts';
+import { type AcceptedFields, compareShown, type ShownRules } from '../../plan/verify/compare-shown.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import type { ShownChange } from './finding.ts';
 
 export interface JobRules extends ShownRules {
-  readonly referenceField: string | undefined;
   /** Fields that are left to the site: they may show anything. */
   readonly createOnly?: CreateOnlyFields;
 }
@@ -21,6 +21,8 @@ export type JobJudgement =
       readonly kind: 'compared';
       readonly changed: Readonly<Record<string, ShownChange>>;
       readonly hidden: readonly string[];
+      /** Those of the hidden ones that could be compared if they were sent once more. */
+      readonly unknown: readonly string[];
     }
   /** It exists, and nothing is known of what it should show. */
   | { readonly kind: 'unknown' };
@@ -34,25 +36,42 @@ export type JobJudgement =
  * | shows no reference to compare, and another title | foreign   |
  * | anything else                                    | compared  |
  * @param known what the site last accepted; `undefined`: not known.
+ * What the job showed after our last write is its own reference and title, whatever it looks like.
  * @param shown `undefined`: the job does not exist.
+ * @param isWhole whether it is shown with all its fields, and not by a list.
  */
-export function judgeJob(known: Fields | undefined, shown: SiteJob | undefined, rules: JobRules): JobJudgement {
+export function judgeJob(
+  known: AcceptedFields | undefined,
+  shown: SiteJob | undefined,
+  isWhole: boolean,
+  rules: JobRules,
+): JobJudgement {
   if (shown === undefined) return { kind: 'gone' };
   if (known === undefined) return { kind: 'unknown' };
   const { referenceField, learnt, createOnly } = rules;
-  const accepted = updatableFields(known, createOnly);
+  const accepted = updatableFields(known.fields, createOnly);
   const compared = toCompare(shown);
+  const formOf = readForms(known.forms);
+  const isItsForm = (name: string): boolean => {
+    const [form, says] = [formOf(name), fieldOf(compared.fields, name)];
+    return form.kind === 'rewritten' && says !== undefined && form.isShown(says);
+  };
   const expected = { fields: accepted, referenceField, learnt };
-  if (tellOtherReference(compared, expected) !== undefined) {
+  if (tellOtherReference(compared, expected) !== undefined && !isItsForm(referenceField ?? '')) {
     const fields = changesOf(accepted, shown, [referenceField ?? '']);
     return { kind: 'foreign', fields, message: 'its job shows the reference of another posting' };
   }
-  if (!hasReference(accepted, compared.fields, referenceField) && tellOtherContent(compared, expected) !== undefined) {
+  const isTold = hasReference(accepted, compared.fields, referenceField) || isItsForm('title');
+  if (!isTold && tellOtherContent(compared, expected) !== undefined) {
     const fields = changesOf(accepted, shown, ['title']);
     return { kind: 'foreign', fields, message: 'its job shows another title, and no reference that tells whose it is' };
   }
-  const { changed, hidden } = compareShown(accepted, compared.fields, rules);
-  return { kind: 'compared', changed: changesOf(accepted, shown, changed), hidden };
+  const { changed, hidden, unknown } = compareShown(
+    { fields: accepted, forms: known.forms },
+    { ...compared, isWhole },
+    rules,
+  );
+  return { kind: 'compared', changed: changesOf(accepted, shown, changed), hidden, unknown };
 }
 
 /** Whether the reference tells that the job is the posting's. */

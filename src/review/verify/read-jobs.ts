@@ -54,11 +54,11 @@ async function compareListed(
   for (const siteJob of jobs) {
     const job = accepted.get(siteJob.siteJobId);
     if (job === undefined) continue;
-    const judged = judgeJob(job.fields, siteJob, { ...rules, createOnly: subject.createOnly.get(job.feed) });
+    const judged = judgeJob(job.accepted, siteJob, false, { ...rules, createOnly: subject.createOnly.get(job.feed) });
     const counts = countsOf(job.feed);
     const changed = judged.kind === 'compared' ? Object.keys(judged.changed) : [];
     if (judged.kind === 'unknown') counts.unknown++;
-    else if (judged.kind === 'compared' && changed.length === 0) {
+    else if (judged.kind === 'compared' && changed.length === 0 && !(subject.makesKnown && judged.unknown.length > 0)) {
       counts.same++;
       progress.seen++;
       countHidden(counts, judged.hidden);

@@ -14,6 +14,8 @@ const TRY_AGAIN_MS = 500;
 export interface SetAgain {
   readonly marked: number;
   readonly unmarked: number;
+  /** Further jobs that are marked only to find out how the site shows some of their fields. */
+  readonly toCompare: number;
   /** Some of those that were not marked, with the reason. */
   readonly examples: readonly UnmarkedJob[];
 }
@@ -33,19 +35,23 @@ export async function setAgain(
   }: { readonly db: Database; readonly actor: string; readonly signal: AbortSignal; readonly onWait: () => void },
 ): Promise<SetAgain> {
   const examples: UnmarkedJob[] = [];
-  let [marked, unmarked] = [0, 0];
+  let [marked, unmarked, toCompare] = [0, 0, 0];
   let lock: FeedLock | undefined;
   try {
     for (let after = 0; ; ) {
       const { jobs, last } = await verification.driftAfter(feed, after, MARKED_AT_ONCE);
-      if (jobs.length === 0) return { marked, unmarked, examples };
+      if (jobs.length === 0) return { marked, unmarked, toCompare, examples };
       if (lock?.held() === false) await lock.release();
       if (lock?.held() !== true) lock = await waitForLock(db, feed, signal, onWait);
       const left = await markDrifted(verification.session, feed, actor, jobs);
       crossStep('differences-marked');
-      marked += jobs.length - left.length;
-      unmarked += left.length;
-      examples.push(...left.slice(0, MOST_NAMED - examples.length));
+      const keys = new Set(left.map(({ key }) => key));
+      const differing = jobs.filter(({ finding }) => finding !== 'unknown');
+      const stayed = left.filter(({ key }) => differing.some((job) => job.key === key));
+      marked += differing.length - stayed.length;
+      unmarked += stayed.length;
+      toCompare += jobs.filter(({ finding, key }) => finding === 'unknown' && !keys.has(key)).length;
+      examples.push(...stayed.slice(0, MOST_NAMED - examples.length));
       after = last;
     }
   } finally {

@@ -109,7 +109,7 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
     await record(
       verifying,
       now,
-      judgeJob(now.fields, shown, { ...rules, createOnly: subject.createOnly.get(now.feed) }),
+      judgeJob(now.accepted, shown, true, { ...rules, createOnly: subject.createOnly.get(now.feed) }),
       job.differing,
     );
   return undefined;
@@ -128,7 +128,7 @@ async function record(
   judged: JobJudgement,
   differing: readonly string[] = [],
 ): Promise<void> {
-  const { countsOf, progress, refuted } = verifying;
+  const { countsOf, progress, refuted, subject, verification } = verifying;
   const counts = countsOf(job.feed);
   const { feed, key, siteJobId, state } = job;
   const about = { feed, key, siteJobId, ...(state === undefined ? {} : { state }) };
@@ -152,8 +152,11 @@ async function record(
         const isChanged = Object.hasOwn(judged.changed, name);
         refuted.set(name, isChanged ? Number.NEGATIVE_INFINITY : (refuted.get(name) ?? 0) + 1);
       }
-      if (Object.keys(judged.changed).length === 0) counts.same++;
-      else await report(verifying, job, { ...about, finding: 'changed', fields: judged.changed });
+      const unknown = subject.makesKnown === true ? judged.unknown : [];
+      if (Object.keys(judged.changed).length > 0)
+        return report(verifying, job, { ...about, finding: 'changed', fields: judged.changed }, unknown);
+      counts.same++;
+      if (unknown.length > 0) await verification.keepDrift({ ...job, names: unknown, finding: 'unknown' });
       return;
     }
     default:
@@ -165,13 +168,15 @@ async function report(
   { subject, verification, countsOf }: Verifying,
   job: VerifiedJob,
   finding: Finding,
+  further: readonly string[] = [],
 ): Promise<void> {
   const { finding: kind, fields } = finding;
   countsOf(finding.feed)[kind]++;
   if (subject.keepsDrift && kind !== 'foreign') {
     const { isSetAgain = () => true } = subject;
-    const names = Object.keys(kind === 'gone' ? (job.fields ?? {}) : fields).filter((name) => isSetAgain(kind, name));
-    if (names.length > 0) await verification.keepDrift({ ...job, names, finding: kind });
+    const found = Object.keys(kind === 'gone' ? (job.accepted?.fields ?? {}) : fields);
+    const names = found.filter((name) => isSetAgain(kind, name));
+    if (names.length > 0) await verification.keepDrift({ ...job, names: [...names, ...further], finding: kind });
   }
   await subject.onFinding(finding);
 }

@@ -31,6 +31,8 @@ export interface VerifySubject {
   readonly signal: AbortSignal;
   /** Whether what is gone or changed is kept, to be set again. */
   readonly keepsDrift: boolean;
+  /** Whether fields that can be compared only after they were sent once more are kept as well. */
+  readonly makesKnown?: boolean;
   /** Which of that is kept; absent: all. A job that is gone is asked about with each of its fields, or all of them together. */
   readonly isSetAgain?: (finding: 'changed' | 'gone', field: string) => boolean;
   readonly onFinding: (finding: Finding) => Promise<void>;

@@ -18,7 +18,7 @@ import { type PageAnswer, readPage, type TakeJob } from '../list/read-page.ts';
 import { judge } from '../outcome.ts';
 import { judgeProbe } from '../probe.ts';
 import type { ReadJob } from '../xml/decode.ts';
-import { readSiteJob } from '../xml/decode.ts';
+import { findJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
 import { type Pause, timeSlices } from '../xml/time-slices.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
@@ -79,8 +79,15 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const outcome = await judgeKnowing(request.kind, reply, timing.learnt, pause);
       // After an answer to another request, every later answer on that connection would be misassigned too.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
+      const isUpdated = outcome.kind === 'accepted' && request.kind === 'update';
+      const element = isUpdated && root !== undefined ? findJob(root) : undefined;
+      const siteJob =
+        isUpdated && element !== undefined
+          ? { ...readJobElement(element, options.baseUrl), siteJobId: request.siteJobId }
+          : undefined;
       return {
         outcome: await clean.outcome(outcome, pause),
+        ...(siteJob === undefined ? {} : { siteJob: await clean.largeJob(siteJob, pause) }),
         ...(await record(wire, answer, clean, pause)),
         durationMs: Math.round(performance.now() - startedAt),
       };

@@ -1,4 +1,5 @@
 // Decodes the site's XML of a job: its ID, its fields and when it was created.
+import type { StatedTypes, ValueType } from '../../plan/same-meaning.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
 import { readJobId, readJobUrl } from '../http/job-address.ts';
@@ -35,7 +36,7 @@ export function findJob(root: XmlElement): XmlElement | undefined {
 
 /** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
 export function readJobElement(element: XmlElement, base: URL): ReadJob {
-  const fields = readFields(element);
+  const { fields, types } = readFields(element);
   const named = (names: readonly string[]): string | undefined => {
     const name = names.find((candidate) => fields.has(candidate) || element.attributes.has(candidate));
     return name === undefined ? undefined : (fields.get(name) ?? element.attributes.get(name));
@@ -49,6 +50,7 @@ export function readJobElement(element: XmlElement, base: URL): ReadJob {
     url: address.url,
     // `fromEntries` defines properties, so no field name can reach a prototype.
     fields: Object.fromEntries(fields),
+    ...(types.size === 0 ? {} : { types: Object.fromEntries(types) as StatedTypes }),
     createdAt: readTime(fields.get('created-at')),
   };
 }
@@ -61,15 +63,52 @@ function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined 
   return [...elements.map(elementText), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
 }
 
+interface ReadFields {
+  readonly fields: Map<string, string>;
+  readonly types: Map<string, ValueType>;
+}
+
 // Children with child elements are not fields; one marked as nil has no value. The first of each name counts.
-function readFields(element: XmlElement): Map<string, string> {
-  const fields = new Map<string, string>();
+function readFields(element: XmlElement): ReadFields {
+  const read: ReadFields = { fields: new Map(), types: new Map() };
   for (const child of childrenOf(element)) {
     const name = foldName(child.name);
-    const isField = childrenOf(child).length === 0 && child.attributes.get('nil') !== 'true';
-    if (isField && !fields.has(name)) fields.set(name, elementText(child));
+    if (read.fields.has(name) || childrenOf(child).length > 0) continue;
+    const type = child.attributes.size === 0 ? undefined : statedType(child.attributes);
+    if (type === undefined) read.types.delete(name);
+    else read.types.set(name, type);
+    if (type !== 'nil') read.fields.set(name, elementText(child));
   }
-  return fields;
+  return read;
+}
+
+/** The names of types in Rails (`type="datetime"`) and in XML Schema (`xsi:type="xs:dateTime"`). */
+const TYPES: ReadonlyMap<string, ValueType> = new Map([
+  ...['string', 'text', 'symbol', 'token', 'normalizedstring', 'anyuri', 'uuid'].map((name) => [name, 'text'] as const),
+  ...[
+    'integer',
+    'int',
+    'long',
+    'short',
+    'bigint',
+    'biginteger',
+    'fixnum',
+    'decimal',
+    'bigdecimal',
+    'numeric',
+    'number',
+  ].map((name) => [name, 'number'] as const),
+  ...['float', 'double', 'real'].map((name) => [name, 'float'] as const),
+  ...['boolean', 'bool'].map((name) => [name, 'boolean'] as const),
+  ['date', 'date'],
+  ...['datetime', 'timestamp', 'timestamptz', 'time'].map((name) => [name, 'instant'] as const),
+]);
+
+function statedType(attributes: XmlElement['attributes']): ValueType | undefined {
+  const nil = attributes.get('nil');
+  if (nil === 'true' || nil === '1') return 'nil';
+  const name = attributes.get('type')?.replace(/^.*:/, '').replace(/[-_ ]/g, '').toLowerCase();
+  return name === undefined ? undefined : TYPES.get(name);
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;

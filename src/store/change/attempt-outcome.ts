@@ -1,5 +1,6 @@
 // Types for recording attempts: the result of an attempt as the database sees it.
 import type { Reason } from '../../plan/desired-change.ts';
+import type { ShownForms } from '../../plan/shown-forms.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Attempt } from './attempt.ts';
@@ -55,6 +56,8 @@ export interface AdoptedContent {
   readonly fields: Fields;
   /** Fields of the job that differ, or may differ, from the desired ones; the next update sets them. */
   readonly uncertain: readonly string[];
+  /** What the site is known to show of the fields; absent: nothing. */
+  readonly forms?: ShownForms;
 }
 
 /** One attempt and its result, with the exchange to record; `undefined` if nothing was sent. */
@@ -62,6 +65,8 @@ export interface AttemptOutcome {
   readonly attempt: Attempt;
   readonly result: Result;
   readonly record: ExchangeRecord | undefined;
+  /** What the site is known to show after an accepted create or update that was sent. */
+  readonly forms?: ShownForms;
 }
 
 /** What was sent and received, with the token removed. Failed exchanges are stored whole, accepted ones in brief. */

@@ -1,6 +1,7 @@
 // Types for attempts: a posting, and the one request that may be sent for it under a token.
 import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { NextRequest } from '../../plan/next-request.ts';
+import type { ShownForms } from '../../plan/shown-forms.ts';
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 
@@ -22,6 +23,10 @@ export interface Attempt extends PostingRef {
   readonly createOnly?: CreateOnlyFields;
   /** What the site had before, if known. */
   readonly before?: Fields;
+  /** What the site is known to show of that. */
+  readonly forms?: ShownForms;
+  /** It sets again what was found different on the site: what the site shows of it afterwards is its form. */
+  readonly isRepair?: boolean;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */
   readonly idMayBeReused?: boolean;
   /** A person approved this delete, so the guard does not count it. */

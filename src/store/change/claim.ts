@@ -13,6 +13,7 @@ import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { sharesNumber } from '../mapping/titled-id.ts';
+import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
@@ -132,6 +133,8 @@ interface DueChange extends PostingRef {
   readonly accepted: Attempt['accepted'];
   readonly createOnly: CreateOnlyFields;
   readonly before: Attempt['before'];
+  readonly forms: Attempt['forms'];
+  readonly isRepair: boolean;
   readonly idMayBeReused: boolean;
   /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
@@ -146,7 +149,8 @@ async function readDue(
 ): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
-       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as uncertain,
+       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
+       coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
        (select r.field from site_reference r where r.site = c.site limit 1) as found_field, f.create_only_fields,
        m.feed is not null and (exists (select from ended_claim e
@@ -211,6 +215,8 @@ async function readDue(
           : undefined,
       createOnly,
       before: actual?.fields,
+      forms: (row.shown ?? undefined) as Buffer | undefined,
+      isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
       tooEarly: row.too_early,
       foundField: row.found_field ?? undefined,

@@ -228,11 +228,11 @@ async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]
   const sent = outcomes.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
   if (sent.length === 0) return;
   await tx.query(
-    `insert into document (feed, key, fields)
-     select c.feed, c.key, coalesce(a.fields, c.sent_fields, c.fields)
-     from unnest($1::text[], $2::text[], $3::uuid[], $4::json[]) a(feed, key, token, fields)
+    `insert into document (feed, key, fields, shown)
+     select c.feed, c.key, coalesce(a.fields, c.sent_fields, c.fields), a.shown
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::json[], $5::bytea[]) a(feed, key, token, fields, shown)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
-     on conflict (feed, key) do update set fields = excluded.fields`,
+     on conflict (feed, key) do update set fields = excluded.fields, shown = excluded.shown`,
     [
       sent.map(({ attempt }) => attempt.feed),
       sent.map(({ attempt }) => attempt.key),
@@ -241,6 +241,10 @@ async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]
         result.kind === 'updated' && createOnly !== undefined && accepted !== undefined
           ? toJsonb(accepted.fields)
           : null,
+      ),
+      sent.map(
+        ({ result, forms }) =>
+          (result.kind === 'created' && result.adopted !== undefined ? result.adopted.forms : forms) ?? null,
       ),
     ],
   );

@@ -16,7 +16,8 @@ export interface DriftedJob {
   readonly lastRequest: number;
   /** The fields to send again. */
   readonly names: readonly string[];
-  readonly finding: 'gone' | 'changed';
+  /** `unknown`: it is not known how the site shows the fields, which it tells once they are sent again. */
+  readonly finding: 'gone' | 'changed' | 'unknown';
 }
 
 export interface UnmarkedJob {

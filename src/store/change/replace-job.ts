@@ -1,4 +1,5 @@
 // Gives a posting the job that shows its reference, in place of one that is gone: what the site has after the database was restored.
+import type { ShownForms } from '../../plan/shown-forms.ts';
 import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -16,6 +17,7 @@ export interface JobReplacement {
   readonly url: string | undefined;
   /** Those fields of the posting that the job shows: the next update sends whatever differs. */
   readonly shown: Fields;
+  readonly forms?: ShownForms;
 }
 
 /**
@@ -81,7 +83,7 @@ async function write(
   session: Queryable,
   feed: FeedName,
   site: SiteName,
-  { key, from, to, url, shown }: JobReplacement,
+  { key, from, to, url, shown, forms }: JobReplacement,
 ): Promise<void> {
   await session.query(
     `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null,
@@ -89,9 +91,9 @@ async function write(
     [feed, key, to, url ?? null, contentHash(shown)],
   );
   await session.query(
-    `insert into document (feed, key, fields) values ($1, $2, $3)
-     on conflict (feed, key) do update set fields = excluded.fields`,
-    [feed, key, JSON.stringify(shown)],
+    `insert into document (feed, key, fields, shown) values ($1, $2, $3, $4)
+     on conflict (feed, key) do update set fields = excluded.fields, shown = excluded.shown`,
+    [feed, key, JSON.stringify(shown), forms ?? null],
   );
   // It was about the former job.
   await session.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);

@@ -1,5 +1,6 @@
 // Maps postings to jobs that exist on the site, with what the site shows of them. A posting is adopted wholly or not at all.
 import { type FeedPolicy, updatesJobs } from '../../plan/policy.ts';
+import type { ShownForms } from '../../plan/shown-forms.ts';
 import { contentHash } from '../../posting/hash.ts';
 import {
   type FeedName,
@@ -22,8 +23,12 @@ export interface Adoption {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
-  /** Those fields of the posting that the job shows, as it shows them: the next update sends whatever differs. */
+  /**
+   * Those fields of the posting that the job shows: as it shows them, or as the posting has them if that means the same. The next
+   * update sends whatever differs.
+   */
   readonly shown: Fields;
+  readonly forms?: ShownForms;
 }
 
 export interface RefusedAdoption {
@@ -52,6 +57,7 @@ const ADOPTED_COLUMNS = {
   site_job_id: 'text',
   site_job_url: 'text',
   shown: 'json',
+  forms: 'bytea',
   content_hash: 'bytea',
 } as const;
 
@@ -69,17 +75,18 @@ export async function adoptJobs(
     await lockOutcomesShared(session, [feed]);
     await session.query(
       `create temporary table imported (feed text, site text, key text, site_job_id text, site_job_url text, shown json,
-         content_hash bytea) on commit drop`,
+         forms bytea, content_hash bytea) on commit drop`,
     );
     const copier = new RowCopier(session, 'imported', ADOPTED_COLUMNS);
     await copier.copy(
-      adoptions.map(({ key, siteJobId, url, shown }) => [
+      adoptions.map(({ key, siteJobId, url, shown, forms }) => [
         feed,
         site,
         key,
         siteJobId,
         url ?? null,
         shown,
+        forms ?? null,
         contentHash(shown),
       ]),
     );
@@ -165,8 +172,8 @@ async function writeAdopted(
   policy: FeedPolicy | undefined,
 ): Promise<void> {
   await session.query(
-    `insert into document (feed, key, fields) select feed, key, shown from imported
-     on conflict (feed, key) do update set fields = excluded.fields`,
+    `insert into document (feed, key, fields, shown) select feed, key, shown, forms from imported
+     on conflict (feed, key) do update set fields = excluded.fields, shown = excluded.shown`,
   );
   await adoptImported(session, updatesJobs(policy) ? [] : [feed]);
   await session.query(

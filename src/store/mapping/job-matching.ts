@@ -2,6 +2,7 @@
 // be hundreds of thousands of each, and comparing all with all would take days.
 import type { Block, JobFeatures, PostingFeatures } from '../../plan/adopt/job-features.ts';
 import type { JobCandidate, JudgedPosting, Verdict } from '../../plan/adopt/judge-candidates.ts';
+import type { StatedTypes } from '../../plan/same-meaning.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -21,8 +22,8 @@ import { numberOfTitled } from './titled-id.ts';
 export interface MatchedPosting {
   readonly feed: FeedName;
   readonly key: PostingKey;
-  /** The names of its fields, which the adopted content is limited to. */
-  readonly names: readonly string[];
+  /** As the feed has it, to compare with what the job of a certain match shows; empty for a rival. */
+  readonly fields: Fields;
   readonly isRival: boolean;
   /** Why its job cannot be told now. */
   readonly blocker: string | undefined;
@@ -38,6 +39,7 @@ export interface MatchedJob {
   readonly fields: Fields;
   /** By the site's clock, if it says so. */
   readonly createdAt: Date | undefined;
+  readonly types: StatedTypes | undefined;
   readonly isSecret: boolean;
   readonly features: JobFeatures;
   readonly blocks: readonly Block[];
@@ -102,8 +104,11 @@ export interface SureMatch {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   readonly url: string | undefined;
-  readonly names: readonly string[];
+  /** Of the posting. */
+  readonly sent: Fields;
+  /** Of the job. */
   readonly fields: Fields;
+  readonly types: StatedTypes | undefined;
 }
 
 /** A block with more pairs is left out; its postings count as crowded. The beginning of a title is only a hint. */
@@ -116,9 +121,9 @@ const MOST_CACHED = 5_000;
 const FETCHED_JOBS = 250;
 
 const TABLES = `
-  create temporary table adopt_posting (n int, feed text, key text, names text, rival boolean, blocker text, features text,
+  create temporary table adopt_posting (n int, feed text, key text, fields json, rival boolean, blocker text, features text,
     reference_crowded boolean, content_crowded boolean);
-  create temporary table adopt_job (n int, id text, url text, fields json, created_at text, secret boolean, owner text, features text,
+  create temporary table adopt_job (n int, id text, url text, fields json, created_at text, types text, secret boolean, owner text, features text,
     owned boolean, deleted boolean, foreign_owner boolean);
   create temporary table adopt_block (of_posting boolean, kind text, hash bigint, n int);
   create temporary table adopt_score (posting int, job int, score int, reasons text, reference boolean, content boolean,
@@ -129,7 +134,7 @@ const POSTING_COLUMNS = {
   n: 'integer',
   feed: 'text',
   key: 'text',
-  names: 'text',
+  fields: 'json',
   rival: 'boolean',
   blocker: 'text',
   features: 'text',
@@ -142,6 +147,7 @@ const JOB_COLUMNS = {
   url: 'text',
   fields: 'json',
   created_at: 'text',
+  types: 'text',
   secret: 'boolean',
   owner: 'text',
   features: 'text',
@@ -212,11 +218,11 @@ export class JobMatching {
     const first = this.#postingCount;
     this.#postingCount += postings.length;
     await this.#postings.copy(
-      postings.map(({ feed, key, names, isRival, blocker, features }, at) => [
+      postings.map(({ feed, key, fields, isRival, blocker, features }, at) => [
         first + at,
         feed,
         key,
-        JSON.stringify(names),
+        fields,
         isRival,
         blocker ?? null,
         JSON.stringify(features),
@@ -233,12 +239,13 @@ export class JobMatching {
     const first = this.#jobCount;
     this.#jobCount += jobs.length;
     await this.#jobs.copy(
-      jobs.map(({ siteJobId: id, url, fields, createdAt, isSecret, features }, at) => [
+      jobs.map(({ siteJobId: id, url, fields, createdAt, types, isSecret, features }, at) => [
         first + at,
         id,
         url ?? null,
         fields,
         createdAt?.toISOString() ?? null,
+        types === undefined ? null : JSON.stringify(types),
         isSecret,
         features.owner ?? null,
         JSON.stringify(features),
@@ -537,7 +544,7 @@ export class JobMatching {
   /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */
   async sureAfter(after: number): Promise<{ readonly matches: SureMatch[]; readonly last: number }> {
     const rows = await this.session.query(
-      `select v.posting, p.key, p.names, j.id, j.url, j.fields
+      `select v.posting, p.key, p.fields as sent, j.id, j.url, j.fields, j.types
        from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_job j on j.id = v.job_id
        where v.verdict = 'sure' and v.posting > $1 order by v.posting limit ${FETCHED_JOBS}`,
       [after],
@@ -546,8 +553,9 @@ export class JobMatching {
       key: postingKey(row.key),
       siteJobId: siteJobId(row.id),
       url: row.url ?? undefined,
-      names: JSON.parse(row.names),
+      sent: row.sent,
       fields: row.fields,
+      types: row.types === null ? undefined : JSON.parse(row.types),
     }));
     return { matches, last: rows.at(-1)?.posting ?? after };
   }

@@ -1,5 +1,6 @@
 // Holds what is verified of a site in temporary tables: the jobs of its list, the jobs to ask for one by one, and the differences
 // to set again. There may be hundreds of thousands of each.
+import type { AcceptedFields } from '../../plan/verify/compare-shown.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -8,7 +9,6 @@ import {
   type SiteName,
   siteJobId,
 } from '../../posting/identifiers.ts';
-import type { Fields } from '../../posting/posting.ts';
 import type { DriftedJob } from '../change/mark-drifted.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
@@ -30,7 +30,7 @@ export interface MappedJob {
 
 /** A mapped job with what the site last accepted; `undefined`: unknown, as for an imported mapping. */
 export interface AcceptedJob extends MappedJob {
-  readonly fields: Fields | undefined;
+  readonly accepted: AcceptedFields | undefined;
 }
 
 /** A job to ask the site for. */
@@ -119,7 +119,7 @@ export class Verification {
   /** Those of these jobs that belong to postings of the feeds, by job ID. */
   async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
     const rows = await this.session.query(
-      `select m.feed, m.key, m.site_job_id, d.fields
+      `select m.feed, m.key, m.site_job_id, d.fields, d.shown
        from mapping m left join document d on d.feed = m.feed and d.key = m.key
        where m.site = $1 and m.feed = any($2::text[]) and m.site_job_id = any($3::text[])`,
       [this.#site, this.#feeds, ids],
@@ -192,7 +192,7 @@ export class Verification {
   /** The job now; `undefined`: the posting has no job any more, or another one. */
   async jobNow({ feed, key, siteJobId: id }: MappedJob): Promise<VerifiedJob | undefined> {
     const [row] = await this.session.query(
-      `select m.feed, m.key, m.site_job_id, m.content_hash, d.fields, c.state,
+      `select m.feed, m.key, m.site_job_id, m.content_hash, d.fields, d.shown, c.state,
          coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as last_request,
          c.attempt_token is not null or u.feed is not null as is_open
        from mapping m left join document d on d.feed = m.feed and d.key = m.key
@@ -319,5 +319,5 @@ const acceptedFrom = (row: any): AcceptedJob => ({
   feed: row.feed,
   key: postingKey(row.key),
   siteJobId: siteJobId(row.site_job_id),
-  fields: row.fields ?? undefined,
+  accepted: row.fields === null ? undefined : { fields: row.fields, forms: row.shown ?? undefined },
 });
