@@ -36,7 +36,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const found =
     policy.referenceField === undefined
       ? undefined
-      : await foundJobs(siteContext, policy.referenceField, { isSearch: false, maxAgeMs });
+      : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
   const expected = await expectedJobs(siteContext);
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);

@@ -8,6 +8,7 @@ import type { SiteClient } from '../site/exchange.ts';
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import type { Claim } from '../store/change/claim.ts';
 import type { Database } from '../store/postgres/database.ts';
+import type { SiteRules } from '../store/site/recognise-jobs.ts';
 import type { RewriteLearner } from './learn-rewrites.ts';
 
 /** How long after committing its intent a request may still be sent. */
@@ -54,6 +55,8 @@ export interface SiteContext {
   /** Stored in the database instead of the token: see `tokenDigest`. */
   readonly tokenDigest: string;
   readonly policy: SitePolicy;
+  /** How its jobs are compared with postings. */
+  readonly rules: SiteRules;
   readonly client: SiteClient;
   /** A change is in flight until its outcome is recorded; this bounds how many lack an outcome if the process dies. */
   readonly inFlight: Semaphore;

@@ -11,6 +11,7 @@ import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
 import type { Database } from '../store/postgres/database.ts';
+import { type SiteRules, siteRules } from '../store/site/recognise-jobs.ts';
 
 /** How the records of a feed are read. */
 export interface RecordRules {
@@ -56,6 +57,10 @@ export interface FeedSetup extends RecordRules {
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
 }
+
+/** How jobs of its site are compared with the feed's postings. */
+export const rulesOf = ({ referenceField, mapping }: FeedSetup): SiteRules =>
+  siteRules(referenceField, mapping.stateField.name, () => mapping.states);
 
 export interface PullContext {
   readonly db: Database;

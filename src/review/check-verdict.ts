@@ -1,4 +1,6 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
+import { compareJob } from '../plan/adopt/compare-job.ts';
+import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
 import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
 import { textOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -14,6 +16,7 @@ import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
+import type { SiteRules } from '../store/site/recognise-jobs.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { PolicyOf } from './configured-policy.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
@@ -26,14 +29,18 @@ export type PersonsVerdict =
       readonly siteJobId: SiteJobId;
       /** Adopt the job even if it looks like another one. */
       readonly anyway: boolean;
-      /** Adopt it only if the site shows exactly the posting's reference; for adopting many at once. */
-      readonly exactly?: boolean;
+      /**
+       * Adopt it only if the site shows exactly the posting's reference, or all of its content; for adopting many at once.
+       */
+      readonly exactly?: 'reference' | 'content';
     }
   | { readonly kind: 'missing' };
 
 export interface CheckedSite {
   readonly client: Pick<SiteClient, 'show'>;
   readonly referenceField: string | undefined;
+  /** How its jobs are compared with postings; only to adopt a job for its content. */
+  readonly rules?: SiteRules;
   /** How long a create may take to arrive and become visible; only for the decision that there is no job. */
   readonly resolveAfterMs?: number;
 }
@@ -107,12 +114,15 @@ export async function checkVerdict(
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return { ...refused(siteAnswer.message), mayInsist: true };
   }
-  if (verdict.kind === 'exists' && verdict.exactly === true) {
+  if (verdict.kind === 'exists' && verdict.exactly !== undefined) {
     if (siteAnswer.kind === 'unchecked') {
       const { cause, message } = siteAnswer;
       return { ...refused(cause instanceof Error ? cause.message : message), noClearAnswer: cause };
     }
-    const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
+    const doubtful =
+      verdict.exactly === 'reference'
+        ? whyNotExactly(doubt, siteAnswer, options.site?.referenceField)
+        : whyNotAlike(doubt, siteAnswer, { ...matching, ...options.site?.rules });
     if (doubtful !== undefined) return refused(doubtful);
   }
   return {
@@ -218,7 +228,7 @@ function within(
     if (shown === undefined) return false;
     const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, matching);
     // What is unclear, the person decides; adopting many at once needs certainty.
-    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly !== true);
+    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly === undefined);
   };
   return {
     kind: 'exists',
@@ -238,6 +248,20 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
     siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
   ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
   return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
+}
+
+function whyNotAlike(
+  { attempt }: Doubt,
+  siteAnswer: SiteAnswer,
+  { stateField, stateOf, ...rules }: Pick<AdoptRules, 'referenceField' | 'learnt'> & Partial<SiteRules>,
+): string | undefined {
+  if (siteAnswer.kind !== 'fits' || siteAnswer.shown === undefined)
+    return 'message' in siteAnswer ? siteAnswer.message : undefined;
+  if (stateField === undefined || stateOf === undefined) return 'its site is not configured';
+  const all = { ...rules, stateField, stateOf };
+  const posting = featuresOfPosting(attempt.key, attempt.accepted.fields, all);
+  const { sharesContent, reasons } = compareJob(posting, featuresOfJob(siteAnswer.shown.fields, all));
+  return sharesContent ? undefined : `the job no longer shows the posting's content: ${reasons.join(', ')}`;
 }
 
 async function refuseOther(db: Database, entry: number): Promise<VerdictRefused> {

@@ -28,7 +28,7 @@ export type ResolveReport =
 
 export interface ResolveOptions extends CheckOptions {
   readonly actor: string;
-  readonly site: Required<CheckedSite> | undefined;
+  readonly site: (CheckedSite & Required<Pick<CheckedSite, 'resolveAfterMs'>>) | undefined;
 }
 
 export async function resolveEntry(

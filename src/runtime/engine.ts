@@ -28,7 +28,7 @@ import {
 import { addressOf } from '../site/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
-import { claimer, type UpdateSettings } from '../store/change/claim.ts';
+import { claimer, type SendSettings } from '../store/change/claim.ts';
 import { failPoisoned } from '../store/change/fail-poisoned.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
@@ -38,6 +38,7 @@ import { enterAsWorker, type WorkerLease } from '../store/locks/worker-lease.ts'
 import { readInstallation } from '../store/postgres/installation.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import { noticeRestore } from '../store/site/ahead-signs.ts';
+import { type SiteRules, siteRules } from '../store/site/recognise-jobs.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { inSpan, isTracing } from '../telemetry/tracing/spans.ts';
 import { aboutProcess } from './about-process.ts';
@@ -76,7 +77,8 @@ export async function startEngine(
     log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db.prepared, lease.worker, addresses, tokens, updateSettings(config));
+  const rules = rulesOf(config);
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config, rules));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -103,6 +105,7 @@ export async function startEngine(
         address,
         tokenDigest: tokens.get(site.name) as string,
         policy: policyOf(site),
+        rules: rules.get(site.name) as SiteRules,
         client,
         inFlight,
         requestSlots,
@@ -138,11 +141,21 @@ export async function startEngine(
   };
 }
 
-/** How updates are sent. */
-function updateSettings({ feeds, sites }: App['config']): UpdateSettings {
+/** How the jobs of each site are compared with postings. */
+function rulesOf({ feeds, sites }: App['config']): ReadonlyMap<SiteName, SiteRules> {
+  return new Map(
+    [...sites.values()].map(({ name, options, stateField }) => {
+      const feed = [...feeds.values()].find(({ siteName }) => siteName === name);
+      return [name, siteRules(options.referenceField, stateField.name, () => feed?.mapping.states)];
+    }),
+  );
+}
+
+/** How changes are sent. */
+function sendSettings({ feeds, sites }: App['config'], rules: SendSettings['rules']): SendSettings {
   const createOnly = [...feeds.values()].map(({ name, mapping }) => [name, createOnlyOf(mapping)] as const);
   const clearing = [...sites.values()].filter(({ omittedFields }) => omittedFields === 'clear');
-  return { createOnly: new Map(createOnly), clearing: new Set(clearing.map(({ name }) => name)) };
+  return { createOnly: new Map(createOnly), clearing: new Set(clearing.map(({ name }) => name)), rules };
 }
 
 /** Identifies the location of an embedded server by its files: those of a restored backup differ. */

@@ -64,6 +64,7 @@ export function siteContextWith(
       referenceField: 'number',
       canList: true,
     },
+    rules: { referenceField: 'number', stateField: 'location-state', stateOf: () => undefined },
     inFlight: semaphoreFor(8),
     requestSlots: semaphoreFor(4),
     rateLimiter: { take: async () => undefined, spend: () => undefined },

@@ -159,7 +159,7 @@ const warningsOf = ({ warnings, unseen }: WrittenCheck): readonly string[] =>
 const unsearchedSites = ({ feeds, sites }: Config): Message[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
-    .filter(({ name, options }) => used.has(name) && !(options.listPath && options.referenceField))
+    .filter(({ name, options }) => used.has(name) && options.listPath === undefined)
     .map(({ name }) => reword(UNSEARCHED, (text) => `site ${name}: ${text}`));
 };
 

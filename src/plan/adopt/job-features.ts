@@ -110,7 +110,7 @@ export interface Block {
 
 export function blocksOfPosting({ shownAs, values, ...features }: PostingFeatures): Block[] {
   const texts = Object.entries(values).flatMap(([name, digests]) => (isTextField(name) ? digests : []));
-  return [...referenceBlocks(shownAs), ...contentBlocks(features, texts)];
+  return [...referenceBlocks(shownAs), ...contentBlocks(features, placesToFind(features.place), texts)];
 }
 
 /** Those of a posting that has its job: only its reference counts. */
@@ -118,8 +118,25 @@ export const blocksOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): B
 
 export function blocksOfJob({ reference, values, ...features }: JobFeatures): Block[] {
   const texts = Object.entries(values).flatMap(([name, one]) => (isTextField(name) ? one : []));
-  return [...referenceBlocks(reference === undefined ? [] : [reference]), ...contentBlocks(features, texts)];
+  const { place } = features;
+  const places = place.city === undefined ? [place] : [place, { ...place, city: ANY_CITY }];
+  return [
+    ...referenceBlocks(reference === undefined ? [] : [reference]),
+    ...contentBlocks(features, places, texts),
+  ];
 }
+
+/** Stands for the city of a job, for postings that name none. No name of a city is folded to it. */
+const ANY_CITY = '*';
+
+/** Lists may show a part of a job's place only, or none of it. */
+const placesToFind = ({ city, state }: Place): Place[] => [
+  { city, state },
+  { city: undefined, state },
+  { city, state: undefined },
+  { city: undefined, state: undefined },
+  ...(city === undefined ? [{ city: ANY_CITY, state }] : []),
+];
 
 const referenceBlocks = (references: readonly string[]): Block[] =>
   [...new Set(references.map(referenceForm))].map((form) => block('reference', form));
@@ -127,13 +144,18 @@ const referenceBlocks = (references: readonly string[]): Block[] =>
 /** A title alone is shared by too many; its beginning finds titles that were cut or extended. */
 const TITLE_BEGINNING = 20;
 
-function contentBlocks({ title, place }: Pick<Features, 'title' | 'place'>, texts: readonly string[]): Block[] {
+function contentBlocks(
+  { title }: Pick<Features, 'title'>,
+  places: readonly Place[],
+  texts: readonly string[],
+): Block[] {
   const found = texts.map((text) => block('text', text));
   if (title === undefined) return found;
-  const at = place.state ?? '';
-  found.push(block('title', [title, place.city ?? '', at].join('\n')));
-  found.push(block('beginning', [title.slice(0, TITLE_BEGINNING), at].join('\n')));
-  return found;
+  for (const { city = '', state = '' } of places) {
+    found.push(block('title', [title, city, state].join('\n')));
+    found.push(block('beginning', [title.slice(0, TITLE_BEGINNING), state].join('\n')));
+  }
+  return [...new Map(found.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
 }
 
 const block = (kind: Block['kind'], text: string): Block => ({

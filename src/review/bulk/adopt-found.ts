@@ -22,6 +22,7 @@ import {
 } from '../../store/review/bulk-actions.ts';
 import type { FoundEntry } from '../../store/review/found-entries.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
+import type { SiteRules } from '../../store/site/recognise-jobs.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import { readFoundJobs } from '../adopt-found.ts';
 import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../check-verdict.ts';
@@ -32,7 +33,9 @@ import { ALTERED, NOT_FOUND_NOW } from './words.ts';
 /** The site of a feed. */
 export interface FoundSite {
   readonly site: SiteName;
-  readonly referenceField: string;
+  readonly referenceField: string | undefined;
+  /** How its jobs are compared with postings. */
+  readonly rules: SiteRules;
   /** Of the feed. */
   readonly policy: FeedPolicy | undefined;
   /** Asks for a job, within the site's rate; `undefined`: the site says that it does not exist. Throws if it gave no clear answer. */
@@ -213,12 +216,16 @@ function beginningAnywhere<One>(all: readonly One[]): One[] {
   return [...all.slice(at), ...all.slice(0, at)];
 }
 
-const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceField, policy }: FoundSite) =>
+const check = (
+  db: Database,
+  { entry, siteJobId, by }: FoundEntry,
+  { ask, referenceField, rules, policy }: FoundSite,
+) =>
   checkVerdict(
     db,
     entry,
-    { kind: 'exists', siteJobId, anyway: false, exactly: true },
-    { site: { client: { show: ask }, referenceField }, policyOf: () => policy ?? 'mirror' },
+    { kind: 'exists', siteJobId, anyway: false, exactly: by },
+    { site: { client: { show: ask }, referenceField, rules }, policyOf: () => policy ?? 'mirror' },
   );
 
 /** Adopts the job, or records why it is left alone, unless another process has done so or a person stopped the action. */

@@ -10,6 +10,7 @@ import type { FoundSite, FoundSites } from '../../review/bulk/adopt-found.ts';
 import { editableFeed } from '../../review/plan-edit.ts';
 import { NotShownError } from '../../site/exchange.ts';
 import type { SiteConnection } from '../adopting/open-adopting.ts';
+import { siteRules } from '../../store/site/recognise-jobs.ts';
 import type { App } from '../app.ts';
 import { tokenDigests } from '../token-digests.ts';
 import { openSiteClient } from './open-site-client.ts';
@@ -46,9 +47,7 @@ export function openFoundSites(
       const configured = editableFeed(app.config, feed);
       if (typeof configured === 'string') return configured;
       const site = app.config.sites.get(configured.siteName);
-      const referenceField = site?.options.referenceField;
-      if (site === undefined || referenceField === undefined)
-        return `site ${configured.siteName} has no reference_field to tell jobs by`;
+      if (site === undefined) return `site ${configured.siteName} is not configured`;
       const closed = await whyClosed(app, site);
       if (closed !== undefined) return tell(closed, app.writeAction);
       const retry = { ...site.retry, attempts: Math.min(site.retry.attempts, ATTEMPTS) };
@@ -56,7 +55,8 @@ export function openFoundSites(
       const asked = { site: { retry }, client, rateLimiter, signal, longestWaitMs: LONGEST_WAIT_MS };
       return {
         site: site.name,
-        referenceField,
+        referenceField: site.options.referenceField,
+        rules: siteRules(site.options.referenceField, site.stateField.name, () => configured.mapping.states),
         policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {
