@@ -34,9 +34,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
-    policy.referenceField === undefined
-      ? undefined
-      : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
+    policy.referenceField === undefined ? undefined : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
   const expected = await expectedJobs(siteContext);
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);

@@ -59,7 +59,7 @@ export interface FeedSetup extends RecordRules {
 }
 
 /** How jobs of its site are compared with the feed's postings. */
-export const rulesOf = ({ referenceField, mapping }: FeedSetup): SiteRules =>
+export const comparingRules = ({ referenceField, mapping }: FeedSetup): SiteRules =>
   siteRules(referenceField, mapping.stateField.name, () => mapping.states);
 
 export interface PullContext {

@@ -120,10 +120,7 @@ export function blocksOfJob({ reference, values, ...features }: JobFeatures): Bl
   const texts = Object.entries(values).flatMap(([name, one]) => (isTextField(name) ? one : []));
   const { place } = features;
   const places = place.city === undefined ? [place] : [place, { ...place, city: ANY_CITY }];
-  return [
-    ...referenceBlocks(reference === undefined ? [] : [reference]),
-    ...contentBlocks(features, places, texts),
-  ];
+  return [...referenceBlocks(reference === undefined ? [] : [reference]), ...contentBlocks(features, places, texts)];
 }
 
 /** Stands for the city of a job, for postings that name none. No name of a city is folded to it. */

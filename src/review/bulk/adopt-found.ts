@@ -216,11 +216,7 @@ function beginningAnywhere<One>(all: readonly One[]): One[] {
   return [...all.slice(at), ...all.slice(0, at)];
 }
 
-const check = (
-  db: Database,
-  { entry, siteJobId, by }: FoundEntry,
-  { ask, referenceField, rules, policy }: FoundSite,
-) =>
+const check = (db: Database, { entry, siteJobId, by }: FoundEntry, { ask, referenceField, rules, policy }: FoundSite) =>
   checkVerdict(
     db,
     entry,

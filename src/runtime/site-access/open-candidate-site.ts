@@ -9,7 +9,9 @@ import type { Database } from '../../store/postgres/database.ts';
 import { openSiteClient } from './open-site-client.ts';
 
 /** For comparing, and for checking a decision. */
-export type OpenCandidateSite = CandidateSite & CheckedSite & Required<Pick<CheckedSite, 'resolveAfterMs'>> & { readonly client: SiteClient };
+export type OpenCandidateSite = CandidateSite &
+  CheckedSite &
+  Required<Pick<CheckedSite, 'resolveAfterMs'>> & { readonly client: SiteClient };
 
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
 export async function openCandidateSite(

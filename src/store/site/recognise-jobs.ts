@@ -142,7 +142,8 @@ interface SearchFacts {
 }
 
 /** A job that was compared with a posting. */
-interface Compared extends Pick<JobCandidate, 'score' | 'reasons' | 'sharesReference' | 'sharesContent' | 'byReference'> {
+interface Compared
+  extends Pick<JobCandidate, 'score' | 'reasons' | 'sharesReference' | 'sharesContent' | 'byReference'> {
   readonly id: string;
   readonly isSecret: boolean;
   readonly mayBeOthers: boolean;
@@ -258,7 +259,11 @@ class Search {
   }
 
   /** @param isReferenced the job shows a form of the posting's reference, or its title and a part of it */
-  #compareOne(posting: PostingFeatures, { features, id, isSecret, mayBeOthers }: StoredJob, isReferenced: boolean): Compared {
+  #compareOne(
+    posting: PostingFeatures,
+    { features, id, isSecret, mayBeOthers }: StoredJob,
+    isReferenced: boolean,
+  ): Compared {
     const { score, reasons, sharesReference, sharesContent, byReference } = compareJob(posting, features);
     return {
       id,
