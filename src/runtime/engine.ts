@@ -9,6 +9,7 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
+import { placesOf } from '../config/places-of-site.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
@@ -324,6 +325,7 @@ function policyOf(site: SiteConfig): SitePolicy {
     canary: { ...site.canary, until: judgedUntil(site) },
     onMissing: site.onMissing,
     referenceField: site.options.referenceField,
+    places: placesOf(site),
     omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
   };
