@@ -41,10 +41,10 @@ export async function foundJobs(
 ): Promise<FoundJobs> {
   const { db, site } = siteContext;
   const since = new Date((await databaseTime(db)).getTime() - Math.min(MOST_AGE_MS, Math.max(0, maxAgeMs)));
-  const { referenceField } = siteContext.rules;
+  const { referenceField, places } = siteContext.policy;
   const reading = { site, referenceField, since, isSearch };
   const learnt = await learntRewrites(db, site);
-  const rules = { ...siteContext.rules, learnt };
+  const rules = { referenceField, ...places, learnt };
   const owners = new Set<string>();
   const own = new Set<string>();
   let waiting: FoundJob[] = [];

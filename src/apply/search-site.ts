@@ -66,7 +66,13 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   }
   crossStep('site-read');
   for (const feed of feeds) {
-    const found = await endSearch(db, feed, siteContext, siteContext.rules, undefined);
+    const found = await endSearch(
+      db,
+      feed,
+      siteContext,
+      { referenceField: policy.referenceField, ...policy.places },
+      undefined,
+    );
     if (found === undefined) return false;
     log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'site searched for jobs of the feed');
     crossStep('site-searched');

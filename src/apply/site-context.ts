@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
+import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { WriteAction } from '../plan/message.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import type { Claim } from '../store/change/claim.ts';
 import type { Database } from '../store/postgres/database.ts';
-import type { SiteRules } from '../store/site/recognise-jobs.ts';
 import type { RewriteLearner } from './learn-rewrites.ts';
 
 /** How long after committing its intent a request may still be sent. */
@@ -38,6 +38,8 @@ export interface SitePolicy {
   /** What to do if the job of an update is no longer on the site. */
   readonly onMissing: 'create' | 'leave';
   readonly referenceField: string | undefined;
+  /** How the site writes where a job is. */
+  readonly places: PlaceRules;
   /** What the site does to fields that an update omits. */
   readonly omittedFields: OmittedFields;
   /** Whether the site has a list action to resolve doubts with. */
@@ -55,8 +57,6 @@ export interface SiteContext {
   /** Stored in the database instead of the token: see `tokenDigest`. */
   readonly tokenDigest: string;
   readonly policy: SitePolicy;
-  /** How its jobs are compared with postings. */
-  readonly rules: SiteRules;
   readonly client: SiteClient;
   /** A change is in flight until its outcome is recorded; this bounds how many lack an outcome if the process dies. */
   readonly inFlight: Semaphore;

@@ -4,6 +4,7 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
+import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
@@ -11,7 +12,6 @@ import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PostingReader } from '../posting/posting.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { type SiteRules, siteRules } from '../store/site/recognise-jobs.ts';
 
 /** How the records of a feed are read. */
 export interface RecordRules {
@@ -49,6 +49,8 @@ export interface FeedSetup extends RecordRules {
   readonly sourceDigest: string;
   /** A field that the site stores and returns, used to find existing jobs. */
   readonly referenceField: string | undefined;
+  /** How the site writes where a job is. */
+  readonly places: PlaceRules;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
   readonly rekeyGuard: RekeyGuard;
@@ -57,10 +59,6 @@ export interface FeedSetup extends RecordRules {
   /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
 }
-
-/** How jobs of its site are compared with the feed's postings. */
-export const comparingRules = ({ referenceField, mapping }: FeedSetup): SiteRules =>
-  siteRules(referenceField, mapping.stateField.name, () => mapping.states);
 
 export interface PullContext {
   readonly db: Database;

@@ -18,7 +18,7 @@ import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
-import { comparingRules, type FeedSetup } from './feed-setup.ts';
+import type { FeedSetup } from './feed-setup.ts';
 import { shortfallsOf } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
@@ -91,7 +91,8 @@ export async function mergeWithoutCommit(
     : await keepUnseen(setup, pullTx, ledger, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
-  await doubtCreatesWithJobs(pullTx.session, setup.feed, setup.site, comparingRules(setup));
+  const { feed, site, referenceField, places } = setup;
+  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places });
   const findings: PullFindings = {
     complete,
     shortfalls,

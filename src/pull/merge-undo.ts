@@ -26,7 +26,7 @@ import { renewUndone } from '../store/pull/expire-in-pull.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
-import { comparingRules, type FeedSetup } from './feed-setup.ts';
+import type { FeedSetup } from './feed-setup.ts';
 import type { PlanLine } from './plan-lines.ts';
 
 /** What an undo does, in postings. */
@@ -61,7 +61,8 @@ export async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undon
   await mergeChanges(pullTx);
   const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
-  await doubtCreatesWithJobs(session, setup.feed, setup.site, comparingRules(setup));
+  const { feed, site, referenceField, places } = setup;
+  await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places });
   const holdReason = reason === undefined ? undefined : messageOfReason(reason);
   return { ...counts, withdrawn, deletes, createsWait, holdReason };
 }

@@ -1,7 +1,6 @@
 // Adopts site jobs for the postings that they belong to: all certain ones, or one that a person names. Sends nothing.
-import { compareJob } from '../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../plan/adopt/compare-job.ts';
 import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
-import { LEAST_SCORE } from '../plan/adopt/judge-candidates.ts';
 import { contentOf } from '../plan/match-doubt.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';

@@ -1,6 +1,6 @@
 // Finds out which jobs of a site belong to the postings of a feed that have none. Changes nothing.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { compareJob } from '../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../plan/adopt/compare-job.ts';
 import {
   type AdoptRules,
   blocksOfJob,
@@ -9,17 +9,16 @@ import {
   featuresOfJob,
   featuresOfPosting,
 } from '../plan/adopt/job-features.ts';
-import { judgeCandidates, LEAST_SCORE, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
+import { judgeCandidates, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
-import type { StateTable } from '../posting/us-states.ts';
+import { compileStates, type StateTable } from '../posting/us-states.ts';
 import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
 import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import type { JobMatching } from '../store/mapping/job-matching.ts';
 import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { siteRules } from '../store/site/recognise-jobs.ts';
 import { databaseTime } from '../store/site/site-search.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
@@ -81,8 +80,13 @@ export async function adoptRules(
   db: Queryable,
   subject: Pick<AdoptSubject, 'site' | 'referenceField' | 'stateField' | 'states'>,
 ): Promise<AdoptRules> {
-  const { site, referenceField, stateField, states } = subject;
-  return { ...siteRules(referenceField, stateField, () => states), learnt: await learntRewrites(db, site) };
+  const find = compileStates(subject.states);
+  return {
+    referenceField: subject.referenceField,
+    stateField: subject.stateField,
+    stateOf: (text) => find(text)?.name,
+    learnt: await learntRewrites(db, subject.site),
+  };
 }
 
 /** Fills `matching` with a verdict for each posting that has no job. */

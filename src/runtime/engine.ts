@@ -9,6 +9,7 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
+import { placesOf } from '../config/places-of-site.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
@@ -38,7 +39,6 @@ import { enterAsWorker, type WorkerLease } from '../store/locks/worker-lease.ts'
 import { readInstallation } from '../store/postgres/installation.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import { noticeRestore } from '../store/site/ahead-signs.ts';
-import { type SiteRules, siteRules } from '../store/site/recognise-jobs.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { inSpan, isTracing } from '../telemetry/tracing/spans.ts';
 import { aboutProcess } from './about-process.ts';
@@ -77,8 +77,7 @@ export async function startEngine(
     log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const rules = rulesOf(config);
-  const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config, rules));
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -105,7 +104,6 @@ export async function startEngine(
         address,
         tokenDigest: tokens.get(site.name) as string,
         policy: policyOf(site),
-        rules: rules.get(site.name) as SiteRules,
         client,
         inFlight,
         requestSlots,
@@ -141,21 +139,18 @@ export async function startEngine(
   };
 }
 
-/** How the jobs of each site are compared with postings. */
-function rulesOf({ feeds, sites }: App['config']): ReadonlyMap<SiteName, SiteRules> {
-  return new Map(
-    [...sites.values()].map(({ name, options, stateField }) => {
-      const feed = [...feeds.values()].find(({ siteName }) => siteName === name);
-      return [name, siteRules(options.referenceField, stateField.name, () => feed?.mapping.states)];
-    }),
-  );
-}
-
 /** How changes are sent. */
-function sendSettings({ feeds, sites }: App['config'], rules: SendSettings['rules']): SendSettings {
+function sendSettings({ feeds, sites }: App['config']): SendSettings {
   const createOnly = [...feeds.values()].map(({ name, mapping }) => [name, createOnlyOf(mapping)] as const);
   const clearing = [...sites.values()].filter(({ omittedFields }) => omittedFields === 'clear');
-  return { createOnly: new Map(createOnly), clearing: new Set(clearing.map(({ name }) => name)), rules };
+  const rules = [...sites.values()].map(
+    (site) => [site.name, { referenceField: site.options.referenceField, ...placesOf(site) }] as const,
+  );
+  return {
+    createOnly: new Map(createOnly),
+    clearing: new Set(clearing.map(({ name }) => name)),
+    rules: new Map(rules),
+  };
 }
 
 /** Identifies the location of an embedded server by its files: those of a restored backup differ. */
@@ -337,6 +332,7 @@ function policyOf(site: SiteConfig): SitePolicy {
     canary: { ...site.canary, until: judgedUntil(site) },
     onMissing: site.onMissing,
     referenceField: site.options.referenceField,
+    places: placesOf(site),
     omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
   };

@@ -3,13 +3,13 @@ import { askForJob } from '../../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import { pauseForToken } from '../../apply/update-site-health.ts';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { tell } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { FoundSite, FoundSites } from '../../review/bulk/adopt-found.ts';
 import { editableFeed } from '../../review/plan-edit.ts';
 import { NotShownError } from '../../site/exchange.ts';
-import { siteRules } from '../../store/site/recognise-jobs.ts';
 import type { SiteConnection } from '../adopting/open-adopting.ts';
 import type { App } from '../app.ts';
 import { tokenDigests } from '../token-digests.ts';
@@ -56,7 +56,7 @@ export function openFoundSites(
       return {
         site: site.name,
         referenceField: site.options.referenceField,
-        rules: siteRules(site.options.referenceField, site.stateField.name, () => configured.mapping.states),
+        rules: { referenceField: site.options.referenceField, ...placesOf(site) },
         policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
+import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import {
   acceptedByUpdate,
   type CreateOnlyFields,
@@ -46,7 +47,7 @@ export interface SendSettings {
 }
 
 const ALL_FIELDS: SendSettings = { createOnly: new Map(), clearing: new Set(), rules: new Map() };
-const NO_RULES: SiteRules = { referenceField: undefined, stateField: '', stateOf: () => undefined };
+const NO_RULES: SiteRules = { referenceField: undefined, ...UNKNOWN_PLACES };
 
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing

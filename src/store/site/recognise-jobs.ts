@@ -1,6 +1,6 @@
 // Recognises unowned site jobs as those of creates that are about to be sent, by the judgement of `mappings adopt`: what may be the job
 // of a create makes it wait for a person.
-import { compareJob } from '../../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../../plan/adopt/compare-job.ts';
 import {
   type AdoptRules,
   blocksOfPosting,
@@ -9,11 +9,11 @@ import {
   type JobFeatures,
   type PostingFeatures,
 } from '../../plan/adopt/job-features.ts';
-import { type JobCandidate, judgeCandidates, LEAST_SCORE } from '../../plan/adopt/judge-candidates.ts';
+import { type JobCandidate, judgeCandidates } from '../../plan/adopt/judge-candidates.ts';
+import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { compileStates, type StateFinder, type StateTable } from '../../posting/us-states.ts';
 import { putInDoubt, type Recognised, unsettleFound } from '../change/put-in-doubt.ts';
 import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -22,24 +22,6 @@ import { learntRewrites } from './value-rewrites.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */
 export type SiteRules = Omit<AdoptRules, 'learnt'>;
-
-/** The states are compiled when the first place is compared. */
-export function siteRules(
-  referenceField: string | undefined,
-  stateField: string,
-  states: () => StateTable | undefined,
-): SiteRules {
-  let find: StateFinder | undefined;
-  return {
-    referenceField,
-    stateField,
-    stateOf(text) {
-      const table = find === undefined ? states() : undefined;
-      if (table !== undefined) find = compileStates(table);
-      return find?.(text)?.name;
-    },
-  };
-}
 
 /** A create that may be sent, with what it would send. */
 export interface SearchedCreate {
@@ -470,7 +452,6 @@ const INCOMPLETE = 'the feed was not read completely, so another posting may be 
 const nothingBut = (reference: string | null): JobFeatures =>
   featuresOfJob(reference === null ? {} : { reference }, {
     referenceField: 'reference',
-    stateField: '',
-    stateOf: () => undefined,
+    ...UNKNOWN_PLACES,
     learnt: new Map(),
   });
