@@ -83,6 +83,7 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
     place,
     text,
     identities: posting.identifying.filter((name) => values.get(name) === 'same'),
+    identifying: posting.identifying,
     values,
     isPlaceWhole: isPlaceWhole(posting, job, place),
     isUntitled: posting.titles.length === 0,
@@ -122,6 +123,8 @@ interface Parts {
   readonly place: PlaceLikeness;
   readonly text: Part;
   readonly identities: readonly string[];
+  /** Names of the posting's values that identify it. */
+  readonly identifying: readonly string[];
   /** Of every other value of the posting, by name; the text is one of them. */
   readonly values: ReadonlyMap<string, Part>;
   /** The job shows the posting's place, as far as the posting has one. */
@@ -176,6 +179,7 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
  * | "                    | yes                   | no identifying value, and the same title, or a place alike     | `resembles` |
  * | "                    | unknown               | no identifying value; the same title, or the same place and nothing differs | `resembles` |
  * | "                    | yes or unknown        | similar text, and the same title or place; if in the window, any | `resembles` |
+ * | "                    | unknown               | another text, and another address                              | `other`     |
  * | "                    | yes or unknown        | other identifying values, the same title, no other place       | `resembles` |
  * | "                    | anything else                                                                        || `other`     |
  */
@@ -214,12 +218,20 @@ function withoutReference(parts: Parts, identity: Identity, timely: boolean | un
     case 'similar':
       return timely === true || isSomewhereAlike ? 'resembles' : 'other';
     case 'other':
+      if (timely === undefined && showsAnotherEmployer(parts)) return 'other';
       return title === 'same' && place !== 'other' ? 'resembles' : 'other';
     default:
       if (timely === true) return isSomewhereAlike || !differs(parts) ? 'resembles' : 'other';
       return title === 'same' || (place === 'same' && !differs(parts)) ? 'resembles' : 'other';
   }
 }
+
+/**
+ * Text and addresses are all others: on a board for everybody, many have the same title and place. A site that rewrites texts shows the
+ * addresses, or a similar text.
+ */
+const showsAnotherEmployer = ({ text, values, identifying }: Parts): boolean =>
+  text === 'other' && identifying.some((name) => !isTextField(name) && values.get(name) === 'other');
 
 /** The job shows the place and the reference, or an address or a text, and nothing but the title is another. */
 const differsInTitleOnly = ({ reference, isPlaceWhole: isPlace, text, identities, values }: Parts): boolean =>
