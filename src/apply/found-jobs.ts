@@ -9,6 +9,7 @@ import { databaseTime } from '../store/site/site-search.ts';
 import { type FoundJob, keepFound, markForeign, ownReferences } from '../store/site/unowned-jobs.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
+import { noteShownReference } from './watch-reference.ts';
 
 const KEPT_AT_ONCE = 1_000;
 const MOST_AGE_MS = 86_400_000;
@@ -48,6 +49,7 @@ export async function foundJobs(
   const owners = new Set<string>();
   const own = new Set<string>();
   let waiting: FoundJob[] = [];
+  let areReferenced = false;
   let read = 0;
 
   /** Jobs whose reference is not their posting's: the site reused the ID, and this database did not know. */
@@ -81,6 +83,7 @@ export async function foundJobs(
       const [kept, shown] = [siteJob, toCompare(siteJob)].map(({ fields }) =>
         referenceField === undefined ? undefined : fieldOf(fields, referenceField),
       );
+      if (shown?.trim()) areReferenced = true;
       // Outside a search only references count; contents are not compared.
       if (!isSearch && !shown?.trim()) return;
       waiting.push({
@@ -92,6 +95,7 @@ export async function foundJobs(
       });
     },
     async keep() {
+      if (areReferenced && referenceField !== undefined) await noteShownReference(siteContext, referenceField);
       const taken = waiting;
       waiting = [];
       for (let at = 0; at < taken.length; at += KEPT_AT_ONCE) {

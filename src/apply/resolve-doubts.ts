@@ -13,6 +13,7 @@ import { expectedJobs } from './left-out-jobs.ts';
 import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
+import { showsReferences } from './watch-reference.ts';
 
 /** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;
@@ -27,7 +28,12 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const due = await dueDoubts(db, site, checkDelays(policy.doubts.resolveAfterMs), DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
-  const matching = { referenceField: policy.referenceField, ...policy.places, learnt: await learntRewrites(db, site) };
+  const matching = {
+    referenceField: policy.referenceField,
+    showsReferences: await showsReferences(siteContext),
+    ...policy.places,
+    learnt: await learntRewrites(db, site),
+  };
   const candidates = new CandidateSearch(siteContext, doubts, await openCreates(db, site), matching);
   // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
   const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));

@@ -13,6 +13,7 @@ import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigur
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { findMove } from '../store/site/known-address.ts';
+import { checkReferences } from './check-references.ts';
 import { describeLeft } from './left-behind.ts';
 
 export interface DatabaseCheck {
@@ -26,8 +27,8 @@ export interface DatabaseCheck {
 
 const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
 
-/** Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
-export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
+/** @param online whether sites are asked for jobs of ours. Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
+export async function checkDatabase(config: Config, online: boolean): Promise<DatabaseCheck> {
   if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
   try {
     const server = await openServer(config, () => undefined);
@@ -36,7 +37,7 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
       const [found] = await db.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`);
       if (found?.any !== true) return NOTHING;
       await migrate(server.url);
-      return await compare(config, db);
+      return await compare(config, db, online);
     } finally {
       await db.close();
       await server.leave();
@@ -46,7 +47,7 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   }
 }
 
-async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
+async function compare(config: Config, db: Database, online: boolean): Promise<DatabaseCheck> {
   const { feeds, sites } = config;
   const named = namedFeeds(config);
   const problems: Message[] = [];
@@ -63,5 +64,8 @@ async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
     for (const { feed } of former) reported.add(feed);
   }
   const left = (await unconfiguredFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
-  return { problems, warnings: left.filter(({ feed }) => !reported.has(feed)).map(describeLeft) };
+  const warnings = left.filter(({ feed }) => !reported.has(feed)).map(describeLeft);
+  // At another address the site may be another one.
+  if (problems.length === 0) warnings.push(...(await checkReferences(config, db, online)));
+  return { problems, warnings };
 }

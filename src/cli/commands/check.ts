@@ -31,7 +31,7 @@ export function checkCommand(): Command {
   return new Command('check')
     .option(
       '--online',
-      'also send each site one harmless GET (is the interface there, does it accept the token?), and read the beginning of each feed',
+      'also send each site a few harmless GETs (is the interface there, does it accept the token, does it keep references?), and read the beginning of each feed',
     )
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
@@ -40,7 +40,12 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
-      const databaseCheck = writeOutCheck(config, await checkDatabase(config), commandWriter(options.config), likely);
+      const databaseCheck = writeOutCheck(
+        config,
+        await checkDatabase(config, options.online === true),
+        commandWriter(options.config),
+        likely,
+      );
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {

@@ -182,6 +182,8 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
  * | "                    | unknown               | another text, and another address                              | `other`     |
  * | "                    | yes or unknown        | other identifying values, the same title, no other place       | `resembles` |
  * | "                    | anything else                                                                        || `other`     |
+ *
+ * If jobs of the site show references, one without is at most `perhaps`.
  */
 function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circumstances): Likeness {
   const { timely, isReferenceShared = false, isClosest = false, shared } = circumstances;
@@ -203,7 +205,8 @@ function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circu
     const isAlike = isOwn(identity) || (title === 'same' && !(place === 'other' && identity === 'other'));
     return isAlike || (timely === true && identity === 'similar') ? 'resembles' : 'other';
   }
-  return withoutReference(parts, identity, timely);
+  const likeness = withoutReference(parts, identity, timely);
+  return likeness === 'match' && posting.expectsReference ? 'perhaps' : likeness;
 }
 
 function withoutReference(parts: Parts, identity: Identity, timely: boolean | undefined): Likeness {

@@ -10,6 +10,8 @@ import { sketchOf, textDigest, wordsOf } from './text-likeness.ts';
 /** How a site's jobs are compared with the postings of a feed. */
 export interface AdoptRules extends PlaceRules {
   readonly referenceField: string | undefined;
+  /** Jobs of the site are known to show references, so that one without is not certainly that of a posting which sent one. */
+  readonly showsReferences?: boolean;
   /** How the site is known to rewrite values. */
   readonly learnt: LearntRewrites;
 }
@@ -32,6 +34,8 @@ export interface PostingFeatures extends Features {
   /** The reference; its key if it has none. */
   readonly reference: string;
   readonly isReferenceSent: boolean;
+  /** Its job should show it. */
+  readonly expectsReference: boolean;
   /** Whether the site may show the reference in another usual form. */
   readonly mayTakeForm: boolean;
   /** The reference with white space folded, and everything that the site is known to make of it. */
@@ -113,6 +117,7 @@ export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules
     ...commonFeatures(fields, rules),
     reference,
     isReferenceSent: sent !== undefined && sent !== '',
+    expectsReference: rules.showsReferences === true && sent !== undefined && sent !== '',
     mayTakeForm: !isShownExactly(learnt, field),
     shownAs: [...new Set([foldSpace(reference), ...rewritings(learnt, field, reference)])],
     titles: titlesOf(fields, learnt),
