@@ -4,6 +4,7 @@ import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
+import { releaseOwned } from '../store/change/put-in-doubt.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import {
@@ -50,12 +51,14 @@ const unsearchedAfterRestore = (feed: FeedName) =>
 export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
   const { db, site, policy, log } = siteContext;
   const canSearch = policy.canList;
+  const released = await releaseOwned(db, site);
+  if (released > 0) log.info({ site, released }, 'other postings own the jobs that these creates resemble');
   if (await noticeRestore(db, undefined))
     log.warn({ site }, 'the database was restored from a backup: searching all sites again');
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, UNSEARCHED]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
-  if (feeds.length === 0) return signs.length > 0;
+  if (feeds.length === 0) return signs.length > 0 || released > 0;
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
   const unread = await readList(siteContext, feeds, signal);

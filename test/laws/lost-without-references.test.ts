@@ -171,6 +171,47 @@ it('compares with jobs whose reference the site began to drop', async () => {
   expect(await count()).toBe(10);
 });
 
+it('lets a person say that the site has none of the feed’s jobs', async () => {
+  await open({ reference_field: undefined });
+  for (const number of [1, 2]) {
+    const place = { 'location-city': 'Boston', 'location-state': 'Massachusetts' };
+    await makeJob(mirror, {
+      title: 'Nurse',
+      ...place,
+      description: `<p>Another text about nurses, number ${number}.</p>`,
+    });
+  }
+  const feed = ['a', 'b', 'c'].map((key) => posting(key, { title: 'Nurse' }));
+  await mirror.writeFeed(feedXml(feed));
+  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 3 });
+  await mirror.stopEngine();
+  expect((await run('feeds', 'new', 'acme')).out).toContain('3 creates that only resembled jobs');
+  await mirror.writeFeed(feedXml([...feed, posting('d', { title: 'Nurse' })]));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  expect(await count()).toBe(6);
+});
+
+it('creates what resembled a job that another posting got', async () => {
+  await open({ reference_field: undefined });
+  const twins = ['a', 'b'].map((key) => posting(key, { title: 'Nurse', description: `<p>Work on ward ${key}</p>` }));
+  await mirror.writeFeed(feedXml(twins.slice(0, 1)));
+  await mirror.sync();
+  const [made] = (await ownJobs()).values();
+  site.proxy.edit = (_path, _method, answer) => ({
+    ...answer,
+    body: answer.body.replace(/<(description|contact-web-address)[^>]*>[\s\S]*?<\/\1>/g, ''),
+  });
+  await loseMappings(mirror);
+  await mirror.writeFeed(feedXml(twins));
+  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 2 });
+  const entry = (await waiting()).find(({ key }) => key === 'a');
+  await mirror.stopEngine();
+  const settled = await run('review', 'settle', String(entry?.id), '--exists', String(made));
+  expect(settled.status, settled.out).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  expect(await count()).toBe(2);
+});
+
 it('asks no more once a person has said that the found jobs are others', async () => {
   await open({ reference_field: undefined });
   await mirror.writeFeed(feedXml(list(2)));

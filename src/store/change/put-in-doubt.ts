@@ -1,8 +1,10 @@
-// Creates for which the site seems to have a job already: ready → in_doubt, until a person decides.
+// Creates for which the site seems to have a job already: ready → in_doubt, until a person decides, or other postings own all such jobs.
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { targetReason, targetState } from './target-state.ts';
 
 /** A create and the job that seems to be its own. */
 export interface Recognised {
@@ -65,3 +67,45 @@ export async function unsettleFound(tx: Queryable, site: SiteName, ids: readonly
     [site, ids],
   );
 }
+
+/**
+ * Creates that only resemble jobs which other postings own by now: in_doubt → the target state. They are compared again before they are sent.
+ * @returns how many
+ */
+export async function releaseOwned(db: Database, site: SiteName): Promise<number> {
+  const waiting = await db.query<{ feed: FeedName; id: number }>(
+    `select c.feed, c.id from change c where ${ALL_OWNED}`,
+    [site],
+  );
+  if (waiting.length === 0) return 0;
+  return db.transaction(async (tx) => {
+    await lockOutcomesShared(tx, [...new Set(waiting.map(({ feed }) => feed))].sort());
+    return release(tx, `c.id = any($2::bigint[]) and ${ALL_OWNED}`, [site, waiting.map(({ id }) => id)]);
+  });
+}
+
+/** The same for a feed of whose jobs, as a person says, the site has none. What shows a reference of a posting still waits. */
+export async function releaseResembling(tx: Queryable, feed: FeedName): Promise<number> {
+  await lockOutcomesShared(tx, [feed]);
+  return release(tx, `c.feed = $1 and ${RESEMBLES}`, [feed]);
+}
+
+/** @param condition in SQL, of the changes `c` */
+async function release(tx: Queryable, condition: string, parameters: readonly unknown[]): Promise<number> {
+  const released = await tx.query(
+    `update change c set state = ${targetState('c')}, since = now(), not_before = '-infinity', attempt_token = null,
+       attempt_operation = null, attempt_started = null, list_checks = 0, found_job_id = null,
+       reason = case when c.invalid then ${targetReason('c')} end
+     where ${condition} returning c.id`,
+    [...parameters],
+  );
+  return released.length;
+}
+
+const RESEMBLES = `c.state = 'in_doubt' and c.found_job_id is not null and c.reason->>'kind' = 'resembles_on_site'
+  and c.reason->>'by' = 'content'`;
+
+const ALL_OWNED = `c.site = $1 and c.state = 'in_doubt' and c.found_job_id is not null and c.reason->>'by' = 'content'
+  and c.reason->>'crowded' = 'false'
+  and not exists (select from jsonb_array_elements_text(c.reason->'candidates') j(id)
+    where not exists (select from mapping m where m.site = c.site and m.site_job_id = j.id))`;
