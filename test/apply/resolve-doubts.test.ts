@@ -287,8 +287,8 @@ describe('doubts', () => {
   it('with too many candidates, all of which belong to others, wait for a person', async () => {
     const { recordOutcome, doubts, db } = await inDoubt(['a']);
     const list = Array.from({ length: 201 }, (_, at) => job(String(at), { number: 'a' }));
-    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key, not_before)
-      select 'board', n::text, 'acme', 'other', now() + interval '1 hour' from generate_series(0, 200) n`);
+    await db.query(`insert into refuted_job (site, site_job_id, feed, key)
+      select 'board', n::text, 'acme', 'a' from generate_series(0, 200) n`);
     expect(await recordOutcome({ list })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('more than 200 jobs') }]);
   });

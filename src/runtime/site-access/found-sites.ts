@@ -3,6 +3,7 @@ import { askForJob } from '../../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import { pauseForToken } from '../../apply/update-site-health.ts';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { tell } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
@@ -57,6 +58,7 @@ export function openFoundSites(
       return {
         site: site.name,
         referenceField,
+        places: placesOf(site),
         policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {
