@@ -1,12 +1,20 @@
 // Collects, while a site's list is read, the jobs that creates in doubt may have made.
 import type { Likeness } from '../plan/adopt/compare-job.ts';
+import {
+  type ComparedJob,
+  isTimely,
+  type LookedUp,
+  type OpenContent,
+  OpenContents,
+  type OpenCreate,
+} from '../plan/adopt/open-contents.ts';
 import { fieldOf } from '../plan/same-value.ts';
-import type { SiteJob } from '../site/exchange.ts';
-import { type OpenCreate, ownedJobIds, type SentValue, sharedValues } from '../store/change/candidate-owners.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { ownedJobIds, ownedJobs, type SentValue, sharedValues } from '../store/change/candidate-owners.ts';
 import { CandidateStore } from './doubt-candidates.ts';
-import { type ComparedJob, isTimely, type LookedUp, type OpenContent, OpenContents } from './open-contents.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
+import { reuseOfOwned } from './unowned-candidates.ts';
 
 const KEPT_AT_ONCE = 500;
 /** So many of the creates that have sent the same take a job as their candidate: any of them may have it. */
@@ -16,13 +24,14 @@ const MOST_COMPARED = 500;
 
 export class CandidateSearch {
   readonly #siteContext: Pick<SiteContext, 'db' | 'site'>;
+  readonly #matching: Matching;
   readonly #contents: OpenContents;
   readonly #doubts = new Map<OpenContent, OpenDoubt[]>();
   readonly #store = new CandidateStore();
   /** How many jobs each content may have. */
   readonly #jobs = new Map<OpenContent, number>();
   readonly #compared = new Map<SiteJob, ComparedJob>();
-  #waiting: LookedUp[] = [];
+  #waiting: { readonly siteJob: SiteJob; readonly looked: LookedUp }[] = [];
 
   constructor(
     siteContext: Pick<SiteContext, 'db' | 'site'>,
@@ -31,6 +40,7 @@ export class CandidateSearch {
     matching: Matching,
   ) {
     this.#siteContext = siteContext;
+    this.#matching = matching;
     this.#contents = new OpenContents(withDoubts(creates, doubts), matching);
     for (const open of doubts) {
       const content = this.contentOf(open);
@@ -41,14 +51,14 @@ export class CandidateSearch {
   }
 
   contentOf({ doubt }: OpenDoubt): OpenContent {
-    return this.#contents.of(doubt.attempt) as OpenContent;
+    return this.#contents.of(doubt.attempt);
   }
 
   /** Takes a job of the list. */
   take(siteJob: SiteJob): void | Promise<void> {
-    const looked = this.#contents.look(siteJob);
+    const looked = this.#contents.look(toCompare(siteJob));
     if (![...looked.found].some((content) => this.#doubts.has(content))) return undefined;
-    this.#waiting.push(looked);
+    this.#waiting.push({ siteJob, looked });
     return this.#waiting.length < KEPT_AT_ONCE ? undefined : this.keep();
   }
 
@@ -60,15 +70,15 @@ export class CandidateSearch {
     const { db, site } = this.#siteContext;
     const ids = taken.map(({ siteJob }) => siteJob.siteJobId);
     const owned = await ownedJobIds(db, site, ids);
-    for (const looked of taken) {
-      const { siteJob } = looked;
-      const isOwned = owned.has(siteJob.siteJobId);
+    const jobs = await ownedJobs(db, site, [...owned]);
+    for (const { siteJob, looked } of taken) {
       const compared = this.#contents.compare(looked);
-      const possible = compared.contents.filter((content) => {
-        // A site may have given the ID of a posting's job to a new one, which only the reference tells.
-        if (isOwned && !isByReference(compared, content)) return false;
-        return compared.equalTo(content) === undefined;
-      });
+      const isTheirs = ({ features }: OpenContent): boolean =>
+        owned.has(siteJob.siteJobId) &&
+        reuseOfOwned(features.fields ?? {}, siteJob, jobs.get(siteJob.siteJobId), this.#matching) === 'theirs';
+      const possible = compared.contents.filter(
+        (content) => compared.equalTo(content) === undefined && !isTheirs(content),
+      );
       this.#store.keep(
         siteJob,
         possible.flatMap((content) => this.#share(content)),
@@ -92,20 +102,16 @@ export class CandidateSearch {
     const known = this.#compared.get(siteJob);
     if (known !== undefined) return known;
     if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    const compared = this.#contents.compare(this.#contents.look(siteJob));
+    const compared = this.#contents.compare(this.#contents.look(toCompare(siteJob)));
     this.#compared.set(siteJob, compared);
     return compared;
   }
 
   /** Whose job it is: the doubt's, perhaps, or certainly not. */
   likeness(open: OpenDoubt, siteJob: SiteJob, compared = this.compare(siteJob)): Likeness {
-    const content = this.contentOf(open);
-    const comparison = compared.with(content);
-    if (comparison === undefined || compared.equalTo(content) !== undefined) return 'other';
-    return comparison.likeness({
+    return compared.likeness(this.contentOf(open), {
       timely: isTimely(open, siteJob.createdAt),
       isReferenceShared: open.shared,
-      isClosest: compared.isClosest(content),
       shared: open.sharedValues,
     });
   }
@@ -130,9 +136,6 @@ export class CandidateSearch {
     }
   }
 }
-
-const isByReference = (compared: ComparedJob, content: OpenContent): boolean =>
-  (compared.with(content)?.grades.get(' reference') ?? 0) > 1;
 
 /** The values as they are stored, under the names that the feed gives them. */
 const sentValues = ({ fields }: OpenDoubt, names: ReadonlySet<string>): SentValue[] =>

@@ -94,7 +94,7 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
   const score = scoreOf(reference, content);
   const likeness = (circumstances: Circumstances = {}): Likeness => likenessOf(parts, posting, circumstances);
   const least = parts.identities.length > 0 ? LEAST_OF_IDENTITY : 0;
-  let grades: ReadonlyMap<string, number> | undefined;
+  let graded: ReadonlyMap<string, number> | undefined;
   return {
     score: likeness() === 'other' ? Math.min(score, MOST_OF_OTHER) : Math.max(score, least),
     get reasons() {
@@ -111,8 +111,8 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
     likeness,
     identities: parts.identities,
     get grades() {
-      grades ??= gradesOf(parts);
-      return grades;
+      graded ??= gradesOf(parts);
+      return graded;
     },
   };
 }

@@ -56,7 +56,7 @@ export function openFoundSites(
       return {
         site: site.name,
         referenceField: site.options.referenceField,
-        rules: { referenceField: site.options.referenceField, ...placesOf(site) },
+        places: placesOf(site),
         policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {

@@ -1,6 +1,7 @@
 // Opens a site for a person who compares its jobs: asked within the rate that all processes share.
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import type { CheckedSite } from '../../review/check-verdict.ts';
 import type { CandidateSite } from '../../review/compare-candidates.ts';
@@ -16,12 +17,13 @@ export type OpenCandidateSite = CandidateSite &
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
 export async function openCandidateSite(
   db: Database,
-  { name, options, requestsPerSecond, doubts }: SiteConfig,
+  { name, options, requestsPerSecond, doubts, stateField }: SiteConfig,
 ): Promise<OpenCandidateSite> {
   return {
     client: await openSiteClient(options),
     rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
     referenceField: options.referenceField,
+    places: placesOf({ stateField }),
     resolveAfterMs: doubts.resolveAfterMs,
   };
 }

@@ -1,4 +1,5 @@
 // Reads whose the site jobs are that a create in doubt may have made: owned by postings, shown with their references, or refused by a person.
+import type { OpenCreate } from '../../plan/adopt/open-contents.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { numberOfTitled } from '../mapping/titled-id.ts';
@@ -122,20 +123,6 @@ export async function ownerOfReference(
     [site, feed, key, referenceField, reference],
   );
   return row?.owner;
-}
-
-/** A create of the site that is in flight or in doubt: a job of the list may be its own. */
-export interface OpenCreate {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
-  readonly entry: number;
-  /** What was sent. */
-  readonly fields: Fields;
-  /** Of what was sent; hex. */
-  readonly contentHash: string;
-  /** When it was sent; `undefined`: a search has found a job for it, so nothing was sent. */
-  readonly startedAt: Date | undefined;
-  readonly isInDoubt: boolean;
 }
 
 /** Beyond so many, the others are left out: their jobs are unsure for the rest. */

@@ -1,6 +1,8 @@
 // Compares jobs with what all open creates of a site have sent, at once: a job belongs to the create that it is closest to.
-
-import { type Circumstances, compareJob, isCloser, isEqual, type JobComparison } from '../plan/adopt/compare-job.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { referenceForm } from '../same-value.ts';
+import { type Circumstances, compareJob, isCloser, isEqual, type JobComparison, type Likeness } from './compare-job.ts';
 import {
   type AdoptRules,
   blocksOfJob,
@@ -9,12 +11,28 @@ import {
   featuresOfPosting,
   type JobFeatures,
   type PostingFeatures,
-} from '../plan/adopt/job-features.ts';
-import { SIMILAR_TEXT, shareOfSketch } from '../plan/adopt/text-likeness.ts';
-import { referenceForm } from '../plan/same-value.ts';
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
-import type { OpenCreate } from '../store/change/candidate-owners.ts';
+} from './job-features.ts';
+import { SIMILAR_TEXT, shareOfSketch } from './text-likeness.ts';
+
+/** A create of the site that is in flight or in doubt: a job of the list may be its own. */
+export interface OpenCreate {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly entry: number;
+  /** What was sent. */
+  readonly fields: Fields;
+  /** Of what was sent; hex. */
+  readonly contentHash: string;
+  /** When it was sent; `undefined`: a search has found a job for it, so nothing was sent. */
+  readonly startedAt: Date | undefined;
+  readonly isInDoubt: boolean;
+}
+
+/** A job as the site shows it, in the form to compare. */
+export interface ListedJob {
+  readonly fields: Fields;
+  readonly createdAt?: Date | undefined;
+}
 
 /** How far the clocks of site and database may differ. ASSUMED: check by comparing a `created_at` with the time. */
 export const CLOCK_SKEW_MS = 5 * 60_000;
@@ -60,6 +78,13 @@ export class ComparedJob {
 
   with(content: OpenContent): JobComparison | undefined {
     return this.#comparisons.get(content);
+  }
+
+  /** Whose job it is: of a create of this content, perhaps, or certainly not. */
+  likeness(content: OpenContent, known: Omit<Circumstances, 'isClosest'>): Likeness {
+    const comparison = this.#comparisons.get(content);
+    if (comparison === undefined || this.equalTo(content) !== undefined) return 'other';
+    return comparison.likeness({ ...known, isClosest: this.isClosest(content) });
   }
 
   /** Another content that the job shows, while it differs from this one. */
@@ -138,29 +163,34 @@ export class OpenContents {
     }
   }
 
-  of({ feed, key }: { readonly feed: FeedName; readonly key: PostingKey }): OpenContent | undefined {
-    return this.#of.get(`${feed} ${key}`);
+  /** The content of one of the creates. */
+  of({ feed, key }: { readonly feed: FeedName; readonly key: PostingKey }): OpenContent {
+    return this.#of.get(`${feed} ${key}`) as OpenContent;
   }
 
   /** Finds the contents that the job may have, without comparing. */
-  look(siteJob: SiteJob): LookedUp {
-    const { fields } = toCompare(siteJob);
+  look({ fields, createdAt }: ListedJob): LookedUp {
     const job = { ...featuresOfJob(fields, this.#rules), fields };
-    return { siteJob, job, found: this.#found(job, siteJob.createdAt) };
+    return { job, createdAt, found: this.#found(job, createdAt) };
   }
 
   /** Compares the job with each content that it may have, and leaves out those that it certainly does not have. */
-  compare({ siteJob, job, found }: LookedUp): ComparedJob {
+  compare({ job, createdAt, found }: LookedUp): ComparedJob {
     const comparisons = new Map<OpenContent, JobComparison>();
     const timely = new Map<OpenContent, boolean | undefined>();
     for (const content of found) {
-      const when = bestTime(content, siteJob.createdAt);
+      const when = bestTime(content, createdAt);
       const comparison = compareJob(content.features, job);
       if (comparison.likeness({ timely: when }) === 'other') continue;
       comparisons.set(content, comparison);
       timely.set(content, when);
     }
     return new ComparedJob(comparisons, timely);
+  }
+
+  /** Compares the job with one content, whether or not it may have that. */
+  compareWith({ features }: OpenContent, { fields }: ListedJob): JobComparison {
+    return compareJob(features, { ...featuresOfJob(fields, this.#rules), fields });
   }
 
   /** Whether so many jobs are at the place of the content that they are no longer compared with it. */
@@ -197,8 +227,8 @@ export class OpenContents {
 
 /** A job with the contents that it may have. */
 export interface LookedUp {
-  readonly siteJob: SiteJob;
   readonly job: JobFeatures;
+  readonly createdAt: Date | undefined;
   readonly found: ReadonlySet<OpenContent>;
 }
 
@@ -245,10 +275,3 @@ const wholePlace = ({ place }: Pick<JobFeatures, 'place'>): string => `whole pla
 /** Every beginning of a text, for sites that truncate values. */
 const beginningsOf = (text: string): string[] =>
   Array.from({ length: Math.min(text.length, MOST_BEGINNINGS) }, (_, at) => text.slice(0, at + 1));
-
-/** What is known of a create and a job beside the two. */
-export const circumstancesOf = (
-  compared: ComparedJob,
-  content: OpenContent,
-  known: Pick<Circumstances, 'timely' | 'shared' | 'isReferenceShared'>,
-): Circumstances => ({ ...known, isClosest: compared.isClosest(content) });
