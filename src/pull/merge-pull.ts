@@ -92,7 +92,7 @@ export async function mergeWithoutCommit(
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;
-  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places });
+  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const findings: PullFindings = {
     complete,
     shortfalls,

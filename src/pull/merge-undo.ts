@@ -62,7 +62,7 @@ export async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undon
   const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
   const { feed, site, referenceField, places } = setup;
-  await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places });
+  await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const holdReason = reason === undefined ? undefined : messageOfReason(reason);
   return { ...counts, withdrawn, deletes, createsWait, holdReason };
 }

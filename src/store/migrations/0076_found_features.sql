@@ -10,6 +10,7 @@ alter table site_reference add column foreign_owner boolean not null default fal
 -- When a reading of the list showed it first.
 alter table site_reference add column found_at timestamptz not null default now();
 create index site_reference_by_block on site_reference using gin (blocks) with (fastupdate = off);
+create index site_reference_secret on site_reference (site) where secret;
 -- Replaced by the blocks.
 drop index site_reference_by_title;
 alter table site_reference drop column title;

@@ -43,13 +43,14 @@ const MOST_CACHED = 5_000;
 
 /**
  * Puts ready creates in doubt for which the site shows a job that may be theirs. The caller holds the feed's lock.
- * @returns how many.
+ * @param pull only those that this pull has planned; all others are compared when they are claimed. @returns how many.
  */
 export async function doubtCreatesWithJobs(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
   rules: SiteRules,
+  pull?: number,
 ): Promise<number> {
   const search = await openSearch(tx, feed, site, rules);
   if (search === undefined) return 0;
@@ -57,8 +58,9 @@ export async function doubtCreatesWithJobs(
     const creates = await tx.query<{ key: string; fields: Fields }>(
       `select key, fields from change
        where feed = $1 and key > $2 and state = 'ready' and operation = 'create' and desired = 'present'
+         and ($3::bigint is null or pull = $3)
        order by key limit ${READ_AT_ONCE}`,
-      [feed, last],
+      [feed, last, pull ?? null],
     );
     await search.compare(creates);
     if (creates.length < READ_AT_ONCE) break;
@@ -91,19 +93,14 @@ async function openSearch(
   site: SiteName,
   rules: SiteRules,
 ): Promise<Search | undefined> {
-  const [found] = await tx.query<{
-    secret: boolean | null;
-    field: string | null;
-    declared: boolean;
-    incomplete: boolean;
-  }>(
-    `select bool_or(r.reference like '${SECRET_FORM}%') as secret, max(r.field) as field,
+  const [found] = await tx.query<{ field: string | null; secret: boolean; declared: boolean; incomplete: boolean }>(
+    `select r.field, exists (select from site_reference s where s.site = $1 and s.secret) as secret,
        exists (select from feed_state f where f.feed = $2 and f.site_declared) as declared,
        coalesce((select not p.complete from pull p where p.feed = $2 and p.status <> 'running' order by p.id desc limit 1), false) as incomplete
-     from site_reference r where r.site = $1`,
+     from site_reference r where r.site = $1 limit 1`,
     [site, feed],
   );
-  if (found?.secret == null) return undefined;
+  if (found === undefined) return undefined;
   return new Search(tx, feed, site, {
     // The field in which the references of the jobs were read.
     rules: { ...rules, referenceField: found.field ?? undefined, learnt: await learntRewrites(tx, site) },
@@ -123,13 +120,14 @@ interface SearchFacts {
   readonly isIncomplete: boolean;
 }
 
-/** A job that was compared with a posting. */
-interface Compared
-  extends Pick<JobCandidate, 'score' | 'reasons' | 'sharesReference' | 'sharesContent' | 'byReference'> {
-  readonly id: string;
-  readonly isSecret: boolean;
-  readonly mayBeOthers: boolean;
-}
+/** A job that was compared with a posting. The counts follow once all postings were compared. */
+type Compared = Omit<
+  JobCandidate,
+  keyof typeof NOT_STORED | 'jobsOfReference' | 'postingsOfReference' | 'jobsOfContent' | 'postingsOfContent'
+>;
+
+/** Jobs that were deleted or have an owner are not stored. */
+const NOT_STORED = { isOwned: false, wasDeleted: false };
 
 /** A posting with the jobs that may be its own, best first. */
 interface Likely {
@@ -183,18 +181,25 @@ class Search {
       const ids = [...new Set([...referenced, ...(byContent.ids.get(key) ?? [])])];
       if (ids.length === 0) continue;
       const isCrowded = byContent.crowded.has(key);
-      const compared: Compared[] = [];
-      for (const job of await this.#stored(ids)) {
-        const one = this.#compareOne(features, job, referenced.has(job.id));
-        if (one.score >= LEAST_SCORE || isCrowded) compared.push(one);
-      }
-      if (compared.length === 0) continue;
-      compared.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
-      this.#likely.push({
-        key,
-        candidates: compared.slice(0, MOST_CANDIDATES),
-        isCrowded: isCrowded || compared.length > MOST_CANDIDATES,
+      const compared = (await this.#stored(ids)).flatMap((job) => {
+        const comparison = compareJob(features, job.features);
+        // A form of the posting's reference, or its title and a part of it, is reason enough.
+        const score = referenced.has(job.id) ? Math.max(comparison.score, LEAST_SCORE) : comparison.score;
+        return score >= LEAST_SCORE || isCrowded ? [{ job, comparison, score }] : [];
       });
+      if (compared.length === 0) continue;
+      compared.sort((one, other) => other.score - one.score || (one.job.id < other.job.id ? -1 : 1));
+      const candidates = compared.slice(0, MOST_CANDIDATES).map(({ job, comparison, score }) => ({
+        siteJobId: job.id,
+        score,
+        reasons: comparison.reasons,
+        sharesReference: comparison.sharesReference,
+        sharesContent: comparison.sharesContent,
+        byReference: comparison.byReference,
+        isSecret: job.isSecret,
+        mayBeOthers: job.mayBeOthers,
+      }));
+      this.#likely.push({ key, candidates, isCrowded: isCrowded || compared.length > MOST_CANDIDATES });
     }
   }
 
@@ -212,12 +217,12 @@ class Search {
     const unsettled: string[] = [];
     const recognised = this.#likely.flatMap((likely): Recognised[] => {
       const left = likely.candidates.filter((one) => {
-        const owner = taken.get(one.id);
+        const owner = taken.get(one.siteJobId);
         if (owner !== undefined) return owner === likely.key;
-        const claim = claims.get(one.id);
+        const claim = claims.get(one.siteJobId);
         if (claim === undefined) return true;
         const isShared = one.sharesReference || one.sharesContent;
-        if (isShared) unsettled.push(one.id);
+        if (isShared) unsettled.push(one.siteJobId);
         return isShared;
       });
       if (left.length === 0) return [];
@@ -230,7 +235,7 @@ class Search {
           by: best.byReference || best.sharesReference ? 'reference' : 'content',
           score: best.score,
           reasons: likely.isCrowded ? [...reasons, 'the site shows more jobs like it'] : reasons,
-          candidates: [best.siteJobId, ...left.map(({ id }) => id).filter((id) => id !== best.siteJobId)],
+          candidates: [best.siteJobId, ...left.map(({ siteJobId }) => siteJobId).filter((id) => id !== best.siteJobId)],
           isCrowded: likely.isCrowded,
         },
       ];
@@ -238,25 +243,6 @@ class Search {
     // It is certain for neither if several postings fit the job.
     await unsettleFound(this.#tx, this.#site, unsettled);
     return putInDoubt(this.#tx, this.#feed, recognised);
-  }
-
-  /** @param isReferenced the job shows a form of the posting's reference, or its title and a part of it */
-  #compareOne(
-    posting: PostingFeatures,
-    { features, id, isSecret, mayBeOthers }: StoredJob,
-    isReferenced: boolean,
-  ): Compared {
-    const { score, reasons, sharesReference, sharesContent, byReference } = compareJob(posting, features);
-    return {
-      id,
-      score: isReferenced ? Math.max(score, LEAST_SCORE) : score,
-      reasons,
-      sharesReference,
-      sharesContent,
-      byReference,
-      isSecret,
-      mayBeOthers,
-    };
   }
 
   readonly #rewrittenAs = (reference: string): readonly string[] => {
@@ -275,15 +261,13 @@ class Search {
     const judged = candidates.map(
       (one): JobCandidate => ({
         ...one,
-        siteJobId: one.id,
+        ...NOT_STORED,
         // Those that do not reach it are asked about because there are too many.
         score: Math.max(one.score, LEAST_SCORE),
-        isOwned: false,
-        wasDeleted: false,
         jobsOfReference,
         jobsOfContent,
-        postingsOfReference: (ofReference.get(one.id) ?? 0) + (claims.get(one.id)?.references ?? 0),
-        postingsOfContent: (ofContent.get(one.id) ?? 0) + (claims.get(one.id)?.contents ?? 0),
+        postingsOfReference: (ofReference.get(one.siteJobId) ?? 0) + (claims.get(one.siteJobId)?.references ?? 0),
+        postingsOfContent: (ofContent.get(one.siteJobId) ?? 0) + (claims.get(one.siteJobId)?.contents ?? 0),
       }),
     );
     const posting = { blocker: undefined, isReferenceCrowded: false, isContentCrowded: isCrowded };
@@ -300,7 +284,7 @@ class Search {
     const ofContent = new Map<string, number>();
     const add = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
     for (const { candidates } of this.#likely)
-      for (const { id, sharesReference, sharesContent } of candidates) {
+      for (const { siteJobId: id, sharesReference, sharesContent } of candidates) {
         if (sharesReference) add(ofReference, id);
         if (sharesContent) add(ofContent, id);
       }
@@ -309,7 +293,7 @@ class Search {
 
   /** Jobs that are certainly those of other creates, which wait for a person. */
   async #claimsOfOthers(): Promise<ReadonlyMap<string, Claim>> {
-    const ids = new Set(this.#likely.flatMap(({ candidates }) => candidates.map(({ id }) => id)));
+    const ids = new Set(this.#likely.flatMap(({ candidates }) => candidates.map(({ siteJobId }) => siteJobId)));
     const rows = await this.#tx.query<{ id: string } & Claim>(
       `select o.found_job_id as id, count(*) filter (where o.reason->>'by' = 'reference')::int as "references",
          count(*) filter (where o.reason->>'by' = 'content')::int as contents
