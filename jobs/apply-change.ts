@@ -11,6 +11,7 @@ import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
+import { watchReference } from '../src/apply/watch-reference.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
@@ -81,18 +82,27 @@ async function conclude(
   const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, concluded, signal) : recorded;
   crossStep('outcome-committed');
   if (recordedAs === 'recorded') {
-    await learnRewrites(attempt, exchange.outcome, siteContext);
+    await learnFromJob(attempt, exchange.outcome, siteContext, signal);
     if (result.kind === 'updated') await noteAfterUpdate(attempt, forms, siteContext, signal);
   }
   report(siteContext, attempt, exchange, recordedAs);
   if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
 }
 
-/** If this fails, another job teaches the same rewrite later. */
-async function learnRewrites({ request }: Attempt, outcome: Outcome, siteContext: SiteContext): Promise<void> {
+/** If this fails, another job teaches the same later. */
+async function learnFromJob(
+  { request }: Attempt,
+  outcome: Outcome,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
   if (request.kind !== 'create' || outcome.kind !== 'created') return;
-  await siteContext.rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
-    siteContext.log.warn({ err: error, site: siteContext.site }, 'value rewrites not recorded');
+  const { rewrites, log, site } = siteContext;
+  await rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
+    log.warn({ err: error, site }, 'value rewrites not recorded');
+  });
+  await watchReference(request.fields, outcome.siteJob, siteContext, signal).catch((error) => {
+    log.warn({ err: error, site }, 'whether the site keeps references could not be told yet');
   });
 }
 

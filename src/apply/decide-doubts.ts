@@ -1,11 +1,13 @@
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
-import { cluesOf, contentOf, isProvenMade, likeness } from '../plan/match-doubt.ts';
+import { isCloser, type Likeness } from '../plan/adopt/compare-job.ts';
+import { cluesOf, contentOf } from '../plan/match-doubt.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordListCheck } from '../store/change/doubt.ts';
 import { refuteDoubt } from '../store/change/refute-doubt.ts';
 import { crossStep } from '../telemetry/steps.ts';
+import type { CandidateSearch } from './candidate-search.ts';
 import { MAX_CANDIDATES } from './doubt-candidates.ts';
 import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
@@ -17,18 +19,20 @@ import type { SiteContext } from './site-context.ts';
 export async function decideDoubts(
   siteContext: SiteContext,
   doubts: readonly OpenDoubt[],
+  search: CandidateSearch,
   matching: Matching,
   signal: AbortSignal,
 ): Promise<number> {
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
+  const shown: Shown = new Map();
   let resolved = 0;
   for (const open of doubts) {
     if (signal.aborted) return resolved;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
-    const found = await confirm(siteContext, open, free, matching, signal);
+    const found = await confirm(siteContext, open, free, { search, matching, shown }, signal);
     if (found === undefined) continue;
-    const chosen = found.perhaps.length > 0 ? undefined : await choose(siteContext, found.matches, open);
+    const chosen = await choose(siteContext, found, open, search);
     if (chosen === undefined || chosen === 'ask') {
       undecided.push({ open, found });
       continue;
@@ -40,7 +44,7 @@ export async function decideDoubts(
       open.doubt,
       chosen.siteJobId,
       chosen.url,
-      { ...content, isProven: isProvenMade(open, toCompare(chosen), { ...matching, shared: open.shared }) },
+      { ...content, isProven: isProvenMade(open, chosen, search) },
       (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, matching) === 'ours',
     );
     if (adopted === 'recorded') {
@@ -71,6 +75,15 @@ interface Found {
   readonly unshown: SiteJob[];
 }
 
+/** What the site says of the jobs that it was asked for. */
+type Shown = Map<string, SiteJob | 'absent' | { readonly error: unknown }>;
+
+interface Deciding {
+  readonly search: CandidateSearch;
+  readonly matching: Matching;
+  readonly shown: Shown;
+}
+
 /**
  * Has the site show the jobs, which completes list entries that show too little; `undefined`: that failed, and the doubt remains. A job
  * that the list shows completely is adopted although that fails, but not if the site does not find it under its ID.
@@ -79,48 +92,86 @@ async function confirm(
   siteContext: SiteContext,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
-  matching: Matching,
+  { search, matching, shown }: Deciding,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const options = { ...matching, shared: open.shared };
   const found: Found = { matches: [], perhaps: [], resembling: [], unshown: [] };
-  for (const listed of candidates) {
-    let candidate: SiteJob | undefined = listed;
-    const fromList = likeness(open, toCompare(listed), options);
+  const listed = candidates.map((job) => ({ job, likeness: search.likeness(open, job), isWhole: isWhole(open, job) }));
+  // The likeliest first: what is certain need not be asked about again.
+  listed.sort((a, b) => RANKS.indexOf(a.likeness) - RANKS.indexOf(b.likeness));
+  for (const { job, likeness: fromList, isWhole: whole } of listed) {
+    let candidate: SiteJob = job;
     let verdict = fromList;
-    const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
     if (verdict === 'match' || verdict === 'perhaps' || !whole) {
-      try {
-        await siteContext.rateLimiter.take(signal);
-        const shown = await siteContext.client.show(listed.siteJobId, signal);
-        candidate = shown && completed(listed, shown);
-        verdict = candidate === undefined ? 'other' : likeness(open, toCompare(candidate), options);
-      } catch (error) {
-        if (signal.aborted) return undefined;
+      // One that is undecided blocks sending again, so that no further one needs to be shown.
+      if (verdict !== 'match' && whole && found.perhaps.length > 0) {
+        found.perhaps.push(job);
+        continue;
+      }
+      const answer = await ask(siteContext, job, shown, signal);
+      if (answer === undefined) return undefined;
+      if (answer === 'absent') {
+        if (fromList !== 'resembles' && mayBeOwn(open, job, matching)) found.unshown.push(job);
+        continue;
+      }
+      if ('error' in answer) {
         if (verdict !== 'match' || !whole) {
-          siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
-          await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`, [
-            listed,
-          ]);
+          siteContext.log.warn(
+            { ...namesOf(open.doubt), err: answer.error },
+            'candidate could not be shown, doubt remains',
+          );
+          const message = `job ${job.siteJobId}, which it may have made, could not be shown`;
+          await postpone(siteContext, open, message, [job]);
           return undefined;
         }
+      } else {
+        candidate = completed(job, answer);
+        verdict = search.likeness(open, candidate);
       }
-    }
-    if (candidate === undefined) {
-      if (fromList !== 'resembles' && mayBeOwn(open, listed, matching)) found.unshown.push(listed);
-      continue;
     }
     const isContended = open.contended.has(candidate.siteJobId) || mayBeDeleted(open, candidate);
     if (verdict === 'match' && isContended) verdict = 'perhaps';
     if (verdict === 'match') found.matches.push(candidate);
+    if (verdict === 'perhaps') found.perhaps.push(candidate);
     if (verdict === 'resembles') found.resembling.push(candidate);
-    // Still undecided: it blocks sending again until a person decides.
-    if (verdict === 'perhaps') {
-      found.perhaps.push(candidate);
-      return found;
-    }
   }
   return found;
+}
+
+const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
+
+const isWhole = ({ fields }: OpenDoubt, listed: SiteJob): boolean =>
+  Object.keys(fields).every((name) => fieldOf(listed.fields, name) !== undefined);
+
+/** Asks for each job once; `undefined`: this was called off. */
+async function ask(
+  { client, rateLimiter }: SiteContext,
+  { siteJobId }: SiteJob,
+  shown: Shown,
+  signal: AbortSignal,
+): Promise<SiteJob | 'absent' | { readonly error: unknown } | undefined> {
+  const known = shown.get(siteJobId);
+  if (known !== undefined) return known;
+  let answer: SiteJob | 'absent' | { readonly error: unknown };
+  try {
+    await rateLimiter.take(signal);
+    answer = (await client.show(siteJobId, signal)) ?? 'absent';
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    answer = { error };
+  }
+  shown.set(siteJobId, answer);
+  return answer;
+}
+
+/**
+ * Whether the site proves that the create has made the job: it was created in the window, with what was sent. A job that a person made
+ * for the posting, earlier or with other content, is not proven, although it may be the posting's job from now on.
+ */
+function isProvenMade(open: OpenDoubt, job: SiteJob, search: CandidateSearch): boolean {
+  if (job.createdAt === undefined) return false;
+  const grades = [...(search.compare(job).with(search.contentOf(open))?.grades ?? [])];
+  return !grades.some(([name, grade]) => grade === 0 && name !== ' reference');
 }
 
 /** Whether the list itself says that a job which the site does not find may be that of the doubt; an older one may have expired. */
@@ -142,18 +193,32 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
 }
 
 /**
- * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have
- * the very same content.
+ * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have the very same
+ * content, or the jobs do not tell them apart. A job that may be the doubt's stands against a match, unless it shares the reference with
+ * others and is less close.
  */
 async function choose(
-  siteContext: SiteContext,
-  matches: readonly SiteJob[],
+  { db, site }: SiteContext,
+  { matches, perhaps }: Found,
   open: OpenDoubt,
+  search: CandidateSearch,
 ): Promise<SiteJob | 'ask' | undefined> {
-  if (matches.length <= 1) return matches[0];
-  const alike = await countDoubtsByContent(siteContext.db, siteContext.site);
-  const doubts = alike.get(open.doubt.attempt.accepted.contentHash.toString('hex')) ?? 0;
-  return matches.length <= doubts ? matches[0] : 'ask';
+  const [first] = matches;
+  if (first === undefined) return undefined;
+  if (perhaps.some((job) => !isFurther(job, first, open, search))) return 'ask';
+  if (matches.length === 1) return first;
+  const content = search.contentOf(open);
+  const alike = Math.min(...matches.map((job) => search.compare(job).alike(content)));
+  if (matches.length <= alike) return first;
+  const same = (await countDoubtsByContent(db, site)).get(open.doubt.attempt.accepted.contentHash.toString('hex')) ?? 0;
+  return matches.length <= same ? first : 'ask';
+}
+
+function isFurther(job: SiteJob, match: SiteJob, open: OpenDoubt, search: CandidateSearch): boolean {
+  const content = search.contentOf(open);
+  const [its, own] = [job, match].map((one) => search.compare(one).with(content));
+  if (its === undefined || own === undefined || !isCloser(own, its)) return false;
+  return open.shared || (its.grades.get(' reference') ?? 0) <= 1;
 }
 
 async function askPerson(

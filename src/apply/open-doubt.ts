@@ -1,17 +1,21 @@
 // A create in doubt while the site's list is searched for its job: what was sent, when, and which jobs may be its own.
+
+import type { AdoptRules } from '../plan/adopt/job-features.ts';
+import { CLOCK_SKEW_MS, type Window } from '../plan/adopt/open-contents.ts';
 import { checkDelays, checkDueMs } from '../plan/check-delay.ts';
-import type { DoubtfulCreate, MatchOptions } from '../plan/match-doubt.ts';
+import type { Fields } from '../posting/posting.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import type { Candidates } from './doubt-candidates.ts';
 
-/** How far the clocks of site and database may differ. ASSUMED: check by comparing a `created_at` with the time. */
-const CLOCK_SKEW_MS = 5 * 60_000;
-
-export interface OpenDoubt extends DoubtfulCreate, Candidates {
+export interface OpenDoubt extends Window, Candidates {
+  readonly notAfter: Date;
   readonly doubt: Doubt;
+  readonly fields: Fields;
   /** Another posting may have the same reference. */
   shared: boolean;
+  /** Names of the values that other postings of the site have too; `undefined`: this is not known. */
+  sharedValues: ReadonlySet<string> | undefined;
   /** Candidates that may be another open create's, or a job that a person refused: a person decides whose they are. */
   readonly contended: Set<string>;
   /** When jobs of the posting were deleted before, by ID: the list may go on to show them. */
@@ -19,7 +23,7 @@ export interface OpenDoubt extends DoubtfulCreate, Candidates {
 }
 
 /** How the jobs of a list are compared with doubts. */
-export type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
+export type Matching = AdoptRules;
 
 export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
   const started = doubt.startedAt.getTime();
@@ -32,6 +36,7 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
     candidates: [],
     crowded: false,
     shared: false,
+    sharedValues: undefined,
     contended: new Set(),
     deleted: new Map(),
   };

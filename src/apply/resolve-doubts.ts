@@ -1,18 +1,19 @@
 // Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
 import { checkDelays } from '../plan/check-delay.ts';
 import type { SiteJob } from '../site/exchange.ts';
+import { openCreates } from '../store/change/candidate-owners.ts';
 import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
+import { CandidateSearch } from './candidate-search.ts';
 import { decideDoubts } from './decide-doubts.ts';
-import { CandidateStore } from './doubt-candidates.ts';
 import { foundJobs } from './found-jobs.ts';
-import { collect, indexDoubts } from './index-doubts.ts';
 import { expectedJobs } from './left-out-jobs.ts';
 import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
+import { showsReferences } from './watch-reference.ts';
 
 /** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;
@@ -27,30 +28,34 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const due = await dueDoubts(db, site, checkDelays(policy.doubts.resolveAfterMs), DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
-  const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
-  const index = indexDoubts(doubts, matching);
-  const store = new CandidateStore();
+  const matching = {
+    referenceField: policy.referenceField,
+    showsReferences: await showsReferences(siteContext),
+    ...policy.places,
+    learnt: await learntRewrites(db, site),
+  };
+  const candidates = new CandidateSearch(siteContext, doubts, await openCreates(db, site), matching);
   // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
   const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
-    policy.referenceField === undefined
-      ? undefined
-      : await foundJobs(siteContext, policy.referenceField, { isSearch: false, maxAgeMs });
+    policy.referenceField === undefined ? undefined : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
   const expected = await expectedJobs(siteContext);
-  const take = (siteJob: SiteJob): void => {
+  const take = (siteJob: SiteJob): void | Promise<void> => {
     expected.take(siteJob);
     found?.take(siteJob);
-    collect(index, store, siteJob, matching);
+    return candidates.take(siteJob);
   };
   const beforePage = async (stop?: AbortSignal): Promise<void> => {
     await found?.keep();
+    await candidates.keep();
     await siteContext.rateLimiter.take(stop);
   };
   const listing = await client.list(take, signal, beforePage, maxAgeMs);
   // Reading the list may take minutes. If the site has moved meanwhile, its former list says nothing about creates sent to the new address.
   if (await isSiteElsewhere(db, site, siteContext.address)) return 0;
   await found?.keep();
+  await candidates.keep();
   // A cancelled listing proves nothing.
   if (signal.aborted) return 0;
   // A cached copy may lack jobs accepted since.
@@ -66,7 +71,8 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   crossStep('doubt-listed');
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
-  return decideDoubts(siteContext, decidable, matching, signal);
+  await candidates.tellShared(decidable);
+  return decideDoubts(siteContext, decidable, candidates, matching, signal);
 }
 
 /** Postpones the doubts for which the list is too old. Returns the others. */

@@ -4,6 +4,7 @@ import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
+import { releaseOwned } from '../store/change/put-in-doubt.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import {
@@ -14,7 +15,7 @@ import {
   noteSearch,
   restoredFeeds,
 } from '../store/site/site-search.ts';
-import { countNameless, forgetUnread, forgetUnreferenced } from '../store/site/unowned-jobs.ts';
+import { countNameless, forgetUnread } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
 import { expectedJobs } from './left-out-jobs.ts';
@@ -29,11 +30,11 @@ const AHEAD = 'a job on the site differs from what this database recorded: the d
 
 /** Why a site without a list can't be searched. */
 export const UNSEARCHED = messageOf(
-  'list_path or reference_field is not set, so jobmirror cannot see which jobs of this feed the site already has. It ' +
-    'creates those missing from its database a second time',
+  'list_path is not set, so jobmirror cannot see which jobs of this feed the site already has. It creates those missing from its ' +
+    'database a second time',
   [
     {
-      words: 'To prevent that, set both, or import which posting is which job',
+      words: 'To prevent that, set it, or import which posting is which job',
       action: { kind: 'import_mappings' },
     },
   ],
@@ -41,25 +42,26 @@ export const UNSEARCHED = messageOf(
 
 const unsearchedAfterRestore = (feed: FeedName) =>
   messageOf(
-    'no new jobs are created: the database was restored from a backup, and list_path or reference_field is not set, so jobmirror ' +
-      'cannot see which jobs it made since',
-    [{ words: 'set both; or if it made none, run', action: { kind: 'declare_feed_new', feed } }],
+    'no new jobs are created: the database was restored from a backup, and list_path is not set, so jobmirror cannot see which jobs ' +
+      'it made since',
+    [{ words: 'set it; or if it made none, run', action: { kind: 'declare_feed_new', feed } }],
   );
 
 /** Reads the list once for all feeds of the site that wait for it. Returns whether creates became free to be sent. */
 export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
   const { db, site, policy, log } = siteContext;
-  const { referenceField } = policy;
-  const canSearch = policy.canList && referenceField !== undefined;
+  const canSearch = policy.canList;
+  const released = await releaseOwned(db, site);
+  if (released > 0) log.info({ site, released }, 'other postings own the jobs that these creates resemble');
   if (await noticeRestore(db, undefined))
     log.warn({ site }, 'the database was restored from a backup: searching all sites again');
   const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, UNSEARCHED]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
-  if (feeds.length === 0) return signs.length > 0;
+  if (feeds.length === 0) return signs.length > 0 || released > 0;
   if (!canSearch) return endUnsearched(siteContext, feeds);
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
-  const unread = await readList(siteContext, feeds, referenceField, signal);
+  const unread = await readList(siteContext, feeds, signal);
   if (signal.aborted || unread === 'elsewhere') return false;
   if (unread !== undefined) {
     await recordSiteFailure(siteContext, feeds, unread, signal);
@@ -67,7 +69,13 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   }
   crossStep('site-read');
   for (const feed of feeds) {
-    const found = await endSearch(db, feed, siteContext, referenceField, undefined);
+    const found = await endSearch(
+      db,
+      feed,
+      siteContext,
+      { referenceField: policy.referenceField, ...policy.places },
+      undefined,
+    );
     if (found === undefined) return false;
     log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'site searched for jobs of the feed');
     crossStep('site-searched');
@@ -93,11 +101,10 @@ async function endUnsearched(siteContext: SiteContext, feeds: readonly FeedName[
 async function readList(
   siteContext: SiteContext,
   feeds: readonly FeedName[],
-  referenceField: string,
   signal: AbortSignal,
 ): Promise<string | 'elsewhere' | undefined> {
   const { db, site, address, client, rateLimiter } = siteContext;
-  const found = await foundJobs(siteContext, referenceField, { isSearch: true });
+  const found = await foundJobs(siteContext, { isSearch: true });
   const expected = await expectedJobs(siteContext);
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);
@@ -120,14 +127,16 @@ async function readList(
   if (await isSiteElsewhere(db, site, address)) return 'elsewhere';
   if (listing.kind !== 'listed') return listing.message;
   await found.keep();
+  await found.end();
   const leftOut = await expected.tellLeftOut(signal);
   if (signal.aborted || leftOut !== undefined) return leftOut;
   // Results of an earlier search are kept until now: creates of other feeds are compared with them.
   await forgetUnread(db, site, found.since);
-  if (found.referenced > 0) await forgetUnreferenced(db, site);
   const nameless = await countNameless(db, site);
   if (nameless === 0) return undefined;
-  return `the list shows neither ${referenceField} nor title of ${plural(nameless, 'job')} that this database does not know`;
+  const { referenceField } = siteContext.policy;
+  const reference = referenceField === undefined ? '' : `${referenceField}, `;
+  return `the list shows neither ${reference}title nor text of ${plural(nameless, 'job')} that this database does not know`;
 }
 
 /** Treats a site that is unreachable, asks to wait or refuses the token as if a change had been sent. */

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
+import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { WriteAction } from '../plan/message.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
@@ -37,6 +38,8 @@ export interface SitePolicy {
   /** What to do if the job of an update is no longer on the site. */
   readonly onMissing: 'create' | 'leave';
   readonly referenceField: string | undefined;
+  /** How the site writes where a job is. */
+  readonly places: PlaceRules;
   /** What the site does to fields that an update omits. */
   readonly omittedFields: OmittedFields;
   /** Whether the site has a list action to resolve doubts with. */

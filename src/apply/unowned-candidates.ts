@@ -2,6 +2,7 @@
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
+import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import {
   deletedJobs,
@@ -62,7 +63,7 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
       if (owned.has(candidate.siteJobId)) {
-        const reuse = reuseOfOwned(open, candidate, jobs.get(candidate.siteJobId), matching);
+        const reuse = reuseOfOwned(open.fields, candidate, jobs.get(candidate.siteJobId), matching);
         if (reuse === 'theirs') return false;
         if (reuse === 'unclear') {
           open.contended.add(candidate.siteJobId);
@@ -90,10 +91,10 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
   }
 }
 
-/** Whether a create in doubt made a job that another posting owns, or no posting. */
-function reuseOfOwned(open: OpenDoubt, candidate: SiteJob, owned: OwnedJob | undefined, matching: Matching): Reuse {
+/** Whether a create that sent this made a job that another posting owns, or no posting. */
+export function reuseOfOwned(sent: Fields, candidate: SiteJob, owned: OwnedJob | undefined, matching: Matching): Reuse {
   // An orphan site job belongs to nobody and is about to be deleted.
   if (owned === undefined) return 'theirs';
   const older = owned.inFlight ? undefined : owned.fields;
-  return reuseOf({ sent: open.fields, shown: toCompare(candidate).fields, older }, matching);
+  return reuseOf({ sent, shown: toCompare(candidate).fields, older }, matching);
 }

@@ -33,7 +33,6 @@ export async function adoptFoundOf(
 ): Promise<void> {
   const site = siteOf(app, feed);
   const { referenceField } = site.options;
-  if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
   await refuseMove(app, site, options.config);
   const of = { feed, site: site.name, referenceField };
   const found = await readFoundJobs(app.db, of);
@@ -68,8 +67,8 @@ function siteOf({ config }: App, feed: FeedName): SiteConfig {
 
 async function askToAdopt(feed: FeedName, sure: number, left: number, options: AdoptFoundOptions): Promise<void> {
   const lines = [
-    `This adopts ${plural(sure, 'job')} on the site for feed ${feed}: each shows exactly the reference of a posting, and ` +
-      'no other posting or job has it. Their other fields are set to the values in the feed.',
+    `This adopts ${plural(sure, 'job')} on the site for feed ${feed}: each shows exactly the reference of a posting, or else ` +
+      'everything that was found to be the same, and no other posting or job does. Their other fields are set to the values in the feed.',
     ...(left === 0 ? [] : [`${plural(left, 'found job')} ${left === 1 ? 'is' : 'are'} left: decide one by one.`]),
   ];
   const answer = await ask(`${lines.join('\n')}\nAdopt them? [y/N] `);

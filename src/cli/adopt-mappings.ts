@@ -82,7 +82,7 @@ async function printAdopted(
   progress.clear();
   const left = counts.unsure + refused.length;
   // A job that could not be told must not be made a second time by the next sync.
-  if (left > 0 && subject.referenceField !== undefined) await searchFeedAgain(subject.db, feed);
+  if (left > 0) await searchFeedAgain(subject.db, feed);
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   await printMatches(matching, options, new Map(refused.map(({ key, message }) => [key, message])));
   if (options.json === true) return;

@@ -14,6 +14,7 @@ import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { findMove } from '../store/site/known-address.ts';
+import { checkReferences } from './check-references.ts';
 import { describeLeft } from './left-behind.ts';
 
 export interface DatabaseCheck {
@@ -27,8 +28,8 @@ export interface DatabaseCheck {
 
 const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
 
-/** Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
-export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
+/** @param online whether sites are asked for jobs of ours. Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
+export async function checkDatabase(config: Config, online: boolean): Promise<DatabaseCheck> {
   if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
   try {
     const server = await openServer(config, () => undefined);
@@ -39,7 +40,7 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
       );
       if (found?.any !== true) return NOTHING;
       await migrate(server.url);
-      return await compare(config, db);
+      return await compare(config, db, online);
     } finally {
       await db.close();
       await server.leave();
@@ -61,7 +62,7 @@ export async function checkQueue({ queue }: Config): Promise<readonly string[]> 
   }
 }
 
-async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
+async function compare(config: Config, db: Database, online: boolean): Promise<DatabaseCheck> {
   const { feeds, sites } = config;
   const named = namedFeeds(config);
   const problems: Message[] = [];
@@ -78,5 +79,8 @@ async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
     for (const { feed } of former) reported.add(feed);
   }
   const left = (await unconfiguredFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
-  return { problems, warnings: left.filter(({ feed }) => !reported.has(feed)).map(describeLeft) };
+  const warnings = left.filter(({ feed }) => !reported.has(feed)).map(describeLeft);
+  // At another address the site may be another one.
+  if (problems.length === 0) warnings.push(...(await checkReferences(config, db, online)));
+  return { problems, warnings };
 }

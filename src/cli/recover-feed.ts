@@ -18,8 +18,10 @@ import type { VerifySubject } from '../review/verify/verifying.ts';
 import { readOthers } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { addressOf } from '../site/base-address.ts';
 import { JobMatching } from '../store/mapping/job-matching.ts';
 import { Verification } from '../store/mapping/verification.ts';
+import { keptReference } from '../store/site/kept-reference.ts';
 import { searchFeedAgain } from '../store/site/site-search.ts';
 import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -44,10 +46,10 @@ const MOST_OF_TITLE = 60;
 export function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
   return runAdopting(app, name, { config: options.config, signal }, async (adopting) => {
     const { site, feed } = adopting;
-    if (site.options.listPath === undefined || site.options.referenceField === undefined)
+    if (site.options.listPath === undefined)
       throw new UserError(
-        `site ${site.name} has no list_path or no reference_field, so its jobs cannot be told by their references; set both, ` +
-          `or see: mappings adopt ${feed}, and mappings import FILE. Nothing was changed`,
+        `site ${site.name} has no list_path, so its jobs cannot be read; set it, or see: mappings adopt ${feed}, and mappings import ` +
+          'FILE. Nothing was changed',
       );
     const matching = await JobMatching.open(app.db);
     const verification = await Verification.open(app.db, site.name, [feed]);
@@ -69,10 +71,14 @@ interface Recovering {
 async function recoverWith(recovering: Recovering, matching: JobMatching, verification: Verification): Promise<void> {
   const { app, adopting, options } = recovering;
   const jobs = (await verification.countJobs()).get(adopting.feed) ?? 0;
+  const { name, options: site } = adopting.site;
+  const { baseUrl, referenceField } = site;
+  const kept = await keptReference(app.db, { name, address: addressOf(baseUrl), referenceField });
   const subject: RecoverSubject = {
     adopting: {
       ...adopting.subject,
-      byReference: true,
+      // On a site that shows none, everything else has to tell.
+      byReference: kept !== undefined,
       readOthers: (take) => readOthers(app, adopting, take),
     },
     verifying: jobs === 0 ? undefined : verifyingOf(recovering),

@@ -85,6 +85,8 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['feeds', 'rekey', action.feed, '--not-rekey'];
     case 'recover_feed':
       return ['recover', action.feed];
+    case 'adopt_jobs':
+      return ['mappings', 'adopt', action.feed];
     case 'renew_posting':
       return ['feeds', 'renew', action.feed, action.key];
     case 'import_mappings':

@@ -17,6 +17,10 @@ export interface Reason {
   readonly note?: string;
   /** The same: IDs of the jobs on the site that it may have made. */
   readonly candidates?: readonly string[];
+  /** The same: there are more of them. */
+  readonly crowded?: boolean;
+  /** For a create that was not sent, as a job was found for it: what the two share. */
+  readonly by?: 'reference' | 'content';
   /** The same: why its newest version is held or rejected once the doubt has ended. */
   readonly target?: Reason;
 }

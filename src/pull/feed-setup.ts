@@ -5,6 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { SecretMask } from '../feed/source/sources.ts';
+import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { RekeyGuard } from '../plan/rekey.ts';
@@ -51,6 +52,8 @@ export interface FeedSetup extends RecordRules {
   readonly sourceDigest: string;
   /** A field that the site stores and returns, used to find existing jobs. */
   readonly referenceField: string | undefined;
+  /** How the site writes where a job is. */
+  readonly places: PlaceRules;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
   readonly rekeyGuard: RekeyGuard;

@@ -91,9 +91,8 @@ export async function mergeWithoutCommit(
     : await keepUnseen(setup, pullTx, ledger, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
-  if (setup.referenceField !== undefined) {
-    await doubtCreatesWithJobs(pullTx.session, setup.feed, setup.site, setup.referenceField);
-  }
+  const { feed, site, referenceField, places } = setup;
+  await doubtCreatesWithJobs(pullTx.session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const findings: PullFindings = {
     complete,
     shortfalls,

@@ -61,9 +61,8 @@ export async function mergeUndo(setup: FeedSetup, pullTx: PullTransaction, undon
   await mergeChanges(pullTx);
   const createsWait = await endRekeyWithoutNew(pullTx);
   await leaveOthersUncounted(pullTx);
-  if (setup.referenceField !== undefined) {
-    await doubtCreatesWithJobs(session, setup.feed, setup.site, setup.referenceField);
-  }
+  const { feed, site, referenceField, places } = setup;
+  await doubtCreatesWithJobs(session, feed, site, { referenceField, ...places }, pullTx.subject.pull);
   const holdReason = reason === undefined ? undefined : messageOfReason(reason);
   return { ...counts, withdrawn, deletes, createsWait, holdReason };
 }

@@ -1,8 +1,7 @@
 // Adopts site jobs for the postings that they belong to: all certain ones, or one that a person names. Sends nothing.
-import { compareJob } from '../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../plan/adopt/compare-job.ts';
 import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
-import { LEAST_SCORE } from '../plan/adopt/judge-candidates.ts';
-import { contentOf, formsOfTaken, type MatchOptions, type TakenJob } from '../plan/match-doubt.ts';
+import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../plan/match-doubt.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
@@ -166,11 +165,7 @@ async function ownerOfShown(
 }
 
 /** What a posting takes from a job that it adopts: those of its fields that the job shows. */
-export function takenOf(
-  sent: Fields,
-  job: TakenJob,
-  matching: Pick<MatchOptions, 'learnt' | 'referenceField'>,
-): Pick<Adoption, 'shown' | 'forms'> {
+export function takenOf(sent: Fields, job: TakenJob, matching: TakingRules): Pick<Adoption, 'shown' | 'forms'> {
   const { fields, uncertain } = contentOf(sent, job, matching);
   const hidden = new Set(uncertain.filter((name) => fieldOf(job.fields, name) === undefined));
   const shown = Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.has(name)));

@@ -1,5 +1,7 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
-import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
+import { compareJob } from '../plan/adopt/compare-job.ts';
+import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
+import { contentOf } from '../plan/match-doubt.ts';
 import { textOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-value.ts';
@@ -14,10 +16,10 @@ import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { PolicyOf } from './configured-policy.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 import { isStale, STALE } from './entry-version.ts';
+import { type DoubtJudge, type JudgedSite, judgeOf } from './judge-shown.ts';
 
 /** The person's decision: the site made this job, or none. */
 export type PersonsVerdict =
@@ -26,14 +28,15 @@ export type PersonsVerdict =
       readonly siteJobId: SiteJobId;
       /** Adopt the job even if it looks like another one. */
       readonly anyway: boolean;
-      /** Adopt it only if the site shows exactly the posting's reference; for adopting many at once. */
-      readonly exactly?: boolean;
+      /**
+       * Adopt it only if the site shows exactly the posting's reference, or all of its content; for adopting many at once.
+       */
+      readonly exactly?: 'reference' | 'content';
     }
   | { readonly kind: 'missing' };
 
-export interface CheckedSite {
+export interface CheckedSite extends JudgedSite {
   readonly client: Pick<SiteClient, 'show'>;
-  readonly referenceField: string | undefined;
   /** How long a create may take to arrive and become visible; only for the decision that there is no job. */
   readonly resolveAfterMs?: number;
 }
@@ -73,9 +76,6 @@ export type CheckedVerdict =
     }
   | VerdictRefused;
 
-/** How far the clocks of site and database may differ. */
-const CLOCK_SKEW_MS = 5 * 60_000;
-const END_OF_TIME = new Date(8.64e15);
 /** For an entry that outlives the configuration of its site. */
 const DEFAULT_RESOLVE_AFTER_MS = 60_000;
 
@@ -94,31 +94,31 @@ export async function checkVerdict(
   const { feed } = doubt.attempt;
   const policy = options.policyOf?.(feed) ?? (await readFeedState(db, feed))?.policy;
   const staysAsItIs = !updatesJobs(policy);
-  const matching = {
-    referenceField: options.site?.referenceField,
-    learnt: await learntRewrites(db, doubt.attempt.site),
-  };
+  const { rules, judge } = await judgeOf(db, doubt, options.site ?? { referenceField: undefined });
   const siteAnswer =
     verdict.kind === 'exists'
-      ? await readSiteJob(db, doubt, verdict.siteJobId, { ...options, staysAsItIs }, matching)
+      ? await readSiteJob(db, doubt, verdict.siteJobId, { ...options, staysAsItIs }, judge)
       : NOTHING_TO_READ;
   if (siteAnswer.kind === 'absent') return { ...refused(siteAnswer.message), absent: true };
   if (siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return { ...refused(siteAnswer.message), mayInsist: true };
   }
-  if (verdict.kind === 'exists' && verdict.exactly === true) {
+  if (verdict.kind === 'exists' && verdict.exactly !== undefined) {
     if (siteAnswer.kind === 'unchecked') {
       const { cause, message } = siteAnswer;
       return { ...refused(cause instanceof Error ? cause.message : message), noClearAnswer: cause };
     }
-    const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
+    const doubtful =
+      verdict.exactly === 'reference'
+        ? whyNotExactly(doubt, siteAnswer, options.site?.referenceField)
+        : whyNotAlike(doubt, siteAnswer, rules);
     if (doubtful !== undefined) return refused(doubtful);
   }
   return {
     kind: 'possible',
     doubt,
-    verdict: within(doubt, verdict, siteAnswer, staysAsItIs, matching),
+    verdict: within(doubt, verdict, siteAnswer, staysAsItIs, rules),
     shown: 'shown' in siteAnswer ? siteAnswer.shown : undefined,
     warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined,
   };
@@ -138,7 +138,7 @@ function whyTooEarly({ found, sinceMs }: Doubt, site: CheckedSite | undefined): 
 type SiteAnswer =
   | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
   | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
-  /** The job shows the reference of another posting of ours. */
+  /** The job shows the reference of another posting of ours, or what another open create has sent. */
   | { readonly kind: 'owned'; readonly message: string }
   | { readonly kind: 'absent'; readonly message: string }
   | { readonly kind: 'unchecked'; readonly message: string; readonly cause?: unknown };
@@ -148,15 +148,12 @@ const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
 const SET_AGAIN = 'so an update sets all its fields again';
 const LEFT_AS_IT_IS = "and stays as it is, as the feed's policy is create_only";
 
-/** How a job is compared with what was sent. */
-type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
-
 async function readSiteJob(
   db: Database,
   doubt: Doubt,
   id: SiteJobId,
   { site, staysAsItIs }: Pick<CheckOptions, 'site'> & { readonly staysAsItIs: boolean },
-  matching: Matching,
+  judge: DoubtJudge['judge'],
 ): Promise<SiteAnswer> {
   const effect = staysAsItIs ? LEFT_AS_IT_IS : SET_AGAIN;
   if (site === undefined) {
@@ -179,13 +176,17 @@ async function readSiteJob(
   }
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
   if (instead !== undefined) return { kind: 'absent', message: describeIdInstead(id, instead) };
-  const fields = doubt.attempt.accepted.fields;
   const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
-  const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
-  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
-    return { kind: 'fits', shown };
+  const { likeness, equalTo, differing } = await judge(shown);
+  if (equalTo !== undefined) {
+    const { feed, key, entry } = equalTo;
+    const names = [...differing].join(', ');
+    const but = names === '' ? 'shows less of this one' : `differs from this one in ${names}`;
+    const message = `job ${id} shows exactly what was sent for posting ${key} of feed ${feed}, and ${but}: settle entry ${entry} first`;
+    return { kind: 'owned', message };
   }
+  if (likeness !== 'other') return { kind: 'fits', shown };
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}",`;
   return { kind: 'other', shown, message: `job ${id}${title} seems to be another job, not the one that was sent` };
 }
@@ -208,17 +209,17 @@ function within(
   verdict: PersonsVerdict,
   siteAnswer: SiteAnswer,
   staysAsItIs: boolean,
-  matching: Matching,
+  rules: AdoptRules,
 ): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.accepted.fields;
-  const content = contentOf(sent, shown && { ...toCompare(shown), kept: shown.fields }, matching);
+  const content = contentOf(sent, shown && { ...toCompare(shown), kept: shown.fields }, rules);
   const isOthers = (older: Fields | undefined): boolean => {
     if (shown === undefined) return false;
-    const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, matching);
+    const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, rules);
     // What is unclear, the person decides; adopting many at once needs certainty.
-    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly !== true);
+    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly === undefined);
   };
   return {
     kind: 'exists',
@@ -238,6 +239,14 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
     siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
   ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
   return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
+}
+
+function whyNotAlike({ attempt }: Doubt, siteAnswer: SiteAnswer, rules: AdoptRules): string | undefined {
+  if (siteAnswer.kind !== 'fits' || siteAnswer.shown === undefined)
+    return 'message' in siteAnswer ? siteAnswer.message : undefined;
+  const posting = featuresOfPosting(attempt.key, attempt.accepted.fields, rules);
+  const { sharesContent, reasons } = compareJob(posting, featuresOfJob(siteAnswer.shown.fields, rules));
+  return sharesContent ? undefined : `the job no longer shows the posting's content: ${reasons.join(', ')}`;
 }
 
 async function refuseOther(db: Database, entry: number): Promise<VerdictRefused> {

@@ -1,24 +1,20 @@
 // Reads from the site the jobs that a create in doubt may have made, and compares each with what was sent. Decides nothing.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { type Likeness, likeness } from '../plan/match-doubt.ts';
-import { compareValues, fieldOf } from '../plan/same-value.ts';
+import type { Likeness } from '../plan/adopt/compare-job.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { type SiteClient, toCompare } from '../site/exchange.ts';
+import type { SiteClient } from '../site/exchange.ts';
 import { ownedJobIds } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { type JudgedSite, judgeOf } from './judge-shown.ts';
 
 /** How long the site may take for all candidates of a page. */
 const MOST_MS = 10_000;
-const CLOCK_SKEW_MS = 5 * 60_000;
-const END_OF_TIME = new Date(8.64e15);
 
-export interface CandidateSite {
+export interface CandidateSite extends JudgedSite {
   readonly client: Pick<SiteClient, 'show'>;
   readonly rateLimiter: RateLimiter;
-  readonly referenceField: string | undefined;
 }
 
 export interface ShownCandidate {
@@ -42,21 +38,22 @@ export type DoubtCandidate =
   /** The site did not tell. */
   | { readonly kind: 'unchecked'; readonly siteJobId: SiteJobId; readonly message: string };
 
+const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
+
+/**
+ * Compares the jobs with what was sent, the closest first.
+ * @param hidesOthers leaves out jobs that show exactly what another open create has sent
+ */
 export async function compareCandidates(
   db: Queryable,
   doubt: Doubt,
   ids: readonly SiteJobId[],
-  { client, rateLimiter, referenceField }: CandidateSite,
+  { client, rateLimiter, ...judged }: CandidateSite,
+  hidesOthers: boolean,
 ): Promise<DoubtCandidate[]> {
   const signal = AbortSignal.timeout(MOST_MS);
-  const { site, accepted } = doubt.attempt;
-  const options = { referenceField, learnt: await learntRewrites(db, site) };
-  const sent = {
-    fields: accepted.fields,
-    notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS),
-    notAfter: END_OF_TIME,
-  };
-  const owned = await ownedJobIds(db, site, ids);
+  const { judge } = await judgeOf(db, doubt, judged);
+  const owned = await ownedJobIds(db, doubt.attempt.site, ids);
   const candidates: DoubtCandidate[] = [];
   for (const id of ids) {
     try {
@@ -67,15 +64,17 @@ export async function compareCandidates(
         candidates.push({ kind: 'absent', siteJobId: id });
         continue;
       }
-      const compared = toCompare(shown);
+      const { likeness, differing, equalTo } = await judge(shown);
+      if (hidesOthers && equalTo !== undefined) continue;
       candidates.push({
         kind: 'shown',
         siteJobId: id,
         fields: shown.fields,
         url: shown.url,
         createdAt: shown.createdAt,
-        likeness: likeness(sent, compared, options),
-        differing: differingNames(accepted.fields, compared.fields),
+        // Certain as it may be, a job with another value is not what was sent.
+        likeness: likeness === 'match' && differing.size > 0 ? 'perhaps' : likeness,
+        differing,
         owned: owned.has(id),
       });
     } catch (error) {
@@ -83,13 +82,11 @@ export async function compareCandidates(
       candidates.push({ kind: 'unchecked', siteJobId: id, message });
     }
   }
-  return candidates;
+  return candidates.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-function differingNames(sent: Fields, shown: Fields): Set<string> {
-  const names = Object.entries(sent).flatMap(([name, value]) => {
-    const says = fieldOf(shown, name);
-    return says !== undefined && compareValues(value, says) === undefined ? [name] : [];
-  });
-  return new Set(names);
-}
+/** The likeliest first, and of these the one with the fewest other values; then those that are not shown. */
+const rankOf = (candidate: DoubtCandidate): number =>
+  candidate.kind === 'shown'
+    ? RANKS.indexOf(candidate.likeness) + candidate.differing.size / (candidate.differing.size + 1)
+    : RANKS.length;

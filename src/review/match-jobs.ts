@@ -1,6 +1,6 @@
 // Finds out which jobs of a site belong to the postings of a feed that have none. Changes nothing.
 import type { RateLimiter } from '../flow/rate-limiter.ts';
-import { compareJob } from '../plan/adopt/compare-job.ts';
+import { compareJob, LEAST_SCORE } from '../plan/adopt/compare-job.ts';
 import {
   type AdoptRules,
   blocksOfJob,
@@ -9,7 +9,7 @@ import {
   featuresOfJob,
   featuresOfPosting,
 } from '../plan/adopt/job-features.ts';
-import { judgeCandidates, LEAST_SCORE, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
+import { judgeCandidates, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import type { FeedPolicy } from '../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';

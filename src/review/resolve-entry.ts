@@ -28,7 +28,7 @@ export type ResolveReport =
 
 export interface ResolveOptions extends CheckOptions {
   readonly actor: string;
-  readonly site: Required<CheckedSite> | undefined;
+  readonly site: (CheckedSite & { readonly resolveAfterMs: number }) | undefined;
 }
 
 export async function resolveEntry(

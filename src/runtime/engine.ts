@@ -9,6 +9,7 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
+import { placesOf } from '../config/places-of-site.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
@@ -28,7 +29,7 @@ import {
 import { addressOf } from '../site/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
-import { claimer, type UpdateSettings } from '../store/change/claim.ts';
+import { claimer, type SendSettings } from '../store/change/claim.ts';
 import { failPoisoned } from '../store/change/fail-poisoned.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';
 import { lockKey } from '../store/locks/advisory-locks.ts';
@@ -82,7 +83,7 @@ export async function startEngine(
     log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db.prepared, lease.worker, addresses, tokens, updateSettings(config));
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -144,11 +145,18 @@ export async function startEngine(
   };
 }
 
-/** How updates are sent. */
-function updateSettings({ feeds, sites }: App['config']): UpdateSettings {
+/** How changes are sent. */
+function sendSettings({ feeds, sites }: App['config']): SendSettings {
   const createOnly = [...feeds.values()].map(({ name, mapping }) => [name, createOnlyOf(mapping)] as const);
   const clearing = [...sites.values()].filter(({ omittedFields }) => omittedFields === 'clear');
-  return { createOnly: new Map(createOnly), clearing: new Set(clearing.map(({ name }) => name)) };
+  const rules = [...sites.values()].map(
+    (site) => [site.name, { referenceField: site.options.referenceField, ...placesOf(site) }] as const,
+  );
+  return {
+    createOnly: new Map(createOnly),
+    clearing: new Set(clearing.map(({ name }) => name)),
+    rules: new Map(rules),
+  };
 }
 
 /** Identifies the location of an embedded server by its files: those of a restored backup differ. */
@@ -333,6 +341,7 @@ function policyOf(site: SiteConfig): SitePolicy {
     canary: { ...site.canary, until: judgedUntil(site) },
     onMissing: site.onMissing,
     referenceField: site.options.referenceField,
+    places: placesOf(site),
     omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
   };

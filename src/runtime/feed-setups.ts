@@ -3,6 +3,7 @@
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
+import { placesOf } from '../config/places-of-site.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -61,6 +62,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       site: feed.siteName,
       address: addressOf((sites.get(feed.siteName) as SiteConfig).options.baseUrl),
       referenceField: sites.get(feed.siteName)?.options.referenceField,
+      places: placesOf(sites.get(feed.siteName) as SiteConfig),
       sourceDigest: sourceDigest(feed.source),
       source: feed.source,
       mapping: feed.mapping,

@@ -13,6 +13,7 @@ import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { countWorkers } from '../store/locks/worker-lease.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
+import { describeReference, referenceState } from '../store/site/kept-reference.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
@@ -79,7 +80,11 @@ async function readSites({ db, config }: App, processes: readonly LiveProcess[])
   for (const { name, options } of config.sites.values()) {
     const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
     const address = addressOf(options.baseUrl);
+    const field = options.referenceField;
+    const references = field === undefined ? undefined : await referenceState(db, { site: name, address, field });
     sites.push({
+      references,
+      referenceNote: field === undefined || references === undefined ? undefined : describeReference(field, references),
       state: stateAt(address, await readSiteState(db, name, tokens.get(name))),
       otherRefused,
       refusedProcesses: processes.filter(({ parts }) =>

@@ -22,7 +22,7 @@ const shown = new WeakMap<App, Map<FeedName, Shown>>();
 
 /**
  * Reads them, or shows again what was read of a large site in the last minute, unless jobs were found or decided since.
- * @throws {ProblemError} 409 if its site is not configured, or has no field that tells jobs apart
+ * @throws {ProblemError} 409 if its site is not configured
  */
 export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOfFeed> {
   const of = foundOf(feed, siteOf(app, feed));
@@ -66,7 +66,8 @@ function siteOf({ config }: App, feed: FeedName): SiteConfig {
   throw new ProblemError({ status: 409, detail: `feed ${feed} is not in the configuration` });
 }
 
-function foundOf(feed: FeedName, { name, options: { referenceField } }: SiteConfig): FoundOf {
-  if (referenceField !== undefined) return { feed, site: name, referenceField };
-  throw new ProblemError({ status: 409, detail: `site ${name} has no reference_field to tell jobs by` });
-}
+const foundOf = (feed: FeedName, { name, options: { referenceField } }: SiteConfig): FoundOf => ({
+  feed,
+  site: name,
+  referenceField,
+});

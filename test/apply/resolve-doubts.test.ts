@@ -1,12 +1,13 @@
 // Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
 import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_CANDIDATES } from '../../src/apply/doubt-candidates.ts';
 import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Listing, SiteJob } from '../../src/site/exchange.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
-import { posting } from '../support/indeed-feed.ts';
+import { posting, type TestPosting } from '../support/indeed-feed.ts';
 import { siteContextWith } from './site-context.ts';
 
 let stage: Stage;
@@ -44,9 +45,13 @@ interface Doubtful {
 }
 
 /** Puts creates of these keys in doubt; the site made none of the jobs, but nobody knows. */
-async function inDoubt(keys: readonly string[], feed: Readonly<Record<string, string>> = {}): Promise<Doubtful> {
+async function inDoubt(
+  keys: readonly string[],
+  feed: Readonly<Record<string, string>> = {},
+  of: (key: string) => TestPosting = (key) => posting(key),
+): Promise<Doubtful> {
   stage = await openStage({ feed });
-  await stage.pull(keys.map((key) => posting(key)));
+  await stage.pull(keys.map(of));
   for (const key of keys) await stage.fail(key, 'in_doubt');
   const { db } = stage.app;
   return {
@@ -287,9 +292,74 @@ describe('doubts', () => {
   it('with too many candidates, all of which belong to others, wait for a person', async () => {
     const { recordOutcome, doubts, db } = await inDoubt(['a']);
     const list = Array.from({ length: 201 }, (_, at) => job(String(at), { number: 'a' }));
-    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key, not_before)
-      select 'board', n::text, 'acme', 'other', now() + interval '1 hour' from generate_series(0, 200) n`);
+    await db.query(`insert into refuted_job (site, site_job_id, feed, key)
+      select 'board', n::text, 'acme', 'a' from generate_series(0, 200) n`);
     expect(await recordOutcome({ list })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('more than 200 jobs') }]);
+  });
+
+  it('that share a reference find each their own job, however many are alike', async () => {
+    const keys = Array.from({ length: MAX_CANDIDATES + 10 }, (_, at) => `k${at}`);
+    const shared = { fields: '{ number: { value: R1 }, contact-web-address: null }' };
+    const cityOf = (key: string) => `City ${key.slice(1).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')}`;
+    const of = (key: string) => posting(key, { title: 'Nurse', description: 'You care.', city: cityOf(key) });
+    const { recordOutcome, db } = await inDoubt(keys, shared, of);
+    const sent = await db.query<{ key: string; fields: Readonly<Record<string, string>> }>(
+      'select key, fields from change order by md5(key)',
+    );
+    const list = sent.map(({ key, fields }) => job(`of ${key}`, { ...fields, title: 'NURSE' }, new Date()));
+    expect(await recordOutcome({ list })).toBe(keys.length);
+    const mapped = await db.query<{ key: string; id: string }>('select key, site_job_id as id from mapping');
+    expect(mapped.filter(({ key, id }) => id !== `of ${key}`)).toEqual([]);
+  });
+
+  it('with identical content share more jobs than one keeps', async () => {
+    const keys = Array.from({ length: MAX_CANDIDATES + 10 }, (_, at) => `k${at}`);
+    const { recordOutcome, db } = await inDoubt(keys, ALIKE);
+    const list = keys.map((_, at) => job(String(at), CONTENT, new Date()));
+    expect(await recordOutcome({ list })).toBe(keys.length);
+    expect(await db.query('select count(distinct site_job_id)::int as n from mapping')).toEqual([{ n: keys.length }]);
+  });
+
+  it('leave alone a job that another open create has sent, and that differs from theirs', async () => {
+    const of = (key: string) => posting(key, { title: 'Nurse', description: 'You care.', city: key });
+    const { recordOutcome, doubts, db } = await inDoubt(
+      ['Boston', 'Salem'],
+      { fields: '{ number: { value: R1 } }' },
+      of,
+    );
+    // It is not due yet.
+    await db.query(`update change set not_before = clock_timestamp() + interval '1 hour' where key = 'Salem'`);
+    const [salem] = await db.query<{ fields: Readonly<Record<string, string>> }>(
+      `select fields from change where key = 'Salem'`,
+    );
+    expect(await recordOutcome({ list: [job('1', salem?.fields ?? {}, new Date())] })).toBe(1);
+    expect(await doubts()).toMatchObject([
+      { key: 'Boston', state: 'ready', operation: 'create' },
+      { key: 'Salem', state: 'in_doubt' },
+    ]);
+  });
+
+  it('are left to a person if a job has their address, whatever else it shows, unless it is of another time', async () => {
+    const { recordOutcome, doubts, db } = await inDoubt(['a', 'b']);
+    const old = new Date(Date.now() - 86_400_000);
+    await db.query(
+      `insert into document (feed, key, fields) values ('acme', 'z', '{"contact-web-address":"https://jobs.example.com/a"}')`,
+    );
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+       values ('acme', 'z', 'board', '7', '\\x01', '\\x01')`,
+    );
+    const shows = (key: string) => ({
+      title: 'Opening',
+      'contact-web-address': `https://jobs.example.com/${key}`,
+      'location-city': 'Boston',
+    });
+    // Another posting has the address of a; nobody else has the one of b, but that job was there before.
+    expect(await recordOutcome({ list: [job('1', shows('a'), new Date()), job('2', shows('b'), old)] })).toBe(0);
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'in_doubt', note: expect.stringContaining('made: 1; say which') },
+      { key: 'b', state: 'in_doubt', note: expect.stringContaining('made: 2; say which') },
+    ]);
   });
 });

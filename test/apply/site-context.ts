@@ -2,6 +2,7 @@
 import pino, { type Logger } from 'pino';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { semaphoreFor } from '../../src/flow/semaphore.ts';
+import { UNKNOWN_PLACES } from '../../src/plan/adopt/place-likeness.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
@@ -62,6 +63,7 @@ export function siteContextWith(
       canary: { requests: 0, percent: 50, until: 0 },
       onMissing: 'create',
       referenceField: 'number',
+      places: UNKNOWN_PLACES,
       canList: true,
     },
     inFlight: semaphoreFor(8),

@@ -118,7 +118,7 @@ itInAll('the job has an ID that the site reused, and what the older posting had 
   const fields = (await stage.change('p2'))?.fields ?? {};
   const site = { client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) }, referenceField: 'number' };
   const verdict = { kind: 'exists', siteJobId: siteJobId('job-p1'), anyway: false } as const;
-  expect(await resolve('p2', { ...verdict, exactly: true }, site)).toMatchObject({ kind: 'refused' });
+  expect(await resolve('p2', { ...verdict, exactly: 'reference' }, site)).toMatchObject({ kind: 'refused' });
   expect(await resolve('p2', verdict, site)).toMatchObject({ kind: 'recorded' });
   expect(await mappings()).toEqual([{ key: 'p2', site_job_id: 'job-p1' }]);
 });

@@ -60,7 +60,10 @@ describe('jobs whose references the site has changed', () => {
     await open();
     for (const key of keys) await make(change(key), `Title of ${key.toUpperCase()}`);
     await make(change('somebody-1'), 'Another title');
-    await mirror.writeFeed(feedXml([...keys, 'new-4711-c'].map((key) => posting(key, { title: `Title of ${key}` }))));
+    const state = change('x') === undefined ? 'OH' : 'MA';
+    await mirror.writeFeed(
+      feedXml([...keys, 'new-4711-c'].map((key) => posting(key, { title: `Title of ${key}`, state }))),
+    );
     expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 3 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
     expect(await entries()).toHaveLength(3);
@@ -69,7 +72,7 @@ describe('jobs whose references the site has changed', () => {
   it('are created if a person says that the found jobs are others, however many share the title and have no reference', async () => {
     await open();
     for (let made = 0; made < 3; made++) await make(undefined, 'Nurse');
-    await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse' })]));
+    await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse', state: 'OH' })]));
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
     const [entry] = await entries();
     await mirror.stopEngine();

@@ -31,7 +31,7 @@ export function checkCommand(): Command {
   return new Command('check')
     .option(
       '--online',
-      'also send each site one harmless GET (is the interface there, does it accept the token?), and read the beginning of each feed',
+      'also send each site a few harmless GETs (is the interface there, does it accept the token, does it keep references?), and read the beginning of each feed',
     )
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
@@ -41,7 +41,12 @@ export function checkCommand(): Command {
       const mistakes = mistakesOf(config);
       const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
       const warnings = [...likely, ...(await checkQueue(config))];
-      const databaseCheck = writeOutCheck(config, await checkDatabase(config), commandWriter(options.config), warnings);
+      const databaseCheck = writeOutCheck(
+        config,
+        await checkDatabase(config, options.online === true),
+        commandWriter(options.config),
+        warnings,
+      );
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
@@ -160,7 +165,7 @@ const warningsOf = ({ warnings, unseen }: WrittenCheck): readonly string[] =>
 const unsearchedSites = ({ feeds, sites }: Config): Message[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
-    .filter(({ name, options }) => used.has(name) && !(options.listPath && options.referenceField))
+    .filter(({ name, options }) => used.has(name) && options.listPath === undefined)
     .map(({ name }) => reword(UNSEARCHED, (text) => `site ${name}: ${text}`));
 };
 

@@ -9,6 +9,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { resumeStoppedFeed } from '../../review/resume-stopped-feed.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
+import { releaseResembling } from '../../store/change/put-in-doubt.ts';
 import { stoppedFeeds } from '../../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/unconfigured-feeds.ts';
@@ -97,16 +98,23 @@ function newCommand(): Command {
         const { name: feed, siteName } = configured;
         const site = config.sites.get(siteName);
         const address = site === undefined ? '' : addressOf(site.options.baseUrl);
-        await db.transaction(async (tx) => {
+        const released = await db.transaction(async (tx) => {
           const doubtful = await doubtfulFeeds(tx, { site: siteName, address }, namedFeeds(config));
           if (doubtful.length > 0) {
             throw new UserError(say(refuseNew(feed, siteName, doubtful), commandWriter(options.config)));
           }
           await declareChecked(tx, feed, siteName, { declared: true });
-          await auditAction(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
+          const left = await releaseResembling(tx, feed);
+          const detail = { site: siteName, ...(left === 0 ? {} : { released: left }) };
+          await auditAction(tx, { actor: actorName(options.as), action: 'new feed', feed, detail });
+          return left;
         });
-        if (options.json === true) return printJson({ feed, site: siteName, new: true });
-        return printLine(`Feed ${feed} is declared new: site ${siteName} is not searched for its jobs.`);
+        if (options.json === true) return printJson({ feed, site: siteName, new: true, released });
+        const also =
+          released === 0
+            ? ''
+            : ` ${plural(released, 'create')} that only resembled jobs of the site ${released === 1 ? 'is' : 'are'} sent.`;
+        return printLine(`Feed ${feed} is declared new: site ${siteName} is not searched for its jobs.${also}`);
       }),
     );
 }

@@ -1,6 +1,8 @@
 // `jobmirror review settle`: resolves one create in doubt or many, or adopts the jobs that a search of the site found for a feed.
+
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import type { PersonsVerdict } from '../../review/check-verdict.ts';
 import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
@@ -146,8 +148,9 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   }
 }
 
-const openSite = async ({ options, doubts }: SiteConfig) => ({
+const openSite = async ({ options, doubts, stateField }: SiteConfig) => ({
   client: await openSiteClient(options),
   referenceField: options.referenceField,
+  places: placesOf({ stateField }),
   resolveAfterMs: doubts.resolveAfterMs,
 });

@@ -17,13 +17,17 @@ import { describeLeft } from '../left-behind.ts';
 import { say } from '../write-action.ts';
 import { formatTable } from './table.ts';
 
-export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
+export function describeSite(
+  { state, orphans, move, otherRefused = [], referenceNote }: SiteOverview,
+  write: WriteCommand,
+): string[] {
   const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'orphan site job')}`];
   return [
     `site ${state.site}: ${say(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
     ...rateLines(state),
     ...otherRefused.map(describeRefused),
+    ...(referenceNote === undefined ? [] : [`  ${say(referenceNote, write)}`]),
     ...surplus,
   ];
 }

@@ -1,8 +1,8 @@
 // Compares a posting with a site job that may be its job: how alike they are, and why.
-import { compareReferences, foldSpace, type ReferenceLikeness } from '../same-value.ts';
+import { compareReferences, compareValues, fieldOf, foldSpace, type ReferenceLikeness } from '../same-value.ts';
 import { isTextField, type JobFeatures, type PostingFeatures } from './job-features.ts';
 import { comparePlaces, type PlaceLikeness } from './place-likeness.ts';
-import { shareOfSketch, shareOfWords } from './text-likeness.ts';
+import { SIMILAR_TEXT, shareOfSketch, shareOfWords } from './text-likeness.ts';
 
 /**
  * `hidden`: the job shows no reference. `unsent`: the job shows one, but the posting has none of its own and the job's is
@@ -11,6 +11,17 @@ import { shareOfSketch, shareOfWords } from './text-likeness.ts';
 type Reference = ReferenceLikeness | 'hidden' | 'unsent';
 
 type Part = 'same' | 'similar' | 'other' | 'unknown';
+
+/**
+ * Whether a job is the job of a posting, as far as these two alone tell:
+ *
+ * - `match`: certainly.
+ * - `perhaps`: it may be. A person decides, unless another job certainly is.
+ * - `resembles`: the same with less in common. Sites rewrite what they store and postings share titles, so it counts only if
+ *   nothing matches better.
+ * - `other`: certainly not, because they differ in what identifies them.
+ */
+export type Likeness = 'match' | 'perhaps' | 'resembles' | 'other';
 
 export interface JobComparison {
   /** From 0 to 1; for people, and for choosing the best of several candidates. Whether a match is certain does not follow from it. */
@@ -25,14 +36,259 @@ export interface JobComparison {
   readonly byReference: boolean;
   /** The job shows a reference that is no form of the posting's: whatever else is the same, it may be another posting's. */
   readonly showsOther: boolean;
+  likeness(circumstances?: Circumstances): Likeness;
+  /** Names of the values by which the job shows that it is the posting's, unless another posting has them too. */
+  readonly identities: readonly string[];
+  /** How far each value agrees, by its name: from 0, another, over 1, not shown, to 3, the same. */
+  readonly grades: ReadonlyMap<string, number>;
+}
+
+/** What is known beside the posting and the job. */
+export interface Circumstances {
+  /** Whether the job was made when the create may have arrived; `undefined`: the site does not tell, or the posting was not sent. */
+  readonly timely?: boolean | undefined;
+  /** Another posting of the site has the reference, and may have the job. */
+  readonly isReferenceShared?: boolean;
+  /** The job was compared with all open creates of the site, and is closer to this one than to any other. */
+  readonly isClosest?: boolean;
+  /** The names of {@link JobComparison.identities} whose values other postings of the site have; `undefined`: this is not known. */
+  readonly shared?: ReadonlySet<string> | undefined;
 }
 
 /** Two titles with half of their words in common may be the same after an edit. */
 const SIMILAR_TITLE = 0.5;
-const SIMILAR_TEXT = 0.6;
+/** A shorter title may be part of any. */
+const LEAST_PART = 4;
+/** Many texts begin with the same words about the employer. */
+const LEAST_CUT_TEXT = 20;
 /** The weights of title, place and text. */
 const WEIGHTS = [0.4, 0.3, 0.3] as const;
 const WORTH: Readonly<Record<Part, number>> = { same: 1, similar: 0.6, unknown: 0.4, other: 0 };
+
+/** Below this score two have nothing in common that is worth a person's time. */
+export const LEAST_SCORE = 0.5;
+const MOST_OF_OTHER = 0.49;
+/** A job with an address or a text of the posting is worth a person's time, whatever else it shows. */
+const LEAST_OF_IDENTITY = 0.6;
+
+/** Compares everything that the two have; who else has it is for those to judge who know all postings and jobs. */
+export function compareJob(posting: PostingFeatures, job: JobFeatures): JobComparison {
+  const title = compareTitle(posting, job);
+  const place = comparePlaces(posting.place, job.place);
+  const text = compareText(posting, job);
+  const values = compareValuesOf(posting, job, text);
+  const parts: Parts = {
+    reference: compareReference(posting, job),
+    title,
+    place,
+    text,
+    identities: posting.identifying.filter((name) => values.get(name) === 'same'),
+    identifying: posting.identifying,
+    values,
+    isPlaceWhole: isPlaceWhole(posting, job, place),
+    isUntitled: posting.titles.length === 0,
+  };
+  const { reference } = parts;
+  const differing = differingFields(values);
+  const content = [title, place, text].reduce((sum, part, at) => sum + WORTH[part] * (WEIGHTS[at] as number), 0);
+  const score = scoreOf(reference, content);
+  const likeness = (circumstances: Circumstances = {}): Likeness => likenessOf(parts, posting, circumstances);
+  const least = parts.identities.length > 0 ? LEAST_OF_IDENTITY : 0;
+  let graded: ReadonlyMap<string, number> | undefined;
+  return {
+    score: likeness() === 'other' ? Math.min(score, MOST_OF_OTHER) : Math.max(score, least),
+    get reasons() {
+      return reasonsOf(parts, posting, job, differing);
+    },
+    sharesReference: reference === 'exact' || reference === 'form',
+    sharesContent:
+      reference !== 'other' &&
+      reference !== 'unsent' &&
+      [title, place, text].every((part) => part === 'same') &&
+      differing.length === 0,
+    byReference: isByReference(parts, posting),
+    showsOther: reference === 'other',
+    likeness,
+    identities: parts.identities,
+    get grades() {
+      graded ??= gradesOf(parts);
+      return graded;
+    },
+  };
+}
+
+interface Parts {
+  readonly reference: Reference;
+  readonly title: Part;
+  readonly place: PlaceLikeness;
+  readonly text: Part;
+  readonly identities: readonly string[];
+  /** Names of the posting's values that identify it. */
+  readonly identifying: readonly string[];
+  /** Of every other value of the posting, by name; the text is one of them. */
+  readonly values: ReadonlyMap<string, Part>;
+  /** The job shows the posting's place, as far as the posting has one. */
+  readonly isPlaceWhole: boolean;
+  readonly isUntitled: boolean;
+}
+
+/**
+ * What the values that identify a posting say:
+ *
+ * - `proven`: the job shows one that no other posting has.
+ * - `same`: it shows one, and other postings may have that too.
+ * - `similar`: it shows none, but a similar text.
+ * - `other`: it shows none, and others in their place.
+ * - `unknown`: it shows nothing in their place, or only what many postings share.
+ */
+type Identity = 'proven' | 'same' | 'similar' | 'other' | 'unknown';
+
+function identityOf(
+  { identities, values }: Parts,
+  { identifying }: PostingFeatures,
+  shared: Circumstances['shared'],
+): Identity {
+  if (identities.some((name) => shared?.has(name) !== true)) return shared === undefined ? 'same' : 'proven';
+  const left = identifying.flatMap((name) => values.get(name) ?? []);
+  if (left.includes('similar')) return 'similar';
+  return left.includes('other') ? 'other' : 'unknown';
+}
+
+const isOwn = (identity: Identity): boolean => identity === 'proven' || identity === 'same';
+
+/**
+ * A title that differs rules no job out: sites rewrite titles. "Nothing differs" means: no value that both show, nor the place;
+ * "all the same": every value of the posting is shown, and is the same.
+ *
+ * | reference shown      | created in the window | what else is shown                                             | likeness    |
+ * | -------------------- | --------------------- | -------------------------------------------------------------- | ----------- |
+ * | exact; none, and an identifying value | yes  | the same place, nothing but the title differs, and no other open create is as close | `match` |
+ * | exact, known rewrite | unknown               | as in the table of {@link isByReference}                       | `match`     |
+ * | "                    | yes                   | the same or no title, or an identifying value, or title and place alike | `match` |
+ * | "                    | yes or unknown        | another posting has the reference, and not all is the same     | `perhaps`   |
+ * | "                    | anything else                                                                        || `perhaps`   |
+ * | another form, cut    | yes                   | the same title, nothing differs                                | `match`     |
+ * | "                    | unknown               | all the same; for a form, title and place are enough           | `match`     |
+ * | "                    | anything else, or the site shows all references as sent                              || `perhaps`   |
+ * | a different one      | yes or unknown        | the same title or an identifying value; if in the window, a similar text | `resembles` |
+ * | "                    | anything else                                                                        || `other`     |
+ * | none                 | yes                   | all the same                                                   | `match`     |
+ * | "                    | yes or unknown        | an identifying value that no other posting has, no other place | `match`     |
+ * | "                    | any                   | an identifying value                                           | `perhaps`   |
+ * | "                    | any                   | the same title or none, nothing differs                        | `perhaps`   |
+ * | "                    | yes                   | no identifying value, and the same title, or a place alike     | `resembles` |
+ * | "                    | unknown               | no identifying value; the same title, or the same place and nothing differs | `resembles` |
+ * | "                    | yes or unknown        | similar text, and the same title or place; if in the window, any | `resembles` |
+ * | "                    | unknown               | another text, and another address                              | `other`     |
+ * | "                    | yes or unknown        | other identifying values, the same title, no other place       | `resembles` |
+ * | "                    | anything else                                                                        || `other`     |
+ *
+ * If jobs of the site show references, one without is at most `perhaps`.
+ */
+function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circumstances): Likeness {
+  const { timely, isReferenceShared = false, isClosest = false, shared } = circumstances;
+  const { reference, title, place } = parts;
+  const identity = identityOf(parts, posting, shared);
+  if (timely === true && isClosest && differsInTitleOnly(parts)) return 'match';
+  if (reference === 'exact') {
+    if (timely === false || (isReferenceShared && !isAllTheSame(parts))) return 'perhaps';
+    const isByTitle = title === 'same' || title === 'unknown' || (title === 'similar' && place === 'same');
+    if (timely === undefined) return isByReference(parts, posting) ? 'match' : 'perhaps';
+    return isByTitle || (isOwn(identity) && place !== 'other') ? 'match' : 'perhaps';
+  }
+  if (reference === 'form' || reference === 'cut') {
+    if (timely === false || title !== 'same' || !posting.mayTakeForm || differs(parts)) return 'perhaps';
+    return timely === true || isAllTheSame(parts) || isByReference(parts, posting) ? 'match' : 'perhaps';
+  }
+  if (reference === 'other') {
+    if (timely === false) return 'other';
+    const isAlike = isOwn(identity) || (title === 'same' && !(place === 'other' && identity === 'other'));
+    return isAlike || (timely === true && identity === 'similar') ? 'resembles' : 'other';
+  }
+  const likeness = withoutReference(parts, identity, timely);
+  return likeness === 'match' && posting.expectsReference ? 'perhaps' : likeness;
+}
+
+function withoutReference(parts: Parts, identity: Identity, timely: boolean | undefined): Likeness {
+  const { title, place } = parts;
+  if (timely === true && title === 'same' && isAllTheSame(parts)) return 'match';
+  if (identity === 'proven' && timely !== false && place !== 'other') return 'match';
+  if (isOwn(identity)) return 'perhaps';
+  if ((title === 'same' || title === 'unknown') && !differs(parts)) return 'perhaps';
+  if (timely === false) return 'other';
+  const isSomewhereAlike = title === 'same' || place === 'same' || place === 'similar';
+  switch (identity) {
+    case 'similar':
+      return timely === true || isSomewhereAlike ? 'resembles' : 'other';
+    case 'other':
+      if (timely === undefined && showsAnotherEmployer(parts)) return 'other';
+      return title === 'same' && place !== 'other' ? 'resembles' : 'other';
+    default:
+      if (timely === true) return isSomewhereAlike || !differs(parts) ? 'resembles' : 'other';
+      return title === 'same' || (place === 'same' && !differs(parts)) ? 'resembles' : 'other';
+  }
+}
+
+/**
+ * Text and addresses are all others: on a board for everybody, many have the same title and place. A site that rewrites texts shows the
+ * addresses, or a similar text.
+ */
+const showsAnotherEmployer = ({ text, values, identifying }: Parts): boolean =>
+  text === 'other' && identifying.some((name) => !isTextField(name) && values.get(name) === 'other');
+
+/** The job shows the place and the reference, or an address or a text, and nothing but the title is another. */
+const differsInTitleOnly = ({ reference, isPlaceWhole: isPlace, text, identities, values }: Parts): boolean =>
+  (reference === 'exact' || ((reference === 'hidden' || reference === 'unsent') && identities.length > 0)) &&
+  isPlace &&
+  text !== 'other' &&
+  ![...values.values()].includes('other');
+
+const differs = ({ place, text, values }: Parts): boolean =>
+  place === 'other' || text === 'other' || [...values.values()].includes('other');
+
+const isAllTheSame = ({ title, isUntitled, isPlaceWhole, values }: Parts): boolean =>
+  (title === 'same' || isUntitled) && isPlaceWhole && [...values.values()].every((part) => part === 'same');
+
+function isPlaceWhole({ place: sent }: PostingFeatures, { place: shown }: JobFeatures, place: PlaceLikeness): boolean {
+  if (sent.city === undefined) return sent.state === undefined || sent.state === shown.state;
+  return place === 'same' || (sent.state === undefined && sent.city === shown.city);
+}
+
+const REFERENCE_GRADES: Readonly<Record<Reference, number>> = {
+  exact: 3,
+  form: 2.5,
+  cut: 2,
+  hidden: 1,
+  unsent: 1,
+  other: 0,
+};
+const GRADES: Readonly<Record<Part, number>> = { same: 3, similar: 2, unknown: 1, other: 0 };
+
+const gradesOf = ({ reference, title, place, values }: Parts): ReadonlyMap<string, number> =>
+  new Map([
+    [' reference', REFERENCE_GRADES[reference]],
+    [' title', GRADES[title]],
+    [' place', GRADES[place]],
+    ...[...values].map(([name, part]): [string, number] => [name, GRADES[part]]),
+  ]);
+
+/** Whether the job agrees with the first posting in everything in which it agrees with the second, and in more. */
+export function isCloser(to: JobComparison, than: JobComparison): boolean {
+  const [own, other] = [to.grades, than.grades];
+  let isMore = false;
+  for (const name of new Set([...own.keys(), ...other.keys()])) {
+    const [mine, theirs] = [own.get(name) ?? GRADES.unknown, other.get(name) ?? GRADES.unknown];
+    if (mine < theirs) return false;
+    if (mine > theirs) isMore = true;
+  }
+  return isMore;
+}
+
+/** Whether the job shows nothing but what the posting has, and its title, its reference or a value of its own. */
+export function isEqual({ grades }: JobComparison): boolean {
+  const all = [...grades.values()];
+  return all.includes(GRADES.same) && all.every((grade) => grade === GRADES.same || grade === GRADES.unknown);
+}
 
 /**
  * Whether a job with the reference of a posting is its job, if no other has it:
@@ -46,35 +302,6 @@ const WORTH: Readonly<Record<Part, number>> = { same: 1, similar: 0.6, unknown: 
  * | another usual form      | same             | same                     | any                | yes, unless the site shows all as sent |
  * | anything else                                                                               |||| no            |
  */
-export function compareJob(posting: PostingFeatures, job: JobFeatures): JobComparison {
-  const reference = compareReference(posting, job);
-  const title = compareTitle(posting, job);
-  const place = comparePlaces(posting.place, job.place);
-  const text = compareText(posting, job);
-  const differing = differingFields(posting, job);
-  const parts = [title, place, text] as const;
-  const content = parts.reduce((sum, part, at) => sum + WORTH[part] * (WEIGHTS[at] as number), 0);
-  const sharesContent =
-    (reference === 'hidden' || (reference !== 'other' && reference !== 'unsent')) &&
-    parts.every((part) => part === 'same') &&
-    differing.length === 0;
-  return {
-    score: scoreOf(reference, content),
-    reasons: reasonsOf({ reference, title, place, text }, posting, job, differing),
-    sharesReference: reference === 'exact' || reference === 'form',
-    sharesContent,
-    byReference: isByReference({ reference, title, place, text }, posting),
-    showsOther: reference === 'other',
-  };
-}
-
-interface Parts {
-  readonly reference: Reference;
-  readonly title: Part;
-  readonly place: PlaceLikeness;
-  readonly text: Part;
-}
-
 function isByReference({ reference, title, place, text }: Parts, { mayTakeForm }: PostingFeatures): boolean {
   if (reference === 'form') return mayTakeForm && title === 'same' && place === 'same';
   if (reference !== 'exact') return false;
@@ -105,24 +332,47 @@ function compareReference(posting: PostingFeatures, { reference: shown }: JobFea
 }
 
 function compareTitle(posting: PostingFeatures, job: JobFeatures): Part {
-  if (posting.titles.length === 0 || job.title === undefined) return 'unknown';
-  if (posting.titles.includes(job.title)) return 'same';
-  return shareOfWords(posting.titleWords, job.titleWords) >= SIMILAR_TITLE ? 'similar' : 'other';
+  const { title: shown } = job;
+  if (posting.titles.length === 0 || shown === undefined) return 'unknown';
+  if (posting.titles.includes(shown)) return 'same';
+  const isPart = posting.titles.some((title) => {
+    const [short, long] = title.length < shown.length ? [title, shown] : [shown, title];
+    return short.length >= LEAST_PART && long.includes(short);
+  });
+  return isPart || shareOfWords(posting.titleWords, job.titleWords) >= SIMILAR_TITLE ? 'similar' : 'other';
 }
 
 function compareText(posting: PostingFeatures, job: JobFeatures): Part {
   const name = Object.keys(posting.values).find((field) => isTextField(field) && job.values[field] !== undefined);
   if (name === undefined || posting.sketch === undefined || job.sketch === undefined) return 'unknown';
   if (posting.values[name]?.includes(job.values[name] as string)) return 'same';
-  return shareOfSketch(posting.sketch, job.sketch) >= SIMILAR_TEXT ? 'similar' : 'other';
+  const [own, shown] = [posting.textStart ?? '', job.textStart ?? ''];
+  const beginsAlike = shown.length >= LEAST_CUT_TEXT && own.startsWith(shown);
+  if (beginsAlike && isCutOf(posting, job, name)) return 'same';
+  return beginsAlike || shareOfSketch(posting.sketch, job.sketch) >= SIMILAR_TEXT ? 'similar' : 'other';
+}
+
+function compareValuesOf(posting: PostingFeatures, job: JobFeatures, text: Part): Map<string, Part> {
+  const textName = Object.keys(posting.values).find((field) => isTextField(field) && job.values[field] !== undefined);
+  const values = new Map<string, Part>();
+  for (const [name, forms] of Object.entries(posting.values)) {
+    const shown = job.values[name];
+    if (name === textName) values.set(name, text);
+    else if (shown === undefined) values.set(name, 'unknown');
+    else values.set(name, forms.includes(shown) || isCutOf(posting, job, name) ? 'same' : 'other');
+  }
+  return values;
+}
+
+/** Whether the site has cut the value off; known only while both values are in memory. */
+function isCutOf({ fields: sent }: PostingFeatures, { fields: shown }: JobFeatures, name: string): boolean {
+  const [value, says] = [sent && fieldOf(sent, name), shown && fieldOf(shown, name)];
+  return value !== undefined && says !== undefined && compareValues(value, says) !== undefined;
 }
 
 /** Fields, other than those compared by themselves, that both have with different values. */
-const differingFields = (posting: PostingFeatures, job: JobFeatures): string[] =>
-  Object.entries(posting.values).flatMap(([name, values]) => {
-    const shown = job.values[name];
-    return isTextField(name) || shown === undefined || values.includes(shown) ? [] : name;
-  });
+const differingFields = (values: ReadonlyMap<string, Part>): string[] =>
+  [...values].flatMap(([name, part]) => (part === 'other' && !isTextField(name) ? name : []));
 
 const REFERENCE_WORDS: Readonly<Record<Reference, (shown: string) => string>> = {
   exact: () => 'same reference',

@@ -3,13 +3,16 @@ import { hash } from 'node:crypto';
 import type { Fields } from '../../posting/posting.ts';
 import { cluesOf } from '../match-doubt.ts';
 import { isShownExactly, type LearntRewrites, rewritings } from '../observe-values.ts';
-import { fieldOf, foldSpace, referenceForm } from '../same-value.ts';
+import { plainMeaning } from '../same-meaning.ts';
+import { bareForm, fieldOf, foldSpace, referenceForm } from '../same-value.ts';
 import { type Place, type PlaceRules, placeOf } from './place-likeness.ts';
 import { sketchOf, textDigest, wordsOf } from './text-likeness.ts';
 
 /** How a site's jobs are compared with the postings of a feed. */
 export interface AdoptRules extends PlaceRules {
   readonly referenceField: string | undefined;
+  /** Jobs of the site are known to show references, so that one without is not certainly that of a posting which sent one. */
+  readonly showsReferences?: boolean;
   /** How the site is known to rewrite values. */
   readonly learnt: LearntRewrites;
 }
@@ -21,6 +24,10 @@ interface Features {
   readonly titleWords: readonly string[];
   readonly place: Place;
   readonly sketch: readonly number[] | undefined;
+  /** The letters with which the text begins: sites cut texts. */
+  readonly textStart: string | undefined;
+  /** The values themselves, while both sides are in memory: they also show what a site has cut off. */
+  readonly fields?: Fields;
 }
 
 /** What is compared of a posting. */
@@ -28,6 +35,8 @@ export interface PostingFeatures extends Features {
   /** The reference; its key if it has none. */
   readonly reference: string;
   readonly isReferenceSent: boolean;
+  /** Its job should show it. */
+  readonly expectsReference: boolean;
   /** Whether the site may show the reference in another usual form. */
   readonly mayTakeForm: boolean;
   /** The reference with white space folded, and everything that the site is known to make of it. */
@@ -36,6 +45,8 @@ export interface PostingFeatures extends Features {
   readonly titles: readonly string[];
   /** Digests of each other field's value, and of everything that the site is known to make of it. */
   readonly values: Readonly<Record<string, readonly string[]>>;
+  /** Names of the values that no two postings have by chance: an address, a text. */
+  readonly identifying: readonly string[];
 }
 
 /** What is compared of a site job. */
@@ -43,17 +54,46 @@ export interface JobFeatures extends Features {
   readonly reference: string | undefined;
   /** The digest of each other field's value. */
   readonly values: Readonly<Record<string, string>>;
+  /** Names of the values that no two postings have by chance: an address, a text. */
+  readonly identifying: readonly string[];
   /** Whose job the site says that it is, if it says so. */
   readonly owner: string | undefined;
 }
 
+/** Titles are compared by their letters: sites re-case them and drop or add signs (`Driver (CDL-A)`, `Driver Cdl A`). */
+const NO_LETTERS = /[^\p{L}\p{N}+#]+/gu;
 const TEXT_FIELDS = ['description', 'body', 'text', 'content', 'details'];
 const OWNER_FIELDS = ['user-id', 'user', 'owner-id', 'owner', 'account-id', 'account', 'posted-by', 'created-by'];
+const TEXT_START = 80;
 /** Longer references and titles are compared by this many characters. */
 const MOST_OF_CLUE = 300;
 const MOST_TITLE_WORDS = 40;
 
-export const isTextField = (name: string): boolean => TEXT_FIELDS.includes(name.replaceAll('_', '-'));
+export const isTextField = (name: string): boolean => TEXT_FIELDS.includes(nameForm(name));
+
+/** A shorter value may be a choice of a list. */
+const LEAST_TEXT = 60;
+const ADDRESS = /:\/\/|^www\.|^[^\s@]+@[^\s@]+$/i;
+const ID_NAME = /(^|-)(id|number|no|nr|ref|reference|code|key|guid|uuid|requisition)(-|$)/;
+
+/** Whether no two postings have the value by chance. */
+const isIdentifying = (name: string, value: string): boolean =>
+  value.trim() !== '' &&
+  (isTextField(name) || value.length >= LEAST_TEXT || ADDRESS.test(value.trim()) || ID_NAME.test(nameForm(name)));
+
+/** Values of equal meaning have equal digests. */
+export const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
+
+/** Sites retype values: `20.50` as `20.5`, `007` as `7`, `true` as `1`, a date as its midnight, an instant in their own time zone. */
+function meaningOf(value: string): string {
+  if (/^https?:\/\//i.test(value)) return addressForm(value);
+  if (/^(?:true|false)$/i.test(value)) return plainMeaning(value.toLowerCase() === 'true' ? '1' : '0');
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return plainMeaning(`${value}T00:00:00Z`);
+  return plainMeaning(value.replace(/^\+(?=\d)/, '').replace(/^(-?)0+(?=\d+(?:\.\d+)?$)/, '$1'));
+}
+
+/** Sites change the scheme of an address and drop a slash at its end. */
+const addressForm = (address: string): string => address.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/+$/, '');
 
 export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules): PostingFeatures {
   const { referenceField, learnt } = rules;
@@ -61,20 +101,25 @@ export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules
   const reference = (sent || key).slice(0, MOST_OF_CLUE);
   const field = referenceField ?? '';
   const values = Object.entries(fields).flatMap(([name, value]): [string, string[]][] =>
-    isCompared(name, rules)
-      ? [[nameForm(name), [...new Set([value, ...rewritings(learnt, name, value)].map(textDigest))]]]
+    isCompared(name, rules) && value.trim() !== ''
+      ? [[nameForm(name), [...new Set([value, ...rewritings(learnt, name, value)].map(valueDigest))]]]
       : [],
   );
   return {
     ...commonFeatures(fields, rules),
     reference,
     isReferenceSent: sent !== undefined && sent !== '',
+    expectsReference: rules.showsReferences === true && sent !== undefined && sent !== '',
     mayTakeForm: !isShownExactly(learnt, field),
     shownAs: [...new Set([foldSpace(reference), ...rewritings(learnt, field, reference)])],
     titles: titlesOf(fields, learnt),
     values: Object.fromEntries(values),
+    identifying: identifyingOf(values, fields),
   };
 }
+
+const identifyingOf = (values: readonly (readonly [string, unknown])[], fields: Fields): string[] =>
+  values.flatMap(([name]) => (isIdentifying(name, fieldOf(fields, name) ?? '') ? name : []));
 
 function titlesOf(fields: Fields, learnt: LearntRewrites): string[] {
   const title = fieldOf(fields, 'title');
@@ -83,57 +128,90 @@ function titlesOf(fields: Fields, learnt: LearntRewrites): string[] {
   return [...new Set(forms.flatMap((form) => form ?? []))];
 }
 
-const titleForm = (title: string): string | undefined =>
-  cluesOf({ title }, undefined).title?.slice(0, MOST_OF_CLUE) || undefined;
+function titleForm(title: string): string | undefined {
+  const form = cluesOf({ title }, undefined).title;
+  return (form?.replace(NO_LETTERS, '') || form)?.slice(0, MOST_OF_CLUE) || undefined;
+}
 
 export function featuresOfJob(fields: Fields, rules: AdoptRules): JobFeatures {
   const { referenceField } = rules;
   const shown = referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim();
   const values = Object.entries(fields).flatMap(([name, value]): [string, string][] =>
-    isCompared(name, rules) ? [[nameForm(name), textDigest(value)]] : [],
+    isCompared(name, rules) && value.trim() !== '' ? [[nameForm(name), valueDigest(value)]] : [],
   );
   const owner = OWNER_FIELDS.map((name) => fieldOf(fields, name)?.trim()).find(Boolean);
   return {
     ...commonFeatures(fields, rules),
     reference: shown ? shown.slice(0, MOST_OF_CLUE) : undefined,
     values: Object.fromEntries(values),
+    identifying: identifyingOf(values, fields),
     owner: owner?.slice(0, MOST_OF_CLUE),
   };
 }
 
 /** Values in which a posting and a job of theirs agree at least once; by them candidates are found without comparing all. */
 export interface Block {
-  readonly kind: 'reference' | 'title' | 'text' | 'beginning';
+  readonly kind: 'reference' | 'title' | 'text' | 'value' | 'beginning' | 'start';
   /** 48 bits. */
   readonly hash: number;
 }
 
-export function blocksOfPosting({ shownAs, values, ...features }: PostingFeatures): Block[] {
-  const texts = Object.entries(values).flatMap(([name, digests]) => (isTextField(name) ? digests : []));
-  return [...referenceBlocks(shownAs), ...contentBlocks(features, texts)];
+export function blocksOfPosting({ shownAs, ...features }: PostingFeatures): Block[] {
+  return [
+    ...referenceBlocks(shownAs),
+    ...contentBlocks(features, placesToFind(features.place), Object.entries(features.values)),
+  ];
 }
 
 /** Those of a posting that has its job: only its reference counts. */
 export const blocksOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): Block[] => referenceBlocks(shownAs);
 
-export function blocksOfJob({ reference, values, ...features }: JobFeatures): Block[] {
-  const texts = Object.entries(values).flatMap(([name, one]) => (isTextField(name) ? one : []));
-  return [...referenceBlocks(reference === undefined ? [] : [reference]), ...contentBlocks(features, texts)];
+export function blocksOfJob({ reference, ...features }: JobFeatures): Block[] {
+  const values = Object.entries(features.values).map(([name, one]) => [name, [one]] as const);
+  const own = referenceBlocks(reference === undefined ? [] : [reference]);
+  const { place } = features;
+  const places = place.city === undefined ? [place] : [place, { ...place, city: ANY_CITY }];
+  return [...own, ...contentBlocks(features, places, values)];
 }
+
+/** Stands for the city of a job, for postings that name none. No name of a city is folded to it. */
+const ANY_CITY = '*';
+
+/** Lists may show a part of a job's place only, or none of it. */
+const placesToFind = ({ city, state }: Place): Place[] => [
+  { city, state },
+  { city: undefined, state },
+  { city, state: undefined },
+  { city: undefined, state: undefined },
+  ...(city === undefined ? [{ city: ANY_CITY, state }] : []),
+];
 
 const referenceBlocks = (references: readonly string[]): Block[] =>
   [...new Set(references.map(referenceForm))].map((form) => block('reference', form));
 
 /** A title alone is shared by too many; its beginning finds titles that were cut or extended. */
 const TITLE_BEGINNING = 20;
+/** The beginning of a text finds texts that were cut or edited further down. */
+const LEAST_START = 20;
+const MOST_START = 40;
 
-function contentBlocks({ title, place }: Pick<Features, 'title' | 'place'>, texts: readonly string[]): Block[] {
-  const found = texts.map((text) => block('text', text));
-  if (title === undefined) return found;
-  const at = place.state ?? '';
-  found.push(block('title', [title, place.city ?? '', at].join('\n')));
-  found.push(block('beginning', [title.slice(0, TITLE_BEGINNING), at].join('\n')));
-  return found;
+function contentBlocks(
+  { title, textStart, identifying }: Pick<PostingFeatures, 'title' | 'textStart' | 'identifying'>,
+  places: readonly Place[],
+  values: readonly (readonly [string, readonly string[]])[],
+): Block[] {
+  const found = values.flatMap(([name, digests]) => {
+    if (isTextField(name)) return digests.map((text) => block('text', text));
+    return identifying.includes(name) ? digests.map((one) => block('value', `${name}\n${one}`)) : [];
+  });
+  for (const { city = '', state = '' } of places) {
+    if (textStart !== undefined && textStart.length >= LEAST_START)
+      found.push(block('start', [textStart.slice(0, MOST_START), state].join('\n')));
+    if (title === undefined) continue;
+    found.push(block('title', [title, city, state].join('\n')));
+    found.push(block('beginning', [title.slice(0, TITLE_BEGINNING), state].join('\n')));
+  }
+  return [...new Map(found.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
 }
 
 const block = (kind: Block['kind'], text: string): Block => ({
@@ -157,5 +235,6 @@ function commonFeatures(fields: Fields, rules: AdoptRules): Features {
     titleWords: wordsOf(title, MOST_TITLE_WORDS),
     place: placeOf(fields, rules),
     sketch: text === undefined ? undefined : sketchOf(text),
+    textStart: text === undefined ? undefined : bareForm(text).replace(NO_LETTERS, '').slice(0, TEXT_START),
   };
 }

@@ -1,4 +1,5 @@
 // Decides, for one posting and the site jobs that resemble it, whether one of them is certainly its job.
+import { LEAST_SCORE } from './compare-job.ts';
 
 /** One job that resembles a posting, with how many others do. */
 export interface JobCandidate {
@@ -50,8 +51,6 @@ export type Verdict =
     }
   | { readonly kind: 'unmatched'; readonly reasons: readonly string[] };
 
-/** Below this score two have nothing in common that is worth a person's time. */
-export const LEAST_SCORE = 0.5;
 const MOST_OTHERS = 5;
 
 /** @param candidates best score first */

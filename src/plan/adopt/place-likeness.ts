@@ -15,6 +15,9 @@ export interface PlaceRules {
   readonly stateOf: (text: string) => string | undefined;
 }
 
+/** For a site that is not configured: only places spelled alike are the same. */
+export const UNKNOWN_PLACES: PlaceRules = { stateField: 'location-state', stateOf: () => undefined };
+
 export type PlaceLikeness = 'same' | 'similar' | 'other' | 'unknown';
 
 const CITY_FIELDS = ['location-city', 'city', 'location', 'place', 'town'];

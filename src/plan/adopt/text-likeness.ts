@@ -5,6 +5,8 @@ import { bareForm } from '../same-value.ts';
 /** Minimum hashes of a text's groups of words. */
 const SKETCH_SIZE = 24;
 const WORDS_TOGETHER = 3;
+/** From this share of equal parts on, two texts may be one that was edited. */
+export const SIMILAR_TEXT = 0.6;
 const MOST_WORDS = 1_500;
 const FNV_PRIME = 0x01000193;
 const FNV_START = 0x811c9dc5;

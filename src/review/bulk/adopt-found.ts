@@ -1,6 +1,7 @@
 // Adopts the site jobs that a search found for creates in doubt, one after the other. The site is asked about each before the
 // transaction that adopts it and records the progress, so each is adopted exactly once, however often this is stopped and continued.
 import { pause } from '../../flow/pause.ts';
+import type { PlaceRules } from '../../plan/adopt/place-likeness.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { NotShownError, type SiteJob } from '../../site/exchange.ts';
@@ -32,7 +33,8 @@ import { ALTERED, NOT_FOUND_NOW } from './words.ts';
 /** The site of a feed. */
 export interface FoundSite {
   readonly site: SiteName;
-  readonly referenceField: string;
+  readonly referenceField: string | undefined;
+  readonly places?: PlaceRules;
   /** Of the feed. */
   readonly policy: FeedPolicy | undefined;
   /** Asks for a job, within the site's rate; `undefined`: the site says that it does not exist. Throws if it gave no clear answer. */
@@ -213,12 +215,16 @@ function beginningAnywhere<One>(all: readonly One[]): One[] {
   return [...all.slice(at), ...all.slice(0, at)];
 }
 
-const check = (db: Database, { entry, siteJobId }: FoundEntry, { ask, referenceField, policy }: FoundSite) =>
+const check = (
+  db: Database,
+  { entry, siteJobId, by }: FoundEntry,
+  { ask, referenceField, places, policy }: FoundSite,
+) =>
   checkVerdict(
     db,
     entry,
-    { kind: 'exists', siteJobId, anyway: false, exactly: true },
-    { site: { client: { show: ask }, referenceField }, policyOf: () => policy ?? 'mirror' },
+    { kind: 'exists', siteJobId, anyway: false, exactly: by },
+    { site: { client: { show: ask }, referenceField, ...(places && { places }) }, policyOf: () => policy ?? 'mirror' },
   );
 
 /** Adopts the job, or records why it is left alone, unless another process has done so or a person stopped the action. */

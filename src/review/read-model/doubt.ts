@@ -1,12 +1,12 @@
 // A create in doubt beside the jobs that it may have made, as pages, scripts and the terminal show it.
-import type { Likeness } from '../../plan/match-doubt.ts';
+import type { Likeness } from '../../plan/adopt/compare-job.ts';
 import type { DoubtCandidate } from '../compare-candidates.ts';
 import type { ShownDoubt } from '../compare-doubt.ts';
 
 export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
   match: 'It is what was sent',
   perhaps: 'It may be what was sent',
-  resembles: 'It has the title, but differs',
+  resembles: 'It is similar, but differs',
   other: 'It seems to be another job',
 };
 

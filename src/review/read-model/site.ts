@@ -1,6 +1,7 @@
 // The status of a site as scripts see it.
-import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
+import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
 import type { LiveProcess } from '../../store/locks/processes.ts';
+import type { ReferenceState } from '../../store/site/kept-reference.ts';
 import type { Move } from '../../store/site/known-address.ts';
 import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';
@@ -18,6 +19,10 @@ export interface SiteOverview {
   readonly refusedProcesses?: readonly LiveProcess[];
   /** Present if its jobs were created at another address than the configured one. */
   readonly move: Move | undefined;
+  /** Whether it keeps `reference_field`; `undefined`: none is configured. */
+  readonly references?: ReferenceState | undefined;
+  /** What people should know of that. */
+  readonly referenceNote?: Message | undefined;
   /** For an hour, it has answered every request that it asks to wait. */
   readonly asksToWait: boolean;
 }
@@ -32,7 +37,7 @@ export interface AroundSites {
 }
 
 export function siteJson(
-  { state, orphans, move, otherRefused }: SiteOverview,
+  { state, orphans, move, otherRefused, references }: SiteOverview,
   { workers, differences, failing }: AroundSites,
   write: WriteAction,
 ) {
@@ -54,6 +59,7 @@ export function siteJson(
     address: state.address ?? null,
     moved_to: move?.to ?? null,
     orphans,
+    references: references ?? null,
     workers,
     configurations_differ: differences ?? null,
     failing: own.map(({ message }) => tell(message, write)),

@@ -145,7 +145,7 @@ async function match(
     if (accepted === 'sure') {
       await adoptShown(matching, adopting, { actor: running.actor, since: end.since }, done);
       // A job that could not be told must not be made a second time by the next pull.
-      if (unsure + done.refusals.length > 0 && subject.referenceField !== undefined) await searchFeedAgain(db, feed);
+      if (unsure + done.refusals.length > 0) await searchFeedAgain(db, feed);
     }
     subject.signal.throwIfAborted();
     adopting.checkLock();

@@ -3,6 +3,7 @@ import { askForJob } from '../../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import { pauseForToken } from '../../apply/update-site-health.ts';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { tell } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
@@ -46,9 +47,7 @@ export function openFoundSites(
       const configured = editableFeed(app.config, feed);
       if (typeof configured === 'string') return configured;
       const site = app.config.sites.get(configured.siteName);
-      const referenceField = site?.options.referenceField;
-      if (site === undefined || referenceField === undefined)
-        return `site ${configured.siteName} has no reference_field to tell jobs by`;
+      if (site === undefined) return `site ${configured.siteName} is not configured`;
       const closed = await whyClosed(app, site);
       if (closed !== undefined) return tell(closed, app.writeAction);
       const retry = { ...site.retry, attempts: Math.min(site.retry.attempts, ATTEMPTS) };
@@ -56,7 +55,8 @@ export function openFoundSites(
       const asked = { site: { retry }, client, rateLimiter, signal, longestWaitMs: LONGEST_WAIT_MS };
       return {
         site: site.name,
-        referenceField,
+        referenceField: site.options.referenceField,
+        places: placesOf(site),
         policy: configured.policy,
         ask: (id) =>
           askForJob(asked, id).catch(async (error: unknown) => {

@@ -1,6 +1,7 @@
 // Opens a site for a person who compares its jobs: asked within the rate that all processes share.
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
+import { placesOf } from '../../config/places-of-site.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import type { CheckedSite } from '../../review/check-verdict.ts';
 import type { CandidateSite } from '../../review/compare-candidates.ts';
@@ -9,17 +10,20 @@ import type { Database } from '../../store/postgres/database.ts';
 import { openSiteClient } from './open-site-client.ts';
 
 /** For comparing, and for checking a decision. */
-export type OpenCandidateSite = CandidateSite & Required<CheckedSite> & { readonly client: SiteClient };
+export type OpenCandidateSite = CandidateSite &
+  CheckedSite &
+  Required<Pick<CheckedSite, 'resolveAfterMs'>> & { readonly client: SiteClient };
 
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
 export async function openCandidateSite(
   db: Database,
-  { name, options, requestsPerSecond, doubts }: SiteConfig,
+  { name, options, requestsPerSecond, doubts, stateField }: SiteConfig,
 ): Promise<OpenCandidateSite> {
   return {
     client: await openSiteClient(options),
     rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
     referenceField: options.referenceField,
+    places: placesOf({ stateField }),
     resolveAfterMs: doubts.resolveAfterMs,
   };
 }

@@ -1,4 +1,5 @@
 // Reads whose the site jobs are that a create in doubt may have made: owned by postings, shown with their references, or refused by a person.
+import type { OpenCreate } from '../../plan/adopt/open-contents.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { numberOfTitled } from '../mapping/titled-id.ts';
@@ -122,4 +123,65 @@ export async function ownerOfReference(
     [site, feed, key, referenceField, reference],
   );
   return row?.owner;
+}
+
+/** Beyond so many, the others are left out: their jobs are unsure for the rest. */
+const MOST_OPEN_CREATES = 10_000;
+
+/** The open creates of all feeds of the site, the oldest first. */
+export async function openCreates(db: Queryable, site: SiteName): Promise<OpenCreate[]> {
+  const rows = await db.query<{
+    feed: FeedName;
+    key: PostingKey;
+    entry: number;
+    fields: Fields;
+    hash: string;
+    started: Date | null;
+    doubtful: boolean;
+  }>(
+    `select feed, key, id as entry, coalesce(sent_fields, fields) as fields,
+       encode(coalesce(sent_content_hash, content_hash), 'hex') as hash,
+       case when found_job_id is null then attempt_started end as started, state = 'in_doubt' as doubtful
+     from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
+       and coalesce(sent_fields, fields) is not null
+     order by attempt_started limit ${MOST_OPEN_CREATES}`,
+    [await namesOfSite(db, site)],
+  );
+  return rows.map(({ hash, started, doubtful, ...row }) => ({
+    ...row,
+    contentHash: hash,
+    startedAt: started ?? undefined,
+    isInDoubt: doubtful,
+  }));
+}
+
+/** A value that a posting sends in a field. */
+export interface SentValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Those of these values that more than one posting of the site has, as `name value`; reads all of the site's postings. */
+export async function sharedValues(
+  db: Queryable,
+  site: SiteName,
+  values: readonly SentValue[],
+): Promise<ReadonlySet<string>> {
+  const shared = new Set<string>();
+  const sites = await namesOfSite(db, site);
+  for (const name of new Set(values.map((one) => one.name))) {
+    const asked = [...new Set(values.flatMap((one) => (one.name === name ? one.value : [])))];
+    const rows = await db.query<{ value: string }>(
+      `select value from (
+         select d.feed, d.key, d.fields->>$2 as value from document d
+         where d.fields->>$2 = any($3::text[])
+           and exists (select from mapping m where m.feed = d.feed and m.key = d.key and m.site = any($1::text[]))
+         union select feed, key, fields->>$2 from change where site = any($1::text[]) and fields->>$2 = any($3::text[])
+         union select feed, key, sent_fields->>$2 from change where site = any($1::text[]) and sent_fields->>$2 = any($3::text[])) p
+       group by value having count(distinct (feed, key)) > 1`,
+      [sites, name, asked],
+    );
+    for (const { value } of rows) shared.add(`${name} ${value}`);
+  }
+  return shared;
 }

@@ -1,5 +1,6 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
+import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import {
   acceptedByUpdate,
   type CreateOnlyFields,
@@ -7,7 +8,6 @@ import {
   updatableFields,
 } from '../../plan/create-only-fields.ts';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
-import { fieldOf } from '../../plan/same-value.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
@@ -17,7 +17,7 @@ import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { doubtAmong } from '../site/recognise-jobs.ts';
+import { doubtAmong, type SiteRules } from '../site/recognise-jobs.ts';
 import { type Attempt, idOf } from './attempt.ts';
 import { completeWithoutRequest } from './complete-without-request.ts';
 import { giveBackClaims } from './lost-claims.ts';
@@ -37,15 +37,18 @@ export type Claim =
 /** Address of each site, as this process is configured. */
 export type Addresses = ReadonlyMap<SiteName, string>;
 
-/** How updates are sent, as this process is configured. */
-export interface UpdateSettings {
+/** How changes are sent, as this process is configured. */
+export interface SendSettings {
   /** Fields that are set only on create, of the feeds that the process is configured with; of others as of their last pull. */
   readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
   /** Sites that clear fields which an update omits. */
   readonly clearing: ReadonlySet<SiteName>;
+  /** How the jobs of each site are compared with creates. */
+  readonly rules: ReadonlyMap<SiteName, SiteRules>;
 }
 
-const ALL_FIELDS: UpdateSettings = { createOnly: new Map(), clearing: new Set() };
+const ALL_FIELDS: SendSettings = { createOnly: new Map(), clearing: new Set(), rules: new Map() };
+const NO_RULES: SiteRules = { referenceField: undefined, ...UNKNOWN_PLACES };
 
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
@@ -58,10 +61,10 @@ export function claimer(
   worker: number,
   addresses: Addresses,
   tokenDigests: ReadonlyMap<SiteName, string> = new Map(),
-  updates: UpdateSettings = ALL_FIELDS,
+  settings: SendSettings = ALL_FIELDS,
 ): (posting: PostingRef) => Promise<Claim> {
   return microBatch((postings: readonly PostingRef[]) =>
-    claimAll(db, worker, { addresses, tokenDigests, updates }, postings),
+    claimAll(db, worker, { addresses, tokenDigests, settings }, postings),
   );
 }
 
@@ -73,6 +76,7 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
   );
   const due = await withoutFound(
     db,
+    here.settings.rules,
     found.filter((change) => !change.tooEarly),
   );
   const idle = due.filter((change) => change.request.kind === 'none');
@@ -94,10 +98,14 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
 }
 
 /** Removes the creates for which a site search found a job: they wait for a person, however they became ready. */
-async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<DueChange[]> {
+async function withoutFound(
+  db: Statements,
+  rules: SendSettings['rules'],
+  due: readonly DueChange[],
+): Promise<DueChange[]> {
   const asked = new Map<string, DueChange[]>();
   for (const change of due) {
-    if (change.request.kind !== 'create' || change.foundField === undefined) continue;
+    if (change.request.kind !== 'create' || !change.mayBeFound) continue;
     const sameFeed = asked.get(change.feed);
     if (sameFeed === undefined) asked.set(change.feed, [change]);
     else sameFeed.push(change);
@@ -105,22 +113,18 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
   const doubted = new Set<DueChange>();
   for (const creates of asked.values()) {
     const { feed, site } = creates[0] as DueChange;
-    const referenceField = creates[0]?.foundField ?? '';
-    const searched = creates.map(({ key, request }) => {
-      const fields = 'fields' in request ? request.fields : {};
-      return { key, reference: fieldOf(fields, referenceField) ?? null, title: fieldOf(fields, 'title') ?? null };
-    });
-    const keys = await doubtAmong(db, feed, site, referenceField, searched);
+    const searched = creates.map(({ key, request }) => ({ key, fields: 'fields' in request ? request.fields : {} }));
+    const keys = await doubtAmong(db, feed, site, rules.get(site) ?? NO_RULES, searched);
     for (const change of creates) if (keys.has(change.key)) doubted.add(change);
   }
   return due.filter((change) => !doubted.has(change));
 }
 
-/** Address and token digest of each site and how it is updated, as this process is configured. */
+/** Address and token digest of each site and how changes are sent, as this process is configured. */
 interface Here {
   readonly addresses: Addresses;
   readonly tokenDigests: ReadonlyMap<SiteName, string>;
-  readonly updates: UpdateSettings;
+  readonly settings: SendSettings;
 }
 
 /** A change that is due, with the request that closes its gap. */
@@ -138,13 +142,13 @@ interface DueChange extends PostingRef {
   readonly idMayBeReused: boolean;
   /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
-  /** The reference field of a site search that found jobs nobody owns. */
-  readonly foundField: string | undefined;
+  /** The site has jobs that nobody owns. */
+  readonly mayBeFound: boolean;
 }
 
 async function readDue(
   db: Statements,
-  { addresses, tokenDigests, updates }: Here,
+  { addresses, tokenDigests, settings }: Here,
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
   const rows = await db.query(
@@ -152,7 +156,7 @@ async function readDue(
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
-       (select r.field from site_reference r where r.site = c.site limit 1) as found_field, f.create_only_fields,
+       exists (select from site_reference r where r.site = c.site) as may_be_found, f.create_only_fields,
        m.feed is not null and (exists (select from ended_claim e
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
@@ -191,11 +195,11 @@ async function readDue(
             fields: (row.actual_fields ?? undefined) as Fields | undefined,
             uncertain: (row.uncertain ?? undefined) as string[] | undefined,
           };
-    const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, updates);
+    const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, settings);
     const desired = present
       ? ({ kind: 'present', ...desiredOf(row.fields as Fields, row.content_hash as Buffer, createOnly) } as const)
       : ({ kind: 'absent' } as const);
-    const request = nextRequest(desired, actual, { createOnly, whole: updates.clearing.has(row.site) });
+    const request = nextRequest(desired, actual, { createOnly, whole: settings.clearing.has(row.site) });
     return {
       feed: row.feed,
       key: row.key,
@@ -219,7 +223,7 @@ async function readDue(
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
       tooEarly: row.too_early,
-      foundField: row.found_field ?? undefined,
+      mayBeFound: row.may_be_found,
     };
   });
 }
@@ -228,7 +232,7 @@ async function readDue(
 function createOnlyFor(
   feed: FeedName,
   pulled: readonly string[] | undefined,
-  { createOnly }: UpdateSettings,
+  { createOnly }: SendSettings,
 ): CreateOnlyFields {
   return createOnly.has(feed) ? createOnly.get(feed) : createOnlyOf({ createOnly: pulled });
 }
@@ -274,7 +278,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
     const number = numbers.get(token);
     const { request } = change;
     if (number === undefined || request.kind === 'none') continue;
-    const { tooEarly: _, foundField: __, ...rest } = change;
+    const { tooEarly: _, mayBeFound: __, ...rest } = change;
     granted.set(idOf(change), { ...rest, request, token, number });
   }
   return granted;

@@ -1,6 +1,7 @@
 // Ends a create in doubt whose job the site did not make: in_doubt → the target state, or failed if it was tried too often.
 import { afterRefutation } from '../../plan/after-attempt.ts';
 import { plural } from '../../plan/plural.ts';
+import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { changeReason } from './change-reason.ts';
 import type { Doubt } from './doubt.ts';
@@ -37,20 +38,31 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
   return true;
 }
 
-/** A site job that a search had found for the posting is not its job, so no later search asks about it again. */
+/**
+ * No job that was known when the posting was put in doubt is its job, so no later search asks about one of them again: of more than are
+ * named, the person has said so too.
+ */
 async function keepRefuted(tx: Queryable, { feed, key, token }: Doubt['attempt']): Promise<void> {
   await tx.query(
-    `with refuted as (insert into refuted_job (site, site_job_id, feed, key)
-         select c.site, coalesce(r.site_job_id, c.found_job_id), c.feed, c.key
-         from change c left join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
-           left join site_reference r on r.site = c.site and (r.site_job_id = c.found_job_id
-             or r.reference = '' and f.reference = '' and r.title = f.title)
-         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.found_job_id is not null
-         on conflict do nothing)
-     delete from site_reference r
-     using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
-     where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
-       and r.reference = '' and f.reference = '' and r.title = f.title`,
+    `insert into refuted_job (site, site_job_id, feed, key, at)
+     select distinct on (j.id) c.site, j.id, c.feed, c.key, c.attempt_started
+     from change c cross join lateral (select c.found_job_id as id union all select ''
+       union all select jsonb_array_elements_text(coalesce(c.reason->'candidates', '[]'))) j
+     where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.found_job_id is not null
+     on conflict (feed, key, site, site_job_id) do update set at = greatest(refuted_job.at, excluded.at)`,
     [feed, key, token],
+  );
+}
+
+/** The same for the jobs that the create of the posting may have made, as far as no posting owns them. */
+export async function refuteShown(
+  tx: Queryable,
+  { feed, key, site }: Doubt['attempt'],
+  shown: readonly SiteJobId[],
+): Promise<void> {
+  await tx.query(
+    `insert into refuted_job (site, site_job_id, feed, key)
+     select site, site_job_id, $2, $3 from site_reference where site = $1 and site_job_id = any($4::text[]) on conflict do nothing`,
+    [site, feed, key, shown],
   );
 }

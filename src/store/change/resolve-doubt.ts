@@ -7,10 +7,9 @@ import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { refuteFound } from '../site/recognise-jobs.ts';
 import type { AdoptedContent } from './attempt-outcome.ts';
 import { adoptDoubtWithin, candidatesOf, type Doubt, endOtherOwnership, findDoubt } from './doubt.ts';
-import { refuteDoubtWithin } from './refute-doubt.ts';
+import { refuteDoubtWithin, refuteShown } from './refute-doubt.ts';
 
 export type DoubtVerdict =
   | {
@@ -101,9 +100,9 @@ export async function resolveDoubtWithin(
       return { kind: 'owned', owner: (await ownerOf(tx, site, verdict.siteJobId)) ?? 'another posting' };
   } else {
     // A job that a search has found since the create was sent was not shown: the person is asked about it first.
-    const shown = doubt.found ? undefined : await candidatesOf(tx, entry);
+    const shown = doubt.found ? [] : await candidatesOf(tx, entry);
     await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
-    await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields, shown);
+    await refuteShown(tx, doubt.attempt, shown);
   }
   const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
   await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said, ...note } });

@@ -111,8 +111,8 @@ export interface SureMatch {
   readonly types: StatedTypes | undefined;
 }
 
-/** A block with more pairs is left out; its postings count as crowded. The beginning of a title is only a hint. */
-const MOST_PAIRS = { reference: 2_500, title: 2_500, text: 900, beginning: 400 } as const;
+/** A block with more pairs is left out; its postings count as crowded. Beginnings and shared values are only hints. */
+const MOST_PAIRS = { reference: 2_500, title: 2_500, text: 900, value: 400, beginning: 400, start: 400 } as const;
 const FETCHED_AT_ONCE = 1_000;
 const COMPARED_AT_ONCE = 2_000;
 /** Features of this many are kept; each takes a few kilobytes. */
@@ -355,7 +355,7 @@ export class JobMatching {
       `update adopt_posting p set reference_crowded = c.reference, content_crowded = c.content
        from (select b.n, bool_or(s.kind = 'reference') as reference, bool_or(s.kind in ('title', 'text')) as content
              from adopt_size s join adopt_block b on b.kind = s.kind and b.hash = s.hash and b.of_posting
-             where s.crowded and s.kind <> 'beginning' group by b.n) c
+             where s.crowded and s.kind in ('reference', 'title', 'text') group by b.n) c
        where p.n = c.n`,
     );
     await session.query(

@@ -76,3 +76,19 @@ export async function areFewAndOld(db: Queryable, site: SiteName, most: number):
 const uniqueIds = (rows: readonly { site_job_id: string }[]): SiteJobId[] => [
   ...new Set(rows.map((row) => siteJobId(row.site_job_id))),
 ];
+
+/** The youngest jobs that we made with a reference. */
+export async function jobsWithReference(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+  most: number,
+): Promise<readonly { readonly siteJobId: SiteJobId; readonly fields: Fields }[]> {
+  const rows = await db.query<{ id: string; fields: Fields }>(
+    `select m.site_job_id as id, d.fields from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where ${EXPECTED} and not m.adopted and m.created_by is not null and btrim(coalesce(d.fields->>$3, '')) <> ''
+     order by m.mapped_at desc limit $4`,
+    [site, '', referenceField, most],
+  );
+  return rows.map(({ id, fields }) => ({ siteJobId: siteJobId(id), fields }));
+}

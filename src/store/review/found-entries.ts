@@ -6,6 +6,8 @@ export interface FoundEntry {
   readonly entry: number;
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
+  /** What tells its owner. */
+  readonly by: 'reference' | 'content';
   /** Why a person has to decide this entry by itself; `undefined` if the owner of the job is certain. */
   readonly ambiguous: string | undefined;
 }
@@ -15,13 +17,14 @@ export interface FoundOf {
   readonly feed: FeedName;
   /** Into which the configuration mirrors the feed: the jobs of another site are not its own. */
   readonly site: SiteName;
-  /** The field that tells jobs of the site apart. */
-  readonly referenceField: string;
+  /** The field that tells jobs of the site apart; `undefined`: none does. */
+  readonly referenceField: string | undefined;
 }
 
 /**
  * A found job certainly belongs to a posting if the site shows exactly the posting's reference, no other job of the site
- * shows a form of it, and no other posting of the site has it.
+ * shows a form of it, and no other posting of the site has it; or if the search judged so by everything that the job shows, and it
+ * may be the job of no other create.
  */
 export async function foundEntries(db: Queryable, { feed, site, referenceField }: FoundOf): Promise<FoundEntry[]> {
   const rows = await db.query<{
@@ -35,12 +38,19 @@ export async function foundEntries(db: Queryable, { feed, site, referenceField }
     jobs: number;
     owned: boolean;
     claimed: boolean;
+    alike: boolean;
+    contested: boolean;
   }>(
     `with found as materialized (
-       select c.id, c.site, c.feed, c.key, c.desired = 'absent' as gone, c.found_job_id as job, r.shown, r.reference as form,
-         btrim(coalesce(nullif(coalesce(c.sent_fields, c.fields)->>$2, ''), c.key)) as own
+       select c.id, c.site, c.feed, c.key, c.desired = 'absent' as gone, c.found_job_id as job,
+         coalesce(c.reason->>'kind' = 'found_on_site' and c.reason->>'by' = 'content', false) as alike, r.shown, r.reference as form,
+         btrim(coalesce(nullif(coalesce(c.sent_fields, c.fields)->>$2::text, ''), c.key)) as own
        from change c left join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
        where c.feed = $1 and c.state = 'in_doubt' and c.found_job_id is not null),
+     contested as materialized (
+       select f.id from found f join (select o.id, o.site, jsonb_array_elements_text(o.reason->'candidates') as job
+           from change o where o.state = 'in_doubt' and o.site = $3 and jsonb_typeof(o.reason->'candidates') = 'array') o
+         on o.site = f.site and o.job = f.job and o.id <> f.id where f.alike),
      claimed as materialized (
        select f.id from found f join change o on o.site = f.site and (o.feed, o.key) <> (f.feed, f.key)
          and btrim(coalesce(o.sent_fields, o.fields)->>$2) = f.own
@@ -50,14 +60,15 @@ export async function foundEntries(db: Queryable, { feed, site, referenceField }
      select f.id as entry, f.key, f.site, f.gone, f.job, f.shown, coalesce(btrim(f.shown) = f.own, false) as exact,
        (select count(*) from site_reference o where o.site = f.site and o.reference = f.form) as jobs,
        exists(select from mapping m where m.site = f.site and m.site_job_id = f.job) as owned,
-       f.id in (select id from claimed) as claimed
+       f.id in (select id from claimed) as claimed, f.alike, f.id in (select id from contested) as contested
      from found f order by f.id`,
-    [feed, referenceField],
+    [feed, referenceField ?? null, site],
   );
   return rows.map(({ entry, key, ...facts }) => ({
     entry,
     key,
     siteJobId: facts.job,
+    by: facts.exact || !facts.alike ? 'reference' : 'content',
     ambiguous: facts.site === site ? whyAmbiguous(facts) : `it is of site ${facts.site}, not of ${site}`,
   }));
 }
@@ -104,14 +115,20 @@ interface FoundFacts {
   readonly jobs: number;
   readonly owned: boolean;
   readonly claimed: boolean;
+  /** The search judged that the job is the posting's by what it shows. */
+  readonly alike: boolean;
+  /** Another create may have it. */
+  readonly contested: boolean;
 }
 
-function whyAmbiguous({ gone, job, shown, exact, jobs, owned, claimed }: FoundFacts): string | undefined {
+function whyAmbiguous(facts: FoundFacts): string | undefined {
+  const { gone, job, shown, exact, jobs, owned, claimed, alike, contested } = facts;
   if (gone) return 'its posting is to be removed: once adopted, the job would be deleted';
   if (owned) return `job ${job} belongs to another posting`;
+  if (alike && !exact) return contested ? `job ${job} may be that of another posting as well` : undefined;
   if (!exact) {
     return shown === null
-      ? `the reference that job ${job} shows is no longer known`
+      ? `job ${job} shows no reference, and too little else that only the posting has`
       : `job ${job} shows the reference "${shown.slice(0, 100)}", which is not exactly the posting's`;
   }
   if (jobs > 1) return `${jobs} jobs on the site show this reference`;

@@ -1,6 +1,5 @@
-// The forms in which references and titles of site jobs are stored and compared.
+// The forms in which references of site jobs are stored and compared.
 import { createHash } from 'node:crypto';
-import { cluesOf } from '../../plan/match-doubt.ts';
 import { compareReferences, referenceForm } from '../../plan/same-value.ts';
 
 /** Begins the form of a reference that contains the token. No other form contains a space. */
@@ -8,7 +7,7 @@ export const SECRET_FORM = 'sha256 ';
 
 /** Shorter references are not compared as prefixes, because consecutive numbers begin alike. */
 const LEAST_CUT = 12;
-/** Compared length of a reference and a title, as an index cannot hold long texts. */
+/** Compared length of a reference, as an index cannot hold long texts. */
 const MOST_OF_CLUE = 300;
 
 /** What a site is known to make of a reference. */
@@ -16,8 +15,9 @@ export type Rewriting = (reference: string) => readonly string[];
 
 export const shortForm = (reference: string): string => referenceForm(reference).slice(0, MOST_OF_CLUE);
 
-export const titleForm = (title: string | null | undefined): string | null =>
-  cluesOf({ title: title ?? '' }, undefined).title?.slice(0, MOST_OF_CLUE) ?? null;
+/** Finds jobs with the same title, wherever they are, beside the blocks of their features. 48 bits. */
+export const titleBlock = (title: string): number =>
+  createHash('sha1').update(`title ${title}`).digest().readUIntBE(0, 6);
 
 /** Can be compared, but not read. */
 export const secretForm = (form: string): string => SECRET_FORM + createHash('sha256').update(form).digest('hex');

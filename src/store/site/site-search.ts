@@ -6,7 +6,7 @@ import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { confirmSiteAt } from './known-address.ts';
-import { doubtCreatesWithJobs } from './recognise-jobs.ts';
+import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 
 /** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
@@ -56,34 +56,48 @@ export async function noteFailedSearch(db: Queryable, feed: FeedName, why: Messa
 
 /**
  * Ends the search for one feed: creates for which a job was found wait for a person, all others may be sent.
- * @param address where the site was searched. @param note what a person should know, shown once.
+ * @param address where the site was searched. @param rules absent: it cannot be searched. @param note what a person should know, shown once.
  * @returns how many wait; `undefined`: the site's jobs are at another address, and its search is not ended.
  */
 export async function endSearch(
   db: Database,
   feed: FeedName,
   { site, address }: { readonly site: SiteName; readonly address: string },
-  referenceField: string | undefined,
+  rules: SiteRules | undefined,
   note: Message | undefined,
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
-    const doubted = referenceField === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, referenceField);
+    const doubted = rules === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, rules);
     // What it has put in doubt is only delayed.
     if (!(await confirmSiteAt(tx, site, address))) return undefined;
     await declareChecked(tx, feed, site, {
-      note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted)),
+      note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted, await areReferenced(tx, feed))),
     });
     return doubted;
   });
 }
 
-const describeUnknown = (feed: FeedName, doubted: number): Message =>
+const describeUnknown = (feed: FeedName, doubted: number, referenced: boolean): Message =>
   messageOf(
     `the site seems to have jobs of ${plural(doubted, 'posting')} that this database does not know: it was lost or restored, or ` +
       'another program made them, or another installation mirrors this feed',
-    [{ words: 'to find and map all of them by their references', action: { kind: 'recover_feed', feed } }],
+    [
+      referenced
+        ? { words: 'to find and map all of them by their references', action: { kind: 'recover_feed', feed } }
+        : { words: 'to see whose they are, and map the certain ones', action: { kind: 'adopt_jobs', feed } },
+    ],
   );
+
+/** Whether the site shows references of the jobs that were found for the feed's creates. */
+async function areReferenced(tx: Queryable, feed: FeedName): Promise<boolean> {
+  const rows = await tx.query(
+    `select from change c join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
+     where c.feed = $1 and c.state = 'in_doubt' and r.reference <> '' limit 1`,
+    [feed],
+  );
+  return rows.length > 0;
+}
 
 /**
  * The feed's creates wait until the site was searched again: it has jobs that may be theirs. A person's word that it has none of the

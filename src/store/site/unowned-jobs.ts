@@ -1,8 +1,10 @@
 // Stores the site jobs that no mapping owns, as readings of the site's list found them.
+import { blocksOfJob, type JobFeatures } from '../../plan/adopt/job-features.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { secretForm, shortForm, titleForm } from './reference-forms.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { secretForm, shortForm, titleBlock } from './reference-forms.ts';
 
 /** A site job that no mapping owns, with what it shows. */
 export interface FoundJob {
@@ -10,7 +12,10 @@ export interface FoundJob {
   readonly reference: string | undefined;
   /** The reference contains the token, so it must not be readable in the database. */
   readonly isSecret: boolean;
-  readonly title: string | undefined;
+  /** What is compared of it, from its fields in the form that may be stored; absent: only its reference is. */
+  readonly features: JobFeatures | undefined;
+  /** Some of its fields contain the token. */
+  readonly holdsSecret: boolean;
 }
 
 /** Removes jobs found by earlier searches but not by this complete one, which began at `since`. */
@@ -21,7 +26,7 @@ export async function forgetUnread(db: Queryable, site: SiteName, since: Date): 
 /** A reading of the site's list in which jobs may be found. */
 export interface Reading {
   readonly site: SiteName;
-  readonly referenceField: string;
+  readonly referenceField: string | undefined;
   /** When it began, by the database clock. */
   readonly since: Date;
   /** Whether it searches for jobs; if not, earlier findings stay as they are. */
@@ -42,29 +47,39 @@ export async function keepFound(
 ): Promise<void> {
   await db.query(
     `insert into site_reference as r
-       (site, site_job_id, reference, shown, title, contradicts, field, read_at, by_search)
-     select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.title, j.contradicts, $7, $8, $9
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[]) j(id, reference, shown, title, contradicts)
+       (site, site_job_id, reference, shown, features, blocks, secret, contradicts, field, read_at, by_search)
+     select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.features, string_to_array(j.blocks, ' ')::bigint[],
+       j.secret, j.contradicts, $7, $8, $9
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[], $10::text[], $11::bool[])
+       j(id, reference, shown, features, contradicts, blocks, secret)
      where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id) and not ${isTitled('$1', 'j.id')})
        and not exists (select from orphan_site_job s where s.site = $1 and s.site_job_id = j.id)
        and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
      on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,
-       title = excluded.title, contradicts = excluded.contradicts, field = excluded.field,
-       read_at = excluded.read_at, by_search = true
+       features = excluded.features, blocks = excluded.blocks, secret = excluded.secret, foreign_owner = false,
+       contradicts = excluded.contradicts, field = excluded.field, read_at = excluded.read_at, by_search = true
      where excluded.by_search`,
     [
       site,
       jobs.map((job) => job.siteJobId),
       jobs.map(formOfFound),
       jobs.map(({ reference, isSecret }) => (isSecret ? null : (reference ?? null))),
-      jobs.map(({ title }) => titleForm(title)),
+      jobs.map(({ features }) => (features === undefined ? null : toJsonb(features))),
       jobs.map((job) => contradicting.has(job.siteJobId)),
-      referenceField,
+      referenceField ?? null,
       since,
       isSearch,
+      jobs.map(({ features }) => (features === undefined ? '' : blocksOf(features).join(' '))),
+      jobs.map(({ holdsSecret }) => holdsSecret),
     ],
   );
 }
+
+/** References are compared in a column of their own. */
+const blocksOf = (features: JobFeatures): number[] => [
+  ...blocksOfJob(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : hash)),
+  ...(features.title === undefined ? [] : [titleBlock(features.title)]),
+];
 
 function formOfFound({ reference, isSecret }: FoundJob): string {
   if (reference === undefined || reference.trim() === '') return '';
@@ -72,18 +87,30 @@ function formOfFound({ reference, isSecret }: FoundJob): string {
   return isSecret ? secretForm(form) : form;
 }
 
-/** Removes jobs without a reference: if the list shows references of other jobs, these were created without one. */
-export async function forgetUnreferenced(db: Queryable, site: SiteName): Promise<void> {
-  await db.query(`delete from site_reference where site = $1 and reference = ''`, [site]);
-}
-
-/** How many unowned jobs the list shows without reference and title. */
+/** How many unowned jobs the list shows without anything to compare them by. */
 export async function countNameless(db: Queryable, site: SiteName): Promise<number> {
   const [row] = await db.query<{ n: number }>(
-    `select count(*)::int as n from site_reference where site = $1 and reference = '' and title is null`,
+    `select count(*)::int as n from site_reference where site = $1 and reference = '' and blocks = '{}'`,
     [site],
   );
   return row?.n ?? 0;
+}
+
+/**
+ * Marks the jobs of a reading that may be other users', if the list shows whose jobs they are.
+ * @param owners of all jobs of the list. @param own those of the jobs that postings have.
+ */
+export async function markForeign(
+  db: Queryable,
+  { site, since }: Pick<Reading, 'site' | 'since'>,
+  { owners, own }: { readonly owners: ReadonlySet<string>; readonly own: ReadonlySet<string> },
+): Promise<void> {
+  if (owners.size <= 1 && (own.size === 0 || owners.has(''))) return;
+  await db.query(
+    `update site_reference set foreign_owner = true
+     where site = $1 and read_at = $2 and not coalesce(features::json->>'owner', '') = any($3::text[])`,
+    [site, since, [...own]],
+  );
 }
 
 /** A posting now owns the job, so it is no longer compared with other creates. */
@@ -97,6 +124,7 @@ export async function ownReferences(
   { site, referenceField }: Reading,
   ids: readonly SiteJobId[],
 ): Promise<ReadonlyMap<SiteJobId, string>> {
+  if (referenceField === undefined) return new Map();
   const rows = await db.query<{ id: SiteJobId; reference: string }>(
     `select m.site_job_id as id, d.fields->>$3 as reference
      from mapping m join document d on d.feed = m.feed and d.key = m.key

@@ -122,6 +122,10 @@ export const siteAnswer = z
     paused_since: time.nullable(),
     pause_cause: z.string().nullable(),
     orphans: count,
+    references: z
+      .enum(['unknown', 'shown', 'missing', 'some'])
+      .nullable()
+      .describe('Whether its jobs show `reference_field`; `null`: none is configured.'),
     failing: z.array(z.string()),
   })
   .meta({ title: 'Site' });

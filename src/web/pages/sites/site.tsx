@@ -21,7 +21,7 @@ export interface SitePageProps {
 }
 
 export const SitePage = ({ visit, site, config, requests, write }: SitePageProps) => {
-  const { state, move, orphans, otherRefused = [] } = site;
+  const { state, move, orphans, otherRefused = [], referenceNote } = site;
   return (
     <Layout title={`Site ${state.site}`} visit={visit} section="sites">
       <p>
@@ -54,6 +54,12 @@ export const SitePage = ({ visit, site, config, requests, write }: SitePageProps
           <>
             <dt>Last trouble</dt>
             <dd>{tell(state.lastMessage, write)}</dd>
+          </>
+        )}
+        {referenceNote !== undefined && (
+          <>
+            <dt>References</dt>
+            <dd>{tell(referenceNote, write)}</dd>
           </>
         )}
         {otherRefused.map(({ since, notedBy }) => (

@@ -1,0 +1,101 @@
+// Finds out whether a site keeps the reference that creates send, from the jobs that it shows.
+import { tell } from '../plan/message.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import type { Fields } from '../posting/posting.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import {
+  describeReference,
+  noteReference,
+  type ReferenceEvidence,
+  type ReferenceState,
+  referenceState,
+} from '../store/site/kept-reference.ts';
+import { showJob } from './show-job.ts';
+import type { SiteContext } from './site-context.ts';
+
+/** So many created jobs are asked for until one shows what the site keeps. */
+const MOST_ASKED = 5;
+
+/** What one process knows. */
+interface Watched {
+  state: ReferenceState;
+  asked: number;
+  isAsking: boolean;
+}
+
+const watchedOf = new WeakMap<SiteContext, Watched>();
+
+/**
+ * Takes the answer to a create that certainly shows its job. An answer may show less than the site keeps, so that the job itself is asked
+ * for before the reference counts as missing.
+ */
+export async function watchReference(
+  sent: Fields,
+  created: SiteJob,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { referenceField } = siteContext.policy;
+  if (referenceField === undefined || !fieldOf(sent, referenceField)?.trim()) return;
+  const watched = await watch(siteContext, referenceField);
+  if (isShown(created, referenceField)) {
+    if (watched.state === 'unknown' || watched.state === 'missing') await note(siteContext, watched, { kind: 'shown' });
+    return;
+  }
+  const isOpen = watched.state === 'unknown' || watched.state === 'shown';
+  if (!isOpen || watched.isAsking || watched.asked >= MOST_ASKED) return;
+  watched.isAsking = true;
+  watched.asked++;
+  try {
+    const shown = await showJob(siteContext, created.siteJobId, signal);
+    const evidence = shown === undefined ? undefined : evidenceOf(sent, shown, referenceField);
+    if (evidence !== undefined) await note(siteContext, watched, evidence);
+  } finally {
+    watched.isAsking = false;
+  }
+}
+
+/** Whether jobs of the site are known to show references. */
+export async function showsReferences({ db, site, address, policy }: SiteContext): Promise<boolean> {
+  if (policy.referenceField === undefined) return false;
+  const state = await referenceState(db, { site, address, field: policy.referenceField });
+  return state === 'shown' || state === 'some';
+}
+
+/** The list shows a job with a reference. */
+export async function noteShownReference(siteContext: SiteContext, referenceField: string): Promise<void> {
+  const watched = await watch(siteContext, referenceField);
+  if (watched.state === 'unknown' || watched.state === 'missing') await note(siteContext, watched, { kind: 'shown' });
+}
+
+async function watch(siteContext: SiteContext, field: string): Promise<Watched> {
+  const { db, site, address } = siteContext;
+  const known = watchedOf.get(siteContext);
+  if (known !== undefined) return known;
+  const watched = { state: await referenceState(db, { site, address, field }), asked: 0, isAsking: false };
+  watchedOf.set(siteContext, watched);
+  return watched;
+}
+
+async function note(siteContext: SiteContext, watched: Watched, evidence: ReferenceEvidence): Promise<void> {
+  const { db, site, address, policy, log, writeAction } = siteContext;
+  const field = policy.referenceField ?? '';
+  const news = await noteReference(db, { site, address, field }, evidence);
+  // Otherwise another process has noted it.
+  watched.state = news ?? (await referenceState(db, { site, address, field }));
+  const message = news === undefined ? undefined : describeReference(field, news);
+  if (message !== undefined) log.warn({ site, field }, tell(message, writeAction));
+}
+
+const isShown = (siteJob: SiteJob, field: string): boolean =>
+  Boolean(fieldOf(toCompare(siteJob).fields, field)?.trim());
+
+/**
+ * What a job says about the reference that was sent for it; `undefined`: it shows nothing else of what was sent, so that it proves
+ * nothing.
+ */
+export function evidenceOf(sent: Fields, shown: SiteJob, referenceField: string): ReferenceEvidence | undefined {
+  if (isShown(shown, referenceField)) return { kind: 'shown' };
+  const others = Object.keys(sent).filter((name) => name !== referenceField && fieldOf(shown.fields, name)?.trim());
+  return others.length === 0 ? undefined : { kind: 'missing', siteJobId: shown.siteJobId };
+}

@@ -1,0 +1,277 @@
+// Compares jobs with what all open creates of a site have sent, at once: a job belongs to the create that it is closest to.
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { referenceForm } from '../same-value.ts';
+import { type Circumstances, compareJob, isCloser, isEqual, type JobComparison, type Likeness } from './compare-job.ts';
+import {
+  type AdoptRules,
+  blocksOfJob,
+  blocksOfPosting,
+  featuresOfJob,
+  featuresOfPosting,
+  type JobFeatures,
+  type PostingFeatures,
+} from './job-features.ts';
+import { SIMILAR_TEXT, shareOfSketch } from './text-likeness.ts';
+
+/** A create of the site that is in flight or in doubt: a job of the list may be its own. */
+export interface OpenCreate {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly entry: number;
+  /** What was sent. */
+  readonly fields: Fields;
+  /** Of what was sent; hex. */
+  readonly contentHash: string;
+  /** When it was sent; `undefined`: a search has found a job for it, so nothing was sent. */
+  readonly startedAt: Date | undefined;
+  readonly isInDoubt: boolean;
+}
+
+/** A job as the site shows it, in the form to compare. */
+export interface ListedJob {
+  readonly fields: Fields;
+  readonly createdAt?: Date | undefined;
+}
+
+/** How far the clocks of site and database may differ. ASSUMED: check by comparing a `created_at` with the time. */
+export const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** When a create may have arrived; `undefined` without an end. */
+export interface Window {
+  readonly notBefore: Date;
+  readonly notAfter: Date | undefined;
+}
+
+/** Whether a job was made in the window; `undefined`: the site, or the window, does not tell. */
+export function isTimely(window: Window | undefined, createdAt: Date | undefined): boolean | undefined {
+  if (window === undefined || createdAt === undefined) return undefined;
+  return createdAt >= window.notBefore && (window.notAfter === undefined || createdAt <= window.notAfter);
+}
+
+/** A content that open creates have sent: several may have sent the same. */
+export interface OpenContent {
+  readonly features: PostingFeatures;
+  /** Without an end: a job that was made later may be of the next try. */
+  readonly creates: readonly (Pick<OpenCreate, 'feed' | 'key' | 'entry' | 'isInDoubt'> & {
+    readonly window: Window | undefined;
+  })[];
+}
+
+/** A job, compared with every content that it may have. */
+export class ComparedJob {
+  readonly #comparisons: ReadonlyMap<OpenContent, JobComparison>;
+  readonly #timely: ReadonlyMap<OpenContent, boolean | undefined>;
+
+  constructor(
+    comparisons: ReadonlyMap<OpenContent, JobComparison>,
+    timely: ReadonlyMap<OpenContent, boolean | undefined>,
+  ) {
+    this.#comparisons = comparisons;
+    this.#timely = timely;
+  }
+
+  /** The contents that the job may have, as far as each alone tells. */
+  get contents(): readonly OpenContent[] {
+    return [...this.#comparisons.keys()];
+  }
+
+  with(content: OpenContent): JobComparison | undefined {
+    return this.#comparisons.get(content);
+  }
+
+  /** Whose job it is: of a create of this content, perhaps, or certainly not. */
+  likeness(content: OpenContent, known: Omit<Circumstances, 'isClosest'>): Likeness {
+    const comparison = this.#comparisons.get(content);
+    if (comparison === undefined || this.equalTo(content) !== undefined) return 'other';
+    return comparison.likeness({ ...known, isClosest: this.isClosest(content) });
+  }
+
+  /** Another content that the job shows, while it differs from this one. */
+  equalTo(content: OpenContent): OpenContent | undefined {
+    const own = this.#comparisons.get(content);
+    for (const [other, comparison] of this.#comparisons) {
+      if (other === content || this.#timely.get(other) === false || !isEqual(comparison)) continue;
+      if (own === undefined || isCloser(comparison, own)) return other;
+    }
+    return undefined;
+  }
+
+  /** Whether the job is closer to this content than to any other. */
+  isClosest(content: OpenContent): boolean {
+    const own = this.#comparisons.get(content);
+    if (own === undefined) return false;
+    return [...this.#comparisons].every(
+      ([other, comparison]) => other === content || this.#timely.get(other) === false || isCloser(own, comparison),
+    );
+  }
+
+  /** How many creates in doubt the job cannot tell apart from one of this content. */
+  alike(content: OpenContent): number {
+    const own = this.#comparisons.get(content);
+    let alike = 0;
+    for (const [other, comparison] of this.#comparisons) {
+      const isAlike =
+        other === content ||
+        (own !== undefined && !isCloser(own, comparison) && !isCloser(comparison, own) && isEqual(comparison));
+      if (isAlike) alike += other.creates.filter(({ isInDoubt }) => isInDoubt).length;
+    }
+    return alike;
+  }
+}
+
+/** Titles and references are looked up by every beginning of so many letters. */
+const MOST_BEGINNINGS = 100;
+
+/** A site may show a million jobs at one place; those that share more are found without comparing all. */
+const MOST_NEARBY = 50_000;
+
+/** The contents of a site's open creates, found by the jobs that may have them. */
+export class OpenContents {
+  readonly #rules: AdoptRules;
+  readonly #byHash = new Map<string, OpenContent>();
+  readonly #of = new Map<string, OpenContent>();
+  readonly #index = new Map<string, Set<OpenContent>>();
+  /** How many jobs were compared with a content because of their place alone. */
+  readonly #nearby = new Map<OpenContent, number>();
+  /** Contents without a title: any job may have them. */
+  readonly #untitled: OpenContent[] = [];
+
+  constructor(creates: readonly OpenCreate[], rules: AdoptRules) {
+    this.#rules = rules;
+    const grouped = new Map<string, OpenCreate[]>();
+    for (const create of creates) {
+      const others = grouped.get(create.contentHash);
+      if (others === undefined) grouped.set(create.contentHash, [create]);
+      else others.push(create);
+    }
+    for (const [contentHash, alike] of grouped) {
+      const [{ key, fields }] = alike as [OpenCreate];
+      const features = { ...featuresOfPosting(key, fields, rules), fields };
+      const content: OpenContent = {
+        features,
+        creates: alike.map((create) => ({ ...create, window: windowOf(create) })),
+      };
+      this.#byHash.set(contentHash, content);
+      for (const { feed, key: its } of alike) this.#of.set(`${feed} ${its}`, content);
+      if (features.titles.length === 0) this.#untitled.push(content);
+      for (const block of indexedBy(features)) {
+        const others = this.#index.get(block);
+        if (others === undefined) this.#index.set(block, new Set([content]));
+        else others.add(content);
+      }
+    }
+  }
+
+  /** The content of one of the creates. */
+  of({ feed, key }: { readonly feed: FeedName; readonly key: PostingKey }): OpenContent {
+    return this.#of.get(`${feed} ${key}`) as OpenContent;
+  }
+
+  /** Finds the contents that the job may have, without comparing. */
+  look({ fields, createdAt }: ListedJob): LookedUp {
+    const job = { ...featuresOfJob(fields, this.#rules), fields };
+    return { job, createdAt, found: this.#found(job, createdAt) };
+  }
+
+  /** Compares the job with each content that it may have, and leaves out those that it certainly does not have. */
+  compare({ job, createdAt, found }: LookedUp): ComparedJob {
+    const comparisons = new Map<OpenContent, JobComparison>();
+    const timely = new Map<OpenContent, boolean | undefined>();
+    for (const content of found) {
+      const when = bestTime(content, createdAt);
+      const comparison = compareJob(content.features, job);
+      if (comparison.likeness({ timely: when }) === 'other') continue;
+      comparisons.set(content, comparison);
+      timely.set(content, when);
+    }
+    return new ComparedJob(comparisons, timely);
+  }
+
+  /** Compares the job with one content, whether or not it may have that. */
+  compareWith({ features }: OpenContent, { fields }: ListedJob): JobComparison {
+    return compareJob(features, { ...featuresOfJob(fields, this.#rules), fields });
+  }
+
+  /** Whether so many jobs are at the place of the content that they are no longer compared with it. */
+  isCrowded(content: OpenContent): boolean {
+    return (this.#nearby.get(content) ?? 0) > MOST_NEARBY;
+  }
+
+  #found(job: JobFeatures, createdAt: Date | undefined): ReadonlySet<OpenContent> {
+    if (job.reference === undefined && job.title === undefined) return new Set(this.#byHash.values());
+    const found = new Set<OpenContent>(this.#untitled);
+    for (const block of shownBlocks(job)) for (const content of this.#index.get(block) ?? []) found.add(content);
+    for (const content of this.#near(job, createdAt)) {
+      if (found.has(content) || this.isCrowded(content)) continue;
+      this.#nearby.set(content, (this.#nearby.get(content) ?? 0) + 1);
+      found.add(content);
+    }
+    return found;
+  }
+
+  /** Titles may be rewritten altogether: what was made in time, or may have been, is found by its place. */
+  *#near(job: JobFeatures, createdAt: Date | undefined): Generator<OpenContent> {
+    const blocks = placeBlocks(job);
+    const at = (block: string) => this.#index.get(block) ?? [];
+    if (createdAt === undefined) {
+      for (const content of at(wholePlace(job))) if (mayBeNearby(content, job)) yield content;
+      return;
+    }
+    const nearby = blocks.length === 0 ? [this.#byHash.values()] : blocks.map(at);
+    for (const contents of nearby) {
+      for (const content of contents) if (bestTime(content, createdAt) !== false) yield content;
+    }
+  }
+}
+
+/** A job with the contents that it may have. */
+export interface LookedUp {
+  readonly job: JobFeatures;
+  readonly createdAt: Date | undefined;
+  readonly found: ReadonlySet<OpenContent>;
+}
+
+/** Whether an address or a text rules out that more than the place is the same. */
+function mayBeNearby({ features }: OpenContent, job: JobFeatures): boolean {
+  if (!features.identifying.some((name) => job.values[name] !== undefined)) return true;
+  const [own, shown] = [features.sketch, job.sketch];
+  return own !== undefined && shown !== undefined && shareOfSketch(own, shown) >= SIMILAR_TEXT;
+}
+
+const windowOf = ({ startedAt }: OpenCreate): Window | undefined =>
+  startedAt && { notBefore: new Date(startedAt.getTime() - CLOCK_SKEW_MS), notAfter: undefined };
+
+function bestTime({ creates }: OpenContent, createdAt: Date | undefined): boolean | undefined {
+  const times = creates.map(({ window }) => isTimely(window, createdAt));
+  return times.find((timely) => timely === true) ?? (times.includes(undefined) ? undefined : false);
+}
+
+const blockName = ({ kind, hash }: { readonly kind: string; readonly hash: number }): string => `${kind} ${hash}`;
+
+function indexedBy(features: PostingFeatures): string[] {
+  return [
+    ...blocksOfPosting(features).map(blockName),
+    ...features.titles.flatMap((title) => beginningsOf(title).map((beginning) => `title ${beginning}`)),
+    ...features.shownAs.flatMap((reference) =>
+      beginningsOf(referenceForm(reference)).map((part) => `reference ${part}`),
+    ),
+    ...placeBlocks(features),
+    wholePlace(features),
+  ];
+}
+
+const shownBlocks = (job: JobFeatures): string[] => [
+  ...blocksOfJob(job).map(blockName),
+  ...(job.title === undefined ? [] : [`title ${job.title.slice(0, MOST_BEGINNINGS)}`]),
+  ...(job.reference === undefined ? [] : [`reference ${referenceForm(job.reference).slice(0, MOST_BEGINNINGS)}`]),
+];
+
+const placeBlocks = ({ place }: Pick<JobFeatures, 'place'>): string[] =>
+  Object.values(place).flatMap((name) => (name === undefined ? [] : `place ${name}`));
+
+const wholePlace = ({ place }: Pick<JobFeatures, 'place'>): string => `whole place ${place.city}, ${place.state}`;
+
+/** Every beginning of a text, for sites that truncate values. */
+const beginningsOf = (text: string): string[] =>
+  Array.from({ length: Math.min(text.length, MOST_BEGINNINGS) }, (_, at) => text.slice(0, at + 1));

@@ -1,0 +1,104 @@
+// Stores whether a site keeps the reference that creates send: sites drop fields that they do not know without a word.
+import { type Message, messageOf } from '../../plan/message.ts';
+import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+
+/**
+ * - `unknown`: no job of ours was looked at.
+ * - `shown`: every job that was looked at shows a reference.
+ * - `missing`: none does: the site is one without references.
+ * - `some`: some do, so that a job without one may still be any posting's.
+ */
+export type ReferenceState = 'unknown' | 'shown' | 'missing' | 'some';
+
+/** The reference of a site, as this process is configured. */
+export interface SiteReference {
+  readonly site: SiteName;
+  /** See `addressOf`. */
+  readonly address: string;
+  readonly field: string;
+}
+
+export async function referenceState(db: Queryable, { site, address, field }: SiteReference): Promise<ReferenceState> {
+  const [row] = await db.query<{ shown: boolean; missing: boolean }>(
+    `select reference_shown_at is not null as shown, reference_missing_at is not null as missing from site_state
+     where site = $1 and reference_field = $2 and reference_address = $3`,
+    [site, field, address],
+  );
+  if (row?.shown === true) return row.missing ? 'some' : 'shown';
+  return row?.missing === true ? 'missing' : 'unknown';
+}
+
+/** What a job showed: a reference, or, although it was sent one, everything else but none. */
+export type ReferenceEvidence =
+  | { readonly kind: 'shown' }
+  | { readonly kind: 'missing'; readonly siteJobId: SiteJobId };
+
+/**
+ * Adds what a job showed. What is known of another field, or of the site at another address, is forgotten.
+ * @returns the state, if it is a new one.
+ */
+export async function noteReference(
+  db: Queryable,
+  reference: SiteReference,
+  evidence: ReferenceEvidence,
+): Promise<ReferenceState | undefined> {
+  const { site, address, field } = reference;
+  const isShown = evidence.kind === 'shown';
+  const [row] = await db.query<{ shown: boolean; missing: boolean }>(
+    `insert into site_state as s (site, reference_field, reference_address, reference_shown_at, reference_missing_at, reference_missing_job)
+     values ($1, $2, $3, case when $4 then now() end, case when not $4 then now() end, $5)
+     on conflict (site) do update set reference_field = $2, reference_address = $3,
+       reference_shown_at = coalesce(case when ${IS_SAME} then s.reference_shown_at end, excluded.reference_shown_at),
+       reference_missing_at = coalesce(case when ${IS_SAME} then s.reference_missing_at end, excluded.reference_missing_at),
+       reference_missing_job = coalesce(case when ${IS_SAME} then s.reference_missing_job end, excluded.reference_missing_job)
+     where not ${IS_SAME} or case when $4 then s.reference_shown_at is null else s.reference_missing_at is null end
+     returning reference_shown_at is not null as shown, reference_missing_at is not null as missing`,
+    [site, field, address, isShown, isShown ? null : evidence.siteJobId],
+  );
+  if (row === undefined) return undefined;
+  if (row.shown) return row.missing ? 'some' : 'shown';
+  await noteForFeeds(db, site, describeMissing(field));
+  return 'missing';
+}
+
+const IS_SAME = '(s.reference_field is not distinct from $2 and s.reference_address is not distinct from $3)';
+
+/** The next report of each of the site's feeds says it. */
+const noteForFeeds = (db: Queryable, site: SiteName, note: Message) =>
+  db.query(
+    `update feed_state set site_check_note = $2 where site = $1 and site_checked_at is not null and site_check_note is null`,
+    [site, toJsonb(note)],
+  );
+
+/** What people should know of a site in this state; `undefined`: nothing. */
+export function describeReference(field: string, state: ReferenceState): Message | undefined {
+  if (state === 'missing') return describeMissing(field);
+  if (state !== 'some') return undefined;
+  return (
+    `the site shows reference_field ${field} for some of its jobs only: whether a job without it belongs to a posting, a person decides ` +
+    'more often'
+  );
+}
+
+const describeMissing = (field: string): Message =>
+  messageOf(
+    `the site does not keep reference_field ${field}: a job that was sent it shows everything else, but not this field. jobmirror treats ` +
+      'it as a site without references until a job shows one',
+    [
+      {
+        words: `To have jobs told by their references, name a field in reference_field that the site stores and shows`,
+      },
+    ],
+  );
+
+/** The reference field, unless the site is known not to keep it. */
+export async function keptReference(
+  db: Queryable,
+  site: { readonly name: SiteName; readonly address: string; readonly referenceField: string | undefined },
+): Promise<string | undefined> {
+  const { name, address, referenceField: field } = site;
+  if (field === undefined) return undefined;
+  return (await referenceState(db, { site: name, address, field })) === 'missing' ? undefined : field;
+}
