@@ -82,7 +82,7 @@ const isIdentifying = (name: string, value: string): boolean =>
   (isTextField(name) || value.length >= LEAST_TEXT || ADDRESS.test(value.trim()) || ID_NAME.test(nameForm(name)));
 
 /** Values of equal meaning have equal digests. */
-export const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
+const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
 
 /** Sites retype values: `20.50` as `20.5`, `007` as `7`, `true` as `1`, a date as its midnight, an instant in their own time zone. */
 function meaningOf(value: string): string {
