@@ -19,6 +19,8 @@ export interface Pattern {
   readonly find: (text: string, from?: number, budget?: PatternBudget) => Found;
   /** The number of groups. */
   readonly groups: number;
+  /** Characters that it is matched with at most. */
+  readonly longest: number;
 }
 
 export type Found =
@@ -55,6 +57,7 @@ export function compilePattern(source: string): Pattern {
   const groups = compiled.groupCount();
   return {
     groups,
+    longest,
     occursIn: (text) => (text.length > longest ? undefined : compiled.test(text)),
     find(text, from = 0, budget) {
       if (text.length > longest) return { kind: 'too long' };

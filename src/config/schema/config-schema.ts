@@ -47,7 +47,9 @@ export const configSchema = z.strictObject({
     ),
   queue: queueSchema
     .default('database')
-    .describe('`database`: in the same Postgres, with nothing to install; or `redis://host:6379`, Redis 6.2 or later, for production. Set `maxmemory-policy noeviction` there; at its `maxmemory`, sending waits until there is room.'),
+    .describe(
+      '`database`: in the same Postgres, with nothing to install; or `redis://host:6379`, Redis 6.2 or later, for production. Set `maxmemory-policy noeviction` there; at its `maxmemory`, sending waits until there is room.',
+    ),
   data_dir: z
     .string()
     .min(1)

@@ -9,15 +9,15 @@ export class RecordHandOver {
   oversizedRecords = 0;
   readonly #sink: SplitSink;
   readonly #maxRecordBytes: number;
-  /** However a record arrives, all of it that is compared has arrived before it is known to be above the limit. */
-  readonly #headBytes: number;
+  /** At least the head, so that it does not depend on how the record arrives. */
+  readonly #keptBytes: number;
   /** The first bytes of the current record, once it is above the limit. */
   #head: Buffer | undefined;
 
   constructor(sink: SplitSink, maxRecordBytes: number) {
     this.#sink = sink;
     this.#maxRecordBytes = maxRecordBytes;
-    this.#headBytes = Math.min(OVERSIZED_HEAD_BYTES, maxRecordBytes);
+    this.#keptBytes = Math.max(OVERSIZED_HEAD_BYTES, maxRecordBytes);
   }
 
   /** Whether the bytes of the current record are no longer kept. */
@@ -27,12 +27,12 @@ export class RecordHandOver {
 
   /** Whether the current record, which began at `start` and continues after these bytes, must be kept. */
   mustKeep(bytes: Buffer, start: number): boolean {
-    return this.#head === undefined && bytes.length - start <= this.#maxRecordBytes;
+    return this.#head === undefined && bytes.length - start <= this.#keptBytes;
   }
 
   /** Keeps only the first bytes of the current record. */
   keepHead(bytes: Buffer, start: number): void {
-    this.#head ??= this.#copyHead(bytes, start);
+    this.#head ??= copyHead(bytes, start, bytes.length);
   }
 
   /** Hands over the current record, `buffer[start..end)`. */
@@ -41,14 +41,13 @@ export class RecordHandOver {
     this.records++;
     if (length > this.#maxRecordBytes) {
       this.oversizedRecords++;
-      this.#sink.oversized(this.#head ?? this.#copyHead(buffer, start), length, prefix);
+      this.#sink.oversized(this.#head ?? copyHead(buffer, start, end), length, prefix);
       this.#head = undefined;
     } else {
       this.#sink.record(buffer, start, end, prefix);
     }
   }
-
-  #copyHead(bytes: Buffer, start: number): Buffer {
-    return Buffer.from(bytes.subarray(start, start + this.#headBytes));
-  }
 }
+
+const copyHead = (bytes: Buffer, start: number, end: number): Buffer =>
+  Buffer.from(bytes.subarray(start, Math.min(start + OVERSIZED_HEAD_BYTES, end)));
