@@ -117,9 +117,7 @@ type Comparison = 'same' | 'other' | 'unknown';
 function compareField(sent: Fields, shown: Fields, name: string, learnt: LearntRewrites): Comparison {
   const [value, says] = [fieldOf(sent, name), fieldOf(shown, name)];
   if (value === undefined || says === undefined) return 'unknown';
-  const isSame =
-    meansTheSame(value, says) || compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says);
-  return isSame ? 'same' : 'other';
+  return compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says) ? 'same' : 'other';
 }
 
 /** Whether any field that was sent is shown with another value, or is not shown. */
