@@ -144,11 +144,11 @@ function entryOf(kind: (typeof KINDS)[number], name: string, says = ''): Buffer 
 /** The stored entries of a name. */
 function entriesOf(forms: Buffer, name: string): Buffer[] {
   const found: Buffer[] = [];
-  const wanted = nameHash(name);
+  const own = nameHash(name);
   for (let at = 0; at < forms.length; ) {
     const head = forms.readUInt16BE(at);
     const length = head >> NAME_BITS === REWRITTEN_AT ? 6 : 2;
-    if ((head & ((1 << NAME_BITS) - 1)) === wanted) found.push(forms.subarray(at, at + length));
+    if ((head & ((1 << NAME_BITS) - 1)) === own) found.push(forms.subarray(at, at + length));
     at += length;
   }
   return found;

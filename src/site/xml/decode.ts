@@ -107,8 +107,9 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map([
 function statedType(attributes: XmlElement['attributes']): ValueType | undefined {
   const nil = attributes.get('nil');
   if (nil === 'true' || nil === '1') return 'nil';
-  const name = attributes.get('type')?.replace(/^.*:/, '').replace(/[-_ ]/g, '').toLowerCase();
-  return name === undefined ? undefined : TYPES.get(name);
+  const name = attributes.get('type');
+  if (name === undefined) return undefined;
+  return TYPES.get(name) ?? TYPES.get(name.replace(/^.*:/, '').replace(/[-_ ]/g, '').toLowerCase());
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;
