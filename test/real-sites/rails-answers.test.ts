@@ -17,11 +17,16 @@ import { type BoardVariant, railsForTests } from './rails-board.ts';
 const rails = railsForTests();
 const TIMEOUT = { timeout: 600_000 };
 
+interface Problem {
+  readonly field?: string | null;
+  readonly message: string;
+}
+
 /** The problems that review shows of a posting. */
-async function problemsOf(mirrored: MirroredBoard, key: string): Promise<readonly unknown[]> {
+async function problemsOf(mirrored: MirroredBoard, key: string): Promise<readonly Problem[]> {
   const entry = (await entriesOf(mirrored)).find((each) => each.key === key);
   const { json } = await mirrored.run('review', 'show', String(entry?.id), '--json');
-  return json<{ problems: readonly unknown[] }>()[0]?.problems ?? [];
+  return json<{ problems: readonly Problem[] }>()[0]?.problems ?? [];
 }
 
 const DROPS_REFERENCE = { UNPERMITTED: 'number' };
@@ -40,7 +45,7 @@ describe.skipIf(!rails.available)(`a Rails site${rails.note}`, { concurrent: tru
       const category = await problemsOf(mirrored, three.number);
       expect(salary).toMatchObject([{ field: 'salary', message: expect.stringMatching(/not[ _]a[ _]number/i) }]);
       expect(category).toMatchObject([{ field: 'category-name', message: expect.stringMatching(/too[ _]long/i) }]);
-      for (const said of [salary, category]) expect(JSON.stringify(said)).not.toMatch(/"(error|a lot)"|error;|; a lot/);
+      for (const { message } of [...salary, ...category]) expect(message).not.toMatch(/^error|; |a lot/);
       await mirrored.writePostings([one, two, three]);
       expectReport(await settle(mirrored), { status: 'mirrored', created: 2 });
       await checkBoard(mirrored, [one, two, three]);
