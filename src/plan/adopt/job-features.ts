@@ -23,9 +23,21 @@ interface Features {
   readonly sketch: readonly number[] | undefined;
   /** The letters with which the text begins: sites cut texts. */
   readonly textStart: string | undefined;
-  /** The values themselves, while both sides are in memory: they also show what a site has cut off. */
-  readonly fields?: Fields;
+  /** The bare form of a value, while both sides are in memory: it also shows what a site has cut off. */
+  readonly bare?: (name: string) => string;
 }
+
+/** Forms are made once, as many are compared with many. */
+export function bareForms(fields: Fields): (name: string) => string {
+  const forms = new Map<string, string>();
+  return (name) => {
+    const form = forms.get(name) ?? bareForm((fieldOf(fields, name) ?? '').slice(0, MOST_OF_VALUE));
+    forms.set(name, form);
+    return form;
+  };
+}
+
+const MOST_OF_VALUE = 20_000;
 
 /** What is compared of a posting. */
 export interface PostingFeatures extends Features {
@@ -77,7 +89,7 @@ const isIdentifying = (name: string, value: string): boolean =>
   (isTextField(name) || value.length >= LEAST_TEXT || ADDRESS.test(value.trim()) || ID_NAME.test(nameForm(name)));
 
 /** Values of equal meaning have equal digests. */
-export const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
+const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|[+-]\d\d:?\d\d)$/i;
 
