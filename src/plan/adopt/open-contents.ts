@@ -174,13 +174,23 @@ export class OpenContents {
 
   /** Finds the contents that the job may have, without comparing. */
   look({ fields, createdAt }: ListedJob): LookedUp {
-    const job = this.#featuresOf(fields);
+    const job = featuresOfJob(fields, this.#rules, false);
     const found = this.#sharing(job);
-    return { job, createdAt, found, isNear: () => this.#near(job, createdAt).next().done !== true };
+    const rules = this.#rules;
+    let whole: JobFeatures | undefined;
+    const lazily = {
+      ...job,
+      get sketch() {
+        whole ??= featuresOfJob(fields, rules);
+        return whole.sketch;
+      },
+    };
+    return { fields, createdAt, found, isNear: () => this.#near(lazily, createdAt).next().done !== true };
   }
 
   /** Compares the job with each content that it may have, and leaves out those that it certainly does not have. */
-  compare({ job, createdAt, found }: LookedUp): ComparedJob {
+  compare({ fields, createdAt, found }: LookedUp): ComparedJob {
+    const job = this.#featuresOf(fields);
     const comparisons = new Map<OpenContent, JobComparison>();
     const timely = new Map<OpenContent, boolean | undefined>();
     for (const content of this.#withNear(found, job, createdAt)) {
@@ -241,9 +251,7 @@ export class OpenContents {
 }
 
 /** A job with the contents that it may have. */
-export interface LookedUp {
-  readonly job: JobFeatures;
-  readonly createdAt: Date | undefined;
+export interface LookedUp extends ListedJob {
   /** Those that share more with the job than its place. */
   readonly found: ReadonlySet<OpenContent>;
   /** Others share its place, and perhaps its time. */
