@@ -132,6 +132,7 @@ const MOST_NEARBY = 50_000;
 /** The contents of a site's open creates, found by the jobs that may have them. */
 export class OpenContents {
   readonly #rules: AdoptRules;
+  readonly #mostNearby: number;
   readonly #byHash = new Map<string, OpenContent>();
   readonly #of = new Map<string, OpenContent>();
   readonly #index = new Map<string, Set<OpenContent>>();
@@ -140,8 +141,9 @@ export class OpenContents {
   /** Contents without a title: any job may have them. */
   readonly #untitled: OpenContent[] = [];
 
-  constructor(creates: readonly OpenCreate[], rules: AdoptRules) {
+  constructor(creates: readonly OpenCreate[], rules: AdoptRules, mostNearby = MOST_NEARBY) {
     this.#rules = rules;
+    this.#mostNearby = mostNearby;
     const grouped = new Map<string, OpenCreate[]>();
     for (const create of creates) {
       const others = grouped.get(create.contentHash);
@@ -210,7 +212,7 @@ export class OpenContents {
 
   /** Whether so many jobs are at the place of the content that they are no longer compared with it. */
   isCrowded(content: OpenContent): boolean {
-    return (this.#nearby.get(content) ?? 0) > MOST_NEARBY;
+    return (this.#nearby.get(content) ?? 0) > this.#mostNearby;
   }
 
   #featuresOf(fields: Fields): JobFeatures {
