@@ -46,6 +46,7 @@ const NO_REFERENCE = { reference_field: undefined };
 
 const HABITS: Readonly<Record<string, Habit>> = {
   'titles in title case, no references': { title: TITLEIZE, dropped: ['number'], site: NO_REFERENCE },
+  'titles in title case, references that it drops silently': { title: TITLEIZE, dropped: ['number'] },
   'other titles, texts without markup': {
     title: UNFORESEEN,
     dropped: ['number'],
@@ -93,7 +94,7 @@ const own = async ({ sandbox, owner }: Installation) =>
   (await sandbox.inspect.jobs()).filter((siteJob) => siteJob.owner === owner);
 
 describe('a site with', { concurrent: true }, () => {
-  it.for(firstOf(Object.entries(HABITS), 2))(
+  it.for(firstOf(Object.entries(HABITS), 3))(
     '%s: every posting has one job, or a person is asked',
     { timeout: 900_000 },
     async ([, habit], { open }) => {
