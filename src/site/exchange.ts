@@ -45,7 +45,7 @@ export type Outcome =
   | { readonly kind: 'gone' }
   /**
    * The site refused the content; not sent again until something changes. `perhapsDone`: the status was a success, and
-   * only the text of the answer says otherwise. `setUp`: it looks as if the site refused every job so.
+   * only the text of the answer says otherwise. `setUp`: it may be that the site refuses every job so.
    */
   | {
       readonly kind: 'rejected';
@@ -72,7 +72,7 @@ export type Outcome =
       readonly message: string;
       /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;
-      /** What else it looks like: no request of this kind can succeed. */
+      /** A likely cause because of which no request of this kind can succeed. */
       readonly setUp?: Message;
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */

@@ -2,9 +2,9 @@
 import { type Message, messageOf } from '../plan/message.ts';
 import type { Problem } from '../posting/posting.ts';
 
-/** A refusal that looks as if it were about every request. */
+/** A refusal that may be about every request. */
 export interface SetUpFault {
-  /** What it looks like, and what to do about it; absent: nothing that is known. */
+  /** The likely cause, and what to do about it; absent: none that is known. */
   readonly looksLike?: Message | undefined;
   /** It cannot be about one job: the site refuses every request of this kind. */
   readonly isCertain: boolean;

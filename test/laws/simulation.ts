@@ -273,8 +273,8 @@ async function deleteByHand({ installation, random, deletedByHand, kind, story }
   const [job] = random.some(own, 1);
   if (job === undefined) return;
   story.push(`  deleted by hand: ${keyOf(job.fields)}`);
-  const { deletedJobs = 'no' } = kind.habits.settings;
-  await installation.sandbox.inspect.removeJob(job.id, deletedJobs !== 'no');
+  // A site that shows a deleted job leaves the decision to a person, whom this life does not have.
+  await installation.sandbox.inspect.removeJob(job.id, kind.habits.settings.deletedJobs === '410');
   deletedByHand.add(keyOf(job.fields));
 }
 

@@ -1,5 +1,5 @@
-// Sites that refuse every posting alike for a fault of the set-up: no posting is called invalid, the site is paused with what it looks
-// like, and everything is sent once that is corrected. What is wrong with a posting is still said of that posting.
+// Sites that refuse every posting alike for a fault of the set-up: no posting is called invalid, the site is paused with the
+// likely cause, and everything is sent once that is corrected. What is wrong with a posting is still said of that posting.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { resumeSite } from '../../src/store/site/site-state.ts';
