@@ -61,6 +61,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',
   'src/store/migrations/0071_former_pause.sql': 'c30c7108ebdaf70d5e228e01cf4c1feea7f29fcf0f4d3483fbcf691eca1e86f5',
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
+  'src/store/migrations/0076_found_features.sql': 'f2ff448505f5b4b0aa97d77c6e9d5fa4113be2ef12ef732a8bbf587affd2611a',
+  'src/store/migrations/0077_reference_kept.sql': 'e8aee90a2c6304161d767d5fc701f72feae0e17f8535587ee2d5bc2276c5e044',
 };
 
 const INSTEAD =
