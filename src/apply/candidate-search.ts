@@ -57,7 +57,7 @@ export class CandidateSearch {
   /** Takes a job of the list. */
   take(siteJob: SiteJob): void | Promise<void> {
     const looked = this.#contents.look(toCompare(siteJob));
-    if (![...looked.found].some((content) => this.#doubts.has(content))) return undefined;
+    if (![...looked.found].some((content) => this.#doubts.has(content)) && !looked.isNear()) return undefined;
     this.#waiting.push({ siteJob, looked });
     return this.#waiting.length < KEPT_AT_ONCE ? undefined : this.keep();
   }
@@ -73,9 +73,9 @@ export class CandidateSearch {
     const jobs = await ownedJobs(db, site, [...owned]);
     for (const { siteJob, looked } of taken) {
       const compared = this.#contents.compare(looked);
-      const isTheirs = ({ features }: OpenContent): boolean =>
+      const isTheirs = ({ fields }: OpenContent): boolean =>
         owned.has(siteJob.siteJobId) &&
-        reuseOfOwned(features.fields ?? {}, siteJob, jobs.get(siteJob.siteJobId), this.#matching) === 'theirs';
+        reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching) === 'theirs';
       const possible = compared.contents.filter(
         (content) => compared.equalTo(content) === undefined && !isTheirs(content),
       );

@@ -41,15 +41,16 @@ export type DoubtCandidate =
 const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
 
 /**
- * Compares the jobs with what was sent, the closest first.
- * @param hidesOthers leaves out jobs that show exactly what another open create has sent
+ * Compares the jobs with what was sent.
+ * @param isNamed a person named them; otherwise the closest come first, and those that show exactly what another open create has sent are
+ * left out
  */
 export async function compareCandidates(
   db: Queryable,
   doubt: Doubt,
   ids: readonly SiteJobId[],
   { client, rateLimiter, ...judged }: CandidateSite,
-  hidesOthers: boolean,
+  isNamed: boolean,
 ): Promise<DoubtCandidate[]> {
   const signal = AbortSignal.timeout(MOST_MS);
   const { judge } = await judgeOf(db, doubt, judged);
@@ -65,7 +66,7 @@ export async function compareCandidates(
         continue;
       }
       const { likeness, differing, equalTo } = await judge(shown);
-      if (hidesOthers && equalTo !== undefined) continue;
+      if (!isNamed && equalTo !== undefined) continue;
       candidates.push({
         kind: 'shown',
         siteJobId: id,
@@ -82,7 +83,7 @@ export async function compareCandidates(
       candidates.push({ kind: 'unchecked', siteJobId: id, message });
     }
   }
-  return candidates.sort((a, b) => rankOf(a) - rankOf(b));
+  return isNamed ? candidates : candidates.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** The likeliest first, and of these the one with the fewest other values; then those that are not shown. */

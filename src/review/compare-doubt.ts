@@ -58,5 +58,5 @@ export async function compareDoubt(
     return ids.map((siteJobId) => ({ kind: 'unchecked', siteJobId, message }));
   }
   const doubt = await doubtOf(db, change.id);
-  return doubt === undefined ? [] : compareCandidates(db, doubt, ids, site, named.length === 0);
+  return doubt === undefined ? [] : compareCandidates(db, doubt, ids, site, named.length > 0);
 }

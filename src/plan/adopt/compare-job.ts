@@ -1,5 +1,5 @@
 // Compares a posting with a site job that may be its job: how alike they are, and why.
-import { compareReferences, compareValues, fieldOf, foldSpace, type ReferenceLikeness } from '../same-value.ts';
+import { compareReferences, foldSpace, type ReferenceLikeness, withoutOmission } from '../same-value.ts';
 import { isTextField, type JobFeatures, type PostingFeatures } from './job-features.ts';
 import { comparePlaces, type PlaceLikeness } from './place-likeness.ts';
 import { SIMILAR_TEXT, shareOfSketch, shareOfWords } from './text-likeness.ts';
@@ -57,7 +57,7 @@ export interface Circumstances {
 
 /** Two titles with half of their words in common may be the same after an edit. */
 const SIMILAR_TITLE = 0.5;
-/** A shorter title may be part of any. */
+/** A shorter title may be part of any, and a shorter value the beginning of any. */
 const LEAST_PART = 4;
 /** Many texts begin with the same words about the employer. */
 const LEAST_CUT_TEXT = 20;
@@ -365,9 +365,10 @@ function compareValuesOf(posting: PostingFeatures, job: JobFeatures, text: Part)
 }
 
 /** Whether the site has cut the value off; known only while both values are in memory. */
-function isCutOf({ fields: sent }: PostingFeatures, { fields: shown }: JobFeatures, name: string): boolean {
-  const [value, says] = [sent && fieldOf(sent, name), shown && fieldOf(shown, name)];
-  return value !== undefined && says !== undefined && compareValues(value, says) !== undefined;
+function isCutOf({ bare: sent }: PostingFeatures, { bare: shown }: JobFeatures, name: string): boolean {
+  if (sent === undefined || shown === undefined) return false;
+  const [whole, part] = [sent(name), withoutOmission(shown(name))];
+  return part.length >= LEAST_PART && whole.startsWith(part);
 }
 
 /** Fields, other than those compared by themselves, that both have with different values. */

@@ -25,9 +25,21 @@ interface Features {
   readonly sketch: readonly number[] | undefined;
   /** The letters with which the text begins: sites cut texts. */
   readonly textStart: string | undefined;
-  /** The values themselves, while both sides are in memory: they also show what a site has cut off. */
-  readonly fields?: Fields;
+  /** The bare form of a value, while both sides are in memory: it also shows what a site has cut off. */
+  readonly bare?: (name: string) => string;
 }
+
+/** Forms are made once, as many are compared with many. */
+export function bareForms(fields: Fields): (name: string) => string {
+  const forms = new Map<string, string>();
+  return (name) => {
+    const form = forms.get(name) ?? bareForm((fieldOf(fields, name) ?? '').slice(0, MOST_OF_VALUE));
+    forms.set(name, form);
+    return form;
+  };
+}
+
+const MOST_OF_VALUE = 20_000;
 
 /** What is compared of a posting. */
 export interface PostingFeatures extends Features {
@@ -64,6 +76,8 @@ const NO_LETTERS = /[^\p{L}\p{N}+#]+/gu;
 const TEXT_FIELDS = ['description', 'body', 'text', 'content', 'details'];
 const OWNER_FIELDS = ['user-id', 'user', 'owner-id', 'owner', 'account-id', 'account', 'posted-by', 'created-by'];
 const TEXT_START = 80;
+/** Tags and spaces included. */
+const MOST_OF_START = 800;
 /** Longer references and titles are compared by this many characters. */
 const MOST_OF_CLUE = 300;
 const MOST_TITLE_WORDS = 40;
@@ -81,7 +95,7 @@ const isIdentifying = (name: string, value: string): boolean =>
   (isTextField(name) || value.length >= LEAST_TEXT || ADDRESS.test(value.trim()) || ID_NAME.test(nameForm(name)));
 
 /** Values of equal meaning have equal digests. */
-export const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
+const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|[+-]\d\d:?\d\d)$/i;
 
@@ -141,7 +155,8 @@ function titleForm(title: string): string | undefined {
   return (form?.replace(NO_LETTERS, '') || form)?.slice(0, MOST_OF_CLUE) || undefined;
 }
 
-export function featuresOfJob(fields: Fields, rules: AdoptRules): JobFeatures {
+/** @param isSketched without a sketch, which takes most of the time, the job can be looked up, but not compared */
+export function featuresOfJob(fields: Fields, rules: AdoptRules, isSketched = true): JobFeatures {
   const { referenceField } = rules;
   const shown = referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim();
   const values = Object.entries(fields).flatMap(([name, value]): [string, string][] =>
@@ -149,7 +164,7 @@ export function featuresOfJob(fields: Fields, rules: AdoptRules): JobFeatures {
   );
   const owner = OWNER_FIELDS.map((name) => fieldOf(fields, name)?.trim()).find(Boolean);
   return {
-    ...commonFeatures(fields, rules),
+    ...commonFeatures(fields, rules, isSketched),
     reference: shown ? shown.slice(0, MOST_OF_CLUE) : undefined,
     values: Object.fromEntries(values),
     identifying: identifyingOf(values, fields),
@@ -235,14 +250,21 @@ const isCompared = (name: string, { referenceField, stateField }: AdoptRules): b
 
 const nameForm = (name: string): string => name.replaceAll('_', '-');
 
-function commonFeatures(fields: Fields, rules: AdoptRules): Features {
+function commonFeatures(fields: Fields, rules: AdoptRules, isSketched = true): Features {
   const title = fieldOf(fields, 'title') ?? '';
   const text = TEXT_FIELDS.map((name) => fieldOf(fields, name)).find((value) => value?.trim());
   return {
     title: titleForm(title),
     titleWords: wordsOf(title, MOST_TITLE_WORDS),
     place: placeOf(fields, rules),
-    sketch: text === undefined ? undefined : sketchOf(text),
-    textStart: text === undefined ? undefined : bareForm(text).replace(NO_LETTERS, '').slice(0, TEXT_START),
+    sketch: text === undefined || !isSketched ? undefined : sketchOf(text),
+    textStart: text === undefined ? undefined : startOf(text),
   };
+}
+
+/** The first letters of a text. */
+function startOf(text: string): string {
+  const lettersOf = (part: string) => bareForm(part).replace(NO_LETTERS, '').slice(0, TEXT_START);
+  const start = lettersOf(text.slice(0, MOST_OF_START));
+  return start.length < TEXT_START && text.length > MOST_OF_START ? lettersOf(text) : start;
 }

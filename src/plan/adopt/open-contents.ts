@@ -5,6 +5,7 @@ import { referenceForm } from '../same-value.ts';
 import { type Circumstances, compareJob, isCloser, isEqual, type JobComparison, type Likeness } from './compare-job.ts';
 import {
   type AdoptRules,
+  bareForms,
   blocksOfJob,
   blocksOfPosting,
   featuresOfJob,
@@ -52,6 +53,8 @@ export function isTimely(window: Window | undefined, createdAt: Date | undefined
 /** A content that open creates have sent: several may have sent the same. */
 export interface OpenContent {
   readonly features: PostingFeatures;
+  /** As sent. */
+  readonly fields: Fields;
   /** Without an end: a job that was made later may be of the next try. */
   readonly creates: readonly (Pick<OpenCreate, 'feed' | 'key' | 'entry' | 'isInDoubt'> & {
     readonly window: Window | undefined;
@@ -129,6 +132,7 @@ const MOST_NEARBY = 50_000;
 /** The contents of a site's open creates, found by the jobs that may have them. */
 export class OpenContents {
   readonly #rules: AdoptRules;
+  readonly #mostNearby: number;
   readonly #byHash = new Map<string, OpenContent>();
   readonly #of = new Map<string, OpenContent>();
   readonly #index = new Map<string, Set<OpenContent>>();
@@ -137,8 +141,9 @@ export class OpenContents {
   /** Contents without a title: any job may have them. */
   readonly #untitled: OpenContent[] = [];
 
-  constructor(creates: readonly OpenCreate[], rules: AdoptRules) {
+  constructor(creates: readonly OpenCreate[], rules: AdoptRules, mostNearby = MOST_NEARBY) {
     this.#rules = rules;
+    this.#mostNearby = mostNearby;
     const grouped = new Map<string, OpenCreate[]>();
     for (const create of creates) {
       const others = grouped.get(create.contentHash);
@@ -147,9 +152,10 @@ export class OpenContents {
     }
     for (const [contentHash, alike] of grouped) {
       const [{ key, fields }] = alike as [OpenCreate];
-      const features = { ...featuresOfPosting(key, fields, rules), fields };
+      const features = { ...featuresOfPosting(key, fields, rules), bare: bareForms(fields) };
       const content: OpenContent = {
         features,
+        fields,
         creates: alike.map((create) => ({ ...create, window: windowOf(create) })),
       };
       this.#byHash.set(contentHash, content);
@@ -170,15 +176,26 @@ export class OpenContents {
 
   /** Finds the contents that the job may have, without comparing. */
   look({ fields, createdAt }: ListedJob): LookedUp {
-    const job = { ...featuresOfJob(fields, this.#rules), fields };
-    return { job, createdAt, found: this.#found(job, createdAt) };
+    const job = featuresOfJob(fields, this.#rules, false);
+    const found = this.#sharing(job);
+    const rules = this.#rules;
+    let whole: JobFeatures | undefined;
+    const lazily = {
+      ...job,
+      get sketch() {
+        whole ??= featuresOfJob(fields, rules);
+        return whole.sketch;
+      },
+    };
+    return { fields, createdAt, found, isNear: () => this.#near(lazily, createdAt).next().done !== true };
   }
 
   /** Compares the job with each content that it may have, and leaves out those that it certainly does not have. */
-  compare({ job, createdAt, found }: LookedUp): ComparedJob {
+  compare({ fields, createdAt, found }: LookedUp): ComparedJob {
+    const job = this.#featuresOf(fields);
     const comparisons = new Map<OpenContent, JobComparison>();
     const timely = new Map<OpenContent, boolean | undefined>();
-    for (const content of found) {
+    for (const content of this.#withNear(found, job, createdAt)) {
       const when = bestTime(content, createdAt);
       const comparison = compareJob(content.features, job);
       if (comparison.likeness({ timely: when }) === 'other') continue;
@@ -190,24 +207,34 @@ export class OpenContents {
 
   /** Compares the job with one content, whether or not it may have that. */
   compareWith({ features }: OpenContent, { fields }: ListedJob): JobComparison {
-    return compareJob(features, { ...featuresOfJob(fields, this.#rules), fields });
+    return compareJob(features, this.#featuresOf(fields));
   }
 
   /** Whether so many jobs are at the place of the content that they are no longer compared with it. */
   isCrowded(content: OpenContent): boolean {
-    return (this.#nearby.get(content) ?? 0) > MOST_NEARBY;
+    return (this.#nearby.get(content) ?? 0) > this.#mostNearby;
   }
 
-  #found(job: JobFeatures, createdAt: Date | undefined): ReadonlySet<OpenContent> {
+  #featuresOf(fields: Fields): JobFeatures {
+    return { ...featuresOfJob(fields, this.#rules), bare: bareForms(fields) };
+  }
+
+  /** The contents that share more with the job than its place. */
+  #sharing(job: JobFeatures): ReadonlySet<OpenContent> {
     if (job.reference === undefined && job.title === undefined) return new Set(this.#byHash.values());
     const found = new Set<OpenContent>(this.#untitled);
     for (const block of shownBlocks(job)) for (const content of this.#index.get(block) ?? []) found.add(content);
-    for (const content of this.#near(job, createdAt)) {
-      if (found.has(content) || this.isCrowded(content)) continue;
-      this.#nearby.set(content, (this.#nearby.get(content) ?? 0) + 1);
-      found.add(content);
-    }
     return found;
+  }
+
+  #withNear(found: ReadonlySet<OpenContent>, job: JobFeatures, createdAt: Date | undefined): ReadonlySet<OpenContent> {
+    const all = new Set(found);
+    for (const content of this.#near(job, createdAt)) {
+      if (all.has(content) || this.isCrowded(content)) continue;
+      this.#nearby.set(content, (this.#nearby.get(content) ?? 0) + 1);
+      all.add(content);
+    }
+    return all;
   }
 
   /** Titles may be rewritten altogether: what was made in time, or may have been, is found by its place. */
@@ -226,10 +253,11 @@ export class OpenContents {
 }
 
 /** A job with the contents that it may have. */
-export interface LookedUp {
-  readonly job: JobFeatures;
-  readonly createdAt: Date | undefined;
+export interface LookedUp extends ListedJob {
+  /** Those that share more with the job than its place. */
   readonly found: ReadonlySet<OpenContent>;
+  /** Others share its place, and perhaps its time. */
+  readonly isNear: () => boolean;
 }
 
 /** Whether an address or a text rules out that more than the place is the same. */
@@ -243,8 +271,13 @@ const windowOf = ({ startedAt }: OpenCreate): Window | undefined =>
   startedAt && { notBefore: new Date(startedAt.getTime() - CLOCK_SKEW_MS), notAfter: undefined };
 
 function bestTime({ creates }: OpenContent, createdAt: Date | undefined): boolean | undefined {
-  const times = creates.map(({ window }) => isTimely(window, createdAt));
-  return times.find((timely) => timely === true) ?? (times.includes(undefined) ? undefined : false);
+  let best: boolean | undefined = false;
+  for (const { window } of creates) {
+    const timely = isTimely(window, createdAt);
+    if (timely === true) return true;
+    if (timely === undefined) best = undefined;
+  }
+  return best;
 }
 
 const blockName = ({ kind, hash }: { readonly kind: string; readonly hash: number }): string => `${kind} ${hash}`;

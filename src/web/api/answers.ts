@@ -231,7 +231,7 @@ export const comparedDoubtAnswer = z
         likeness: z
           .enum(['match', 'perhaps', 'resembles', 'other'])
           .nullable()
-          .describe('It is what was sent, may be, has its title, or seems to be another job.'),
+          .describe('It is what was sent, may be, is similar, or seems to be another job.'),
         owned: z.boolean().nullable().describe('It belongs to another posting, or is about to be deleted.'),
         fields: fields.nullable(),
         differing: z.array(z.string()).nullable().describe('Sent fields that the job shows with another value.'),

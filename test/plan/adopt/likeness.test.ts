@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
 import { type Circumstances, compareJob, isCloser, isEqual } from '../../../src/plan/adopt/compare-job.ts';
-import { featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
+import { bareForms, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 import { compileStates } from '../../../src/posting/us-states.ts';
@@ -22,8 +22,8 @@ const clean = (fields: Changes): Fields =>
 function compare(sent: Changes, shown: Changes, rules = rulesOf('number')) {
   const [fields, says] = [clean(sent), clean(shown)];
   return compareJob(
-    { ...featuresOfPosting('key-1', fields, rules), fields },
-    { ...featuresOfJob(says, rules), fields: says },
+    { ...featuresOfPosting('key-1', fields, rules), bare: bareForms(fields) },
+    { ...featuresOfJob(says, rules), bare: bareForms(says) },
   );
 }
 

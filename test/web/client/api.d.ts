@@ -4812,7 +4812,7 @@ export interface operations {
                             message: string | null;
                             url: string | null;
                             created_at: string | null;
-                            /** @description It is what was sent, may be, has its title, or seems to be another job. */
+                            /** @description It is what was sent, may be, is similar, or seems to be another job. */
                             likeness: ("match" | "perhaps" | "resembles" | "other") | null;
                             /** @description It belongs to another posting, or is about to be deleted. */
                             owned: boolean | null;
