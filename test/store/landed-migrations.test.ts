@@ -64,6 +64,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0084_set_up_suspects.sql': '00324cb21d5d05a42aa3587094a7b50cdf34bd0f1ea8c544904a91d3fd149824',
   'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
+  'src/store/migrations/0076_found_features.sql': 'f2ff448505f5b4b0aa97d77c6e9d5fa4113be2ef12ef732a8bbf587affd2611a',
+  'src/store/migrations/0077_reference_kept.sql': 'e8aee90a2c6304161d767d5fc701f72feae0e17f8535587ee2d5bc2276c5e044',
 };
 
 const INSTEAD =

@@ -146,8 +146,8 @@ interface StoredJob {
 }
 
 /** SQL condition: nobody owns the job `r` and no person said that it is not the posting `a.key` of feed $2, or none of it. */
-const UNOWNED = `(r.contradicts or not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id)
-         and not ${isTitled('r.site', 'r.site_job_id')})`;
+const UNOWNED = `not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id and not r.contradicts)
+         and (r.contradicts or not ${isTitled('r.site', 'r.site_job_id')})`;
 const UNREFUTED = `not exists (select from refuted_job x where x.feed = $2 and x.key = a.key and x.site = r.site
          and (x.site_job_id = r.site_job_id or x.site_job_id = '' and r.found_at <= x.at))
        and not exists (select from mapping m where m.feed = $2 and m.key = a.key)

@@ -15,7 +15,7 @@ export type Rewriting = (reference: string) => readonly string[];
 
 export const shortForm = (reference: string): string => referenceForm(reference).slice(0, MOST_OF_CLUE);
 
-/** Finds jobs with the same title, wherever they are, beside the blocks of their features. 48 bits. */
+/** Finds jobs that show a reference by their title, wherever they are, beside the blocks of their features. 48 bits. */
 export const titleBlock = (title: string): number =>
   createHash('sha1').update(`title ${title}`).digest().readUIntBE(0, 6);
 

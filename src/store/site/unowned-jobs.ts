@@ -78,7 +78,7 @@ export async function keepFound(
 /** References are compared in a column of their own. */
 const blocksOf = (features: JobFeatures): number[] => [
   ...blocksOfJob(features).flatMap(({ kind, hash }) => (kind === 'reference' ? [] : hash)),
-  ...(features.title === undefined ? [] : [titleBlock(features.title)]),
+  ...(features.title === undefined || features.reference === undefined ? [] : [titleBlock(features.title)]),
 ];
 
 function formOfFound({ reference, isSecret }: FoundJob): string {
