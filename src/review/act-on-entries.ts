@@ -22,9 +22,13 @@ import {
   type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
+import { questionedAmong } from '../store/change/rekey/open-question.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
+import type { EntryKind } from '../store/review/entry-kind.ts';
 import { lockRecord } from '../store/review/review-entry.ts';
+import { answerFirst, decidesDeletes } from './answer-first.ts';
+import { KINDS_OF_ACTION } from './bulk/kinds-of-action.ts';
 import { isStale, STALE } from './entry-version.ts';
 import { whyNot } from './why-not.ts';
 
@@ -135,6 +139,10 @@ async function actWithin(
   if (options.version !== undefined && (await isOtherVersion(tx, selection, options.version))) {
     return { kind: 'refused', message: STALE, stale: true };
   }
+  // A pull opens the question under this lock: nothing that is decided here is in question before it is committed.
+  if (decidesDeletes(action)) await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  const question = await questionAbout(tx, action, selection);
+  if (question !== undefined) return { kind: 'refused', message: question };
   const elsewhere = await ofOtherSites(tx, action, selection, options);
   if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere };
   const otherwise = await chosenOtherwise(tx, selection, options);
@@ -195,6 +203,19 @@ function refuseOtherHeld(
 }
 
 const HELD_OTHERWISE = 'the held deletes have changed since they were shown; run it again. Nothing was approved.';
+
+/** What has to be answered before the action may decide about the selection; `undefined`: nothing. */
+export async function questionAbout(
+  db: Queryable,
+  action: BulkAction,
+  selection: Selection,
+): Promise<Message | undefined> {
+  if (!decidesDeletes(action)) return undefined;
+  const questioned = await questionedAmong(db, selection);
+  const concerns = (kind: EntryKind) =>
+    KINDS_OF_ACTION[action].includes(kind) && (selection.kinds?.includes(kind) ?? true);
+  return answerFirst(questioned.filter(({ kind }) => concerns(kind)));
+}
 
 /** Nobody changes the entry between this and the action. */
 async function isOtherVersion(

@@ -19,6 +19,10 @@ const OTHER_KIND = 'its kind is not the one given with --kind';
 export function whyNot(action: BulkAction, entry: EntryState | undefined): Message {
   if (entry === undefined) return 'it is already resolved';
   const [first, second] = possibleActions({ ...entry, desired: undefined });
+  if (entry.inQuestion && action !== 'reopen')
+    return messageOf('the keys of its feed seem to have changed, and its job may belong to a new posting', [
+      { words: 'compare them first', action: first },
+    ]);
   if (action === 'reopen' && entry.state !== 'discarded')
     return `it is not discarded, but ${entry.state.replace('_', ' ')}`;
   switch (entry.state) {

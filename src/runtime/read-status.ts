@@ -64,7 +64,7 @@ function assess(
     const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
-    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekey !== undefined });
+    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekeyAll });
   });
   return assessHealth(
     sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),

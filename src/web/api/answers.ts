@@ -294,7 +294,14 @@ export const groupedAnswer = z
   .meta({ title: 'Group' });
 
 export const selectionAnswer = z
-  .looseObject({ count, mark: z.string().describe('Another one if other entries are selected, or one has changed.') })
+  .looseObject({
+    count,
+    mark: z.string().describe('Another one if other entries are selected, or one has changed.'),
+    answer_first: z
+      .string()
+      .nullable()
+      .describe('Why nothing can be decided about them before a question about changed keys is answered, and how.'),
+  })
   .meta({ title: 'Selection' });
 
 export const bulkAnswer = z

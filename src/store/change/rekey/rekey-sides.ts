@@ -30,11 +30,13 @@ export interface RekeyedFeed {
   readonly since: Date;
   /** A person took it out of service, so nothing of it is sent anyway. */
   readonly isRetired: boolean;
+  /** All of its creates and deletes wait; otherwise only those of some postings. */
+  readonly isAll: boolean;
 }
 
 /** The feeds whose keys seem to have changed, the longest wait first. */
 export const rekeyedFeeds = (db: Queryable): Promise<RekeyedFeed[]> =>
   db.query<RekeyedFeed & Record<string, unknown>>(
-    `select feed, rekey_since as since, retired_at is not null as "isRetired" from feed_state
+    `select feed, rekey_since as since, retired_at is not null as "isRetired", rekey_all as "isAll" from feed_state
      where rekey_since is not null order by rekey_since, feed`,
   );
