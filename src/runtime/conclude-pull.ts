@@ -72,13 +72,13 @@ export const failedReport = (
 
 /** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
 function statusOf(
-  { summary, unsent, rekey }: PullState,
+  { summary, unsent, rekeyAll }: PullState,
   kind: 'committed' | 'not_modified' | 'undone',
   blocker: Blocker | undefined,
 ): PullReport['status'] {
   if (!summary.complete && kind !== 'undone') return 'incomplete';
   if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
-  if (summary.review > 0 || rekey !== undefined) return 'review';
+  if (summary.review > 0 || rekeyAll) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
 

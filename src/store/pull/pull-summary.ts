@@ -62,8 +62,10 @@ export interface PullState {
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** Why deletes are held, if any are. */
   readonly holdReason: Message | undefined;
-  /** Why creates and deletes wait, if the feed's keys seem to have changed. */
+  /** Why creates and deletes wait, or some creates, if the feed's keys seem to have changed. */
   readonly rekey: Message | undefined;
+  /** All of them wait until a person decides. */
+  readonly rekeyAll: boolean;
   /** A later pull that the open changes of the summary count towards since then. */
   readonly takenOverBy: number | undefined;
 }
@@ -142,7 +144,15 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
   const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes - rekey.waiting;
   const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
   const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
-  return { summary, unsent, nothingMirrored, holdReason, rekey: rekey.note, takenOverBy: row.takenOver?.by };
+  return {
+    summary,
+    unsent,
+    nothingMirrored,
+    holdReason,
+    rekey: rekey.note,
+    rekeyAll: rekey.all,
+    takenOverBy: row.takenOver?.by,
+  };
 }
 
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {

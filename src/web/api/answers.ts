@@ -72,6 +72,7 @@ const rekeyPair = z.looseObject({
   key: z.string().nullable().describe('Of the new posting; `null`: no new posting may be the missing one.'),
   old_key: z.string().nullable().describe('Of the missing posting; `null`: no missing posting may be the new one.'),
   job_id: z.string().nullable(),
+  second_job_id: z.string().nullable().describe('That the new posting has already: deleted once the pair is bound.'),
   title: z.string().nullable(),
   verdict: z.enum(['sure', 'unsure', 'unmatched']),
   reasons: z.array(z.string()),

@@ -17,8 +17,9 @@ export async function readRekeySides(
   pairs: readonly RekeyPair[],
 ): Promise<RekeySides[]> {
   const rows = await db.query<{ before: Fields | null; now: Fields | null }>(
-    `select d.fields as before, c.fields as now from unnest($2::text[], $3::text[]) with ordinality w(old_key, key, place)
+    `select d.fields as before, coalesce(c.fields, s.fields) as now from unnest($2::text[], $3::text[]) with ordinality w(old_key, key, place)
        left join document d on d.feed = $1 and d.key = w.old_key left join change c on c.feed = $1 and c.key = w.key
+       left join document s on s.feed = $1 and s.key = w.key
      order by w.place`,
     [feed, pairs.map(({ oldKey }) => oldKey), pairs.map(({ key }): PostingKey => key)],
   );
