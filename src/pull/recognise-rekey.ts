@@ -34,7 +34,7 @@ export const comparedFields = ({ referenceField, mapping }: FeedSetup): Compared
 });
 
 /** What a pull found out about the keys of its feed. */
-export interface RekeyVerdict {
+export interface KeysOfPull {
   /** What a person should know; `undefined`: no change of keys is suspected. */
   readonly note: Message | undefined;
   /** All creates and deletes of the feed wait. */
@@ -64,12 +64,12 @@ export async function recogniseRekey(
   setup: FeedSetup,
   pullTx: PullTransaction,
   complete: boolean,
-): Promise<RekeyVerdict> {
+): Promise<KeysOfPull> {
   const scope = await readRekeyScope(pullTx);
   const isAsked = scope.suspected === 'all';
   const before = scope.suspected === 'some' ? scope.note : undefined;
-  const noChange = (compared: boolean): RekeyVerdict => ({ note: undefined, all: false, compared, before });
-  const feedWide = (note: Message | undefined): RekeyVerdict => ({
+  const noChange = (compared: boolean): KeysOfPull => ({ note: undefined, all: false, compared, before });
+  const feedWide = (note: Message | undefined): KeysOfPull => ({
     note,
     all: true,
     compared: true,
@@ -108,7 +108,7 @@ export async function recogniseTwins(
   { feed, rekeyGuard: { percent }, policy }: FeedSetup,
   pullTx: PullTransaction,
   complete: boolean,
-  { compared, before }: RekeyVerdict,
+  { compared, before }: KeysOfPull,
 ): Promise<Message | undefined> {
   if (!compared) {
     if (!complete && percent < 100) return before;

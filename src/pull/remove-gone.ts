@@ -11,6 +11,7 @@ import {
   collectMissingChanges,
   countMissingAgain,
   extendGrace,
+  keepOtherVersions,
   markAbsent,
   markUnseen,
   markUnseenToo,
@@ -70,6 +71,7 @@ export async function keepUnseen(
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
   await markUnseen(pullTx);
   const holdReason = await holdForUnreadable(pullTx, unreadable);
+  ledger.unchanged += await keepOtherVersions(pullTx);
   const { rekey, all } = await recogniseUnproven(setup, pullTx, ledger);
   return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey };
 }

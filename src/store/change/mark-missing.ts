@@ -235,3 +235,17 @@ export async function markUnseenToo({ session, subject, missingChanges }: PullTr
 export async function clearUnseen({ session, subject }: PullTransaction): Promise<void> {
   await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
 }
+
+/**
+ * Of a key that occurs more than once, the job has one version, which an incomplete pull may not have read: another version is no newer one.
+ * Withdraws the updates to these, and returns how many there were.
+ */
+export async function keepOtherVersions({ session, subject: { feed, pull } }: PullTransaction): Promise<number> {
+  const kept = await session.query(
+    `delete from change c where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
+       and exists (select from mapping m where m.feed = $1 and m.key = c.key)
+       and exists (select from record_problem p where p.feed = $1 and p.kind = 'duplicate' and p.key = c.key) returning key`,
+    [feed, pull],
+  );
+  return kept.length;
+}
