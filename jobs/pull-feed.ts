@@ -7,6 +7,7 @@ import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
+import { membershipRule } from '../src/posting/fingerprint.ts';
 import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
 import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
@@ -115,7 +116,8 @@ async function readAndMerge(
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
-  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy };
+  const membership = membershipRule(setup);
+  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy, membership };
   if (opened.kind === 'not_modified') {
     await briefly(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };

@@ -7,12 +7,14 @@ import {
   type ActedEntry,
   approveChanges,
   type ChosenCount,
+  type ConfiguredFeed,
   countDiscardable,
   countHeld,
   countPassedOver,
   discardEntries,
   type EntryState,
   entriesElsewhere,
+  entriesKept,
   feedsOf,
   feedsToReadAgain,
   findEntries,
@@ -30,7 +32,7 @@ import { lockRecord } from '../store/review/review-entry.ts';
 import { answerFirst, decidesDeletes } from './answer-first.ts';
 import { KINDS_OF_ACTION } from './bulk/kinds-of-action.ts';
 import { isStale, STALE } from './entry-version.ts';
-import { whyNot } from './why-not.ts';
+import { keptNow, whyNot } from './why-not.ts';
 
 /** The result for one entry given by its number. */
 export interface EntryReport {
@@ -78,6 +80,8 @@ export interface ActionOptions {
   readonly expectDeletes?: readonly HeldCount[];
   /** The site of each feed, as this process is configured: nothing is sent for entries of another one. */
   readonly sites?: ReadonlyMap<FeedName, SiteName>;
+  /** What decides about deletes, as this process is configured: those that it keeps are not sent. */
+  readonly configured?: readonly ConfiguredFeed[];
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
   /** Act only on this version of the only entry, or on these of each: the ones that the person saw. */
@@ -145,6 +149,8 @@ async function actWithin(
   if (question !== undefined) return { kind: 'refused', message: question };
   const elsewhere = await ofOtherSites(tx, action, selection, options);
   if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere };
+  const kept = await keptByConfiguration(tx, action, selection, options);
+  if (kept !== undefined) return { kind: 'refused', message: kept };
   const otherwise = await chosenOtherwise(tx, selection, options);
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
   if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
@@ -244,6 +250,19 @@ async function ofOtherSites(
   if (first === undefined) return undefined;
   const { feed, site } = first;
   return `feed ${feed} is configured for site ${sites.get(feed)} now, and its entries are of site ${site}, so nothing is sent for them. Nothing was changed`;
+}
+
+/** Explains that the present configuration keeps some of the jobs. */
+async function keptByConfiguration(
+  tx: Queryable,
+  action: BulkAction,
+  selection: Selection,
+  { configured }: ActionOptions,
+): Promise<string | undefined> {
+  if (configured === undefined || !isSent(action)) return undefined;
+  const kept = await entriesKept(tx, selection, configured);
+  const [first] = action === 'approve' ? kept : kept.filter(({ id }) => selection.ids.includes(id));
+  return first === undefined ? undefined : `${keptNow(first)}. Nothing was changed`;
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */

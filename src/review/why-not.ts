@@ -2,7 +2,7 @@
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
-import type { EntryState } from '../store/change/act-in-review.ts';
+import type { EntryState, KeptEntry } from '../store/change/act-in-review.ts';
 import { possibleActions } from './possible-actions.ts';
 
 /** Until the posting is back or its job is deleted, which some feeds never do. */
@@ -11,6 +11,12 @@ export const MISSING = 'the feed no longer has it, so nothing is sent for it';
 /** Changes of a feed are sent only to the site that it is configured for. */
 export const ofOtherSite = (site: SiteName, configured: SiteName): string =>
   `it is of site ${site}, and the feed is configured for site ${configured} now, so nothing is sent for it`;
+
+/** Deletes are checked against what is configured now, as no pull may have applied it yet. */
+export const keptNow = ({ feed, why }: KeptEntry): string =>
+  why === 'policy'
+    ? `the policy of feed ${feed} is to delete nothing now, so its job stays`
+    : `feed ${feed} is configured otherwise than in its last pull (key, skip, expiry or the way it is read), so its posting may be in the feed: pull it first`;
 
 /** An entry that could be discarded or reopened was skipped for this reason only. */
 const OTHER_KIND = 'its kind is not the one given with --kind';

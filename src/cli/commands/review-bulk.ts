@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BulkAction } from '../../plan/action.ts';
 import { actOnEntries, questionAbout } from '../../review/act-on-entries.ts';
+import { configuredFeeds } from '../../review/configured-policy.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import type { App } from '../../runtime/app.ts';
@@ -138,7 +139,13 @@ async function actOnNamed(
   };
   const actor = actorName(options.as);
   const { reason, ifVersion: version } = options;
-  const bound = { expectHeld: options.count, version, sites: sitesOfFeeds(app.config), ...asked };
+  const bound = {
+    expectHeld: options.count,
+    version,
+    sites: sitesOfFeeds(app.config),
+    configured: configuredFeeds(app.config),
+    ...asked,
+  };
   const report = await actOnEntries(app.db, action, selection, { actor, reason, ...bound });
   if (report.kind === 'refused') throw new UserError(say(report.message, write));
   const send = options.send === true;

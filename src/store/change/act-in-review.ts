@@ -123,6 +123,45 @@ export const entriesElsewhere = (
     [ids, feeds, [...sites.keys()], [...sites.values()]],
   );
 
+/** What this process is configured to do with the jobs of a feed. */
+export interface ConfiguredFeed {
+  readonly feed: FeedName;
+  readonly deletes: boolean;
+  /** See `membershipRule`. */
+  readonly membership: string;
+}
+
+/** A delete that the present configuration may not make. */
+export interface KeptEntry {
+  readonly id: number;
+  readonly feed: FeedName;
+  /** `policy`: the feed deletes nothing now; `rule`: no pull has looked for its posting under the present rule. */
+  readonly why: 'policy' | 'rule';
+}
+
+/** The deletes of the selection that pulls have planned, and that this configuration keeps or has not decided about. An undo names its own. */
+export const entriesKept = (
+  db: Queryable,
+  { ids, feeds }: Selection,
+  configured: readonly ConfiguredFeed[],
+): Promise<KeptEntry[]> =>
+  db.query<KeptEntry & Record<string, unknown>>(
+    `select c.id, c.feed, case when here.deletes then 'rule' else 'policy' end as why from change c
+       join unnest($3::text[], $4::boolean[], $5::text[]) here(feed, deletes, membership) on here.feed = c.feed
+       left join feed_state f on f.feed = c.feed
+     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held') and c.desired = 'absent'
+       and (not here.deletes or f.membership_rule <> here.membership)
+       and not exists (select from pull p where p.id = c.pull and p.undoes is not null)
+     order by c.feed, c.id limit 1000`,
+    [
+      ids,
+      feeds,
+      configured.map(({ feed }) => feed),
+      configured.map(({ deletes }) => deletes),
+      configured.map(({ membership }) => membership),
+    ],
+  );
+
 /** Approves held deletes of postings that are still absent; the guard does not count them. */
 export async function approveChanges(
   tx: Queryable,
