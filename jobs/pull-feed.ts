@@ -22,9 +22,10 @@ import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing } from '../src/store/postgres/transient-error.ts';
 import { withRetry } from '../src/store/postgres/with-retry.ts';
+import { concludeFormerPulls } from '../src/store/pull/abandoned-pulls.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
-import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
+import { failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 import { inSpan } from '../src/telemetry/tracing/spans.ts';
@@ -94,7 +95,7 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
   const { feed, site } = setup;
   const pull = await startPull(db, feed, site);
   onPull?.(pull);
-  await closeAbandonedPulls(db, feed, pull);
+  await concludeFormerPulls(db, feed, pull);
   const state = await readFeedState(db, feed);
   return { pull, state, refusal: whyStopped(feed, state) ?? (await refuseFeed(db, state, setup)) };
 }

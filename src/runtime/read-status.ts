@@ -12,6 +12,7 @@ import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { countWorkers } from '../store/locks/worker-lease.ts';
+import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
@@ -37,6 +38,7 @@ export interface Status {
 
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: App, only?: FeedName): Promise<Status> {
+  await concludeAbandonedPulls(app.db, only);
   const workers = await countWorkers(app.db);
   const processes = await liveProcesses(app.db);
   const sites = await readSites(app, processes);

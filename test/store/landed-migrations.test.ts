@@ -61,6 +61,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',
   'src/store/migrations/0071_former_pause.sql': 'c30c7108ebdaf70d5e228e01cf4c1feea7f29fcf0f4d3483fbcf691eca1e86f5',
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
+  'src/store/migrations/0094_rekey_question.sql': '190e42edabdb97b582dd6702f68aeb34e70e2641684892dfb207eb60c042150e',
+  'src/store/migrations/0095_membership_rule.sql': 'fdec990b35080db817275e6f9f3fecc4756743128a68593c90c48ffef594a607',
 };
 
 const INSTEAD =

@@ -9,7 +9,7 @@ import { readRekey } from '../change/rekey/read-rekey.ts';
 import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
-import { findPull } from './pull-row.ts';
+import { findPull, type PullStatus } from './pull-row.ts';
 
 /** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {
@@ -153,6 +153,21 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     rekeyAll: rekey.all,
     takenOverBy: row.takenOver?.by,
   };
+}
+
+/**
+ * How a committed pull has ended. Changes left to a later pull are judged by their present state, although the counts date from the takeover.
+ * @param isLeft changes are left to be sent
+ */
+export function statusOfPull(
+  { summary, rekeyAll }: PullState,
+  kind: 'committed' | 'not_modified' | 'undone',
+  isLeft: boolean,
+): Exclude<PullStatus, 'running' | 'failed'> {
+  if (!summary.complete && kind !== 'undone') return 'incomplete';
+  if (isLeft) return 'pending';
+  if (summary.review > 0 || rekeyAll) return 'review';
+  return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
 
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {
