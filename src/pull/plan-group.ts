@@ -5,6 +5,7 @@ import { type Planned, planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
+import { withdrawUpdates } from '../store/change/mark-missing.ts';
 import type { KeptRecord } from '../store/pull/kept-records.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
@@ -110,7 +111,7 @@ export async function planPostings(
   await pullTx.addNotes(postings.map(({ read }) => read.posting));
   await write(group, pullTx);
   // Those of other records, if they were planned before.
-  ledger.unchanged += await pullTx.withdrawUpdates(withdrawn);
+  ledger.unchanged += await withdrawUpdates(pullTx, withdrawn);
 }
 
 /** Removes the update of a posting from the group. Returns whether it was there. */

@@ -52,7 +52,10 @@ describe('a pull whose process was killed', { concurrent: true }, () => {
     // A worker sends it: nothing is left, so it ends as its postings are.
     await installation.engine();
     const within = { timeout: 60_000, interval: 200 };
-    await vi.waitFor(async () => expect((await installation.siteJobs()).size).toBe(4), within);
+    await vi.waitFor(
+      async () => expect((await installation.siteJobs()).size).toBe(installation.foreign.length + 4),
+      within,
+    );
     await vi.waitFor(async () => expect((await newest(installation))?.status).toBe('mirrored'), within);
   });
 });

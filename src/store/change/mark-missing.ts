@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../plan/grace.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -248,4 +249,17 @@ export async function keepOtherVersions({ session, subject: { feed, pull } }: Pu
     [feed, pull],
   );
   return kept.length;
+}
+
+/** Removes updates that this pull has planned: a later record of the key has the content of the job. Returns how many there were. */
+export async function withdrawUpdates(pullTx: PullTransaction, keys: readonly PostingKey[]): Promise<number> {
+  if (keys.length === 0) return 0;
+  await pullTx.flush();
+  const { feed, pull } = pullTx.subject;
+  const withdrawn = await pullTx.session.query(
+    `delete from change where feed = $1 and key = any($2::text[]) and pull = $3 and operation = 'update' and attempt_token is null
+     returning key`,
+    [feed, keys, pull],
+  );
+  return withdrawn.length;
 }

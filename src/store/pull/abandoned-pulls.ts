@@ -20,6 +20,8 @@ interface RunningPull {
 /** A process that reports on a pull while it sends pauses for less; if it pauses for longer, its own report replaces this one. */
 const IDLE_SECONDS = 60;
 const ENDED = 'the process ended during the pull';
+/** Until the rest has been sent, by whatever process. */
+const LEFT = 'the process ended before everything was sent';
 
 /**
  * A process holds the lock of a feed from before its pull begins until it is committed or has failed.
@@ -30,7 +32,7 @@ const ENDED = 'the process ended during the pull';
  * | not committed  | free             |                                    | failed                                 |
  * | committed      | free             | none                               | as its postings are: mirrored, review… |
  * | committed      | free             | some, and one was sent a while ago | it is running                          |
- * | committed      | free             | some, and none was sent for long   | pending                                |
+ * | committed      | free             | some, and none was sent for long   | pending, until nothing is left         |
  *
  * @param of only pulls of this feed
  */
@@ -55,17 +57,18 @@ const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPul
        coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
          and not exists (select from change c where c.feed = p.feed and c.state = 'sending')
          and not exists (select from request r where r.at > now() - interval '${IDLE_SECONDS} seconds' and r.feed = p.feed) as idle
-     from pull p where status = 'running' and ($1::text is null or feed = $1) and ${IS_WRITABLE} order by id`,
-    [of ?? null],
+     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes = $2::jsonb)
+       and ($1::text is null or feed = $1) and ${IS_WRITABLE} order by id`,
+    [of ?? null, toJsonb([LEFT])],
   );
 
 async function conclude(db: Database, { id, committed, isUndo }: RunningPull, mayBePending: boolean): Promise<void> {
   const status = committed ? await statusNow(db, id, isUndo) : 'failed';
   if (status === 'pending' && !mayBePending) return;
   await db.query(
-    `update pull set status = $2, finished_at = now(), notes = case when $2 = 'failed' then $3::jsonb else notes end
-     where id = $1 and status = 'running'`,
-    [id, status, toJsonb([ENDED])],
+    `update pull set status = $2, notes = $3, finished_at = coalesce(finished_at, now())
+     where id = $1 and status in ('running', 'pending') and status <> $2`,
+    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : [])],
   );
 }
 

@@ -241,19 +241,6 @@ export class PullTransaction {
     this.#sending.catch(() => undefined);
   }
 
-  /** Removes updates that this pull has written: a later record has the content of the job. Returns how many there were. */
-  async withdrawUpdates(keys: readonly PostingKey[]): Promise<number> {
-    if (keys.length === 0) return 0;
-    await this.#sending;
-    await this.#changes.send();
-    const withdrawn = await this.session.query(
-      `delete from change where feed = $1 and key = any($2::text[]) and pull = $3 and operation = 'update' and attempt_token is null
-       returning key`,
-      [this.subject.feed, keys, this.subject.pull],
-    );
-    return withdrawn.length;
-  }
-
   /** Records what was altered in postings while they were read. */
   async addNotes(postings: readonly NotedPosting[]): Promise<void> {
     const worth = this.notes.worthOf(postings);
