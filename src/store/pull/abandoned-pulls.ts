@@ -1,10 +1,12 @@
 // Concludes pulls whose process has ended before it could: whoever reads such a pull, or maintains its site, finds that.
+import { AccountingError } from '../../plan/accounting.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/live-workers.ts';
 import type { Database } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import type { PullStatus } from './pull-row.ts';
 import { statusOfPull, summarisePull } from './pull-summary.ts';
 
 interface RunningPull {
@@ -72,7 +74,13 @@ async function conclude(db: Database, { id, committed, isUndo }: RunningPull, ma
   );
 }
 
-async function statusNow(db: Database, pull: number, isUndo: boolean) {
-  const state = await summarisePull(db, pull);
-  return statusOfPull(state, isUndo ? 'undone' : 'committed', state.unsent > 0);
+/** Counts that do not add up are reported where the feed is mirrored; here they must not keep others from going on. */
+async function statusNow(db: Database, pull: number, isUndo: boolean): Promise<PullStatus> {
+  try {
+    const state = await summarisePull(db, pull);
+    return statusOfPull(state, isUndo ? 'undone' : 'committed', state.unsent > 0);
+  } catch (error) {
+    if (error instanceof AccountingError) return 'pending';
+    throw error;
+  }
 }
