@@ -7,6 +7,7 @@ import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
+import { membershipRule } from '../src/posting/fingerprint.ts';
 import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
 import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
@@ -21,9 +22,10 @@ import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing } from '../src/store/postgres/transient-error.ts';
 import { withRetry } from '../src/store/postgres/with-retry.ts';
+import { concludeFormerPulls } from '../src/store/pull/abandoned-pulls.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
-import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
+import { failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 import { inSpan } from '../src/telemetry/tracing/spans.ts';
@@ -93,7 +95,7 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
   const { feed, site } = setup;
   const pull = await startPull(db, feed, site);
   onPull?.(pull);
-  await closeAbandonedPulls(db, feed, pull);
+  await concludeFormerPulls(db, feed, pull);
   const state = await readFeedState(db, feed);
   return { pull, state, refusal: whyStopped(feed, state) ?? (await refuseFeed(db, state, setup)) };
 }
@@ -115,7 +117,8 @@ async function readAndMerge(
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
-  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy };
+  const membership = membershipRule(setup);
+  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy, membership };
   if (opened.kind === 'not_modified') {
     await briefly(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };

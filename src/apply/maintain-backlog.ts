@@ -6,6 +6,7 @@ import { deadlineIn } from '../site/http/deadline.ts';
 import { endFarWaits } from '../store/change/far-waits.ts';
 import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
+import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
@@ -30,7 +31,7 @@ const HAD_NO_EFFECT: ReadonlySet<Outcome['kind']> = new Set(['unreachable', 'una
 const LONGEST_WAIT_MS = 2 * 3_600_000;
 const FAR_WAITS_EVERY_MS = 60_000;
 
-/** When far waits of sites were last ended. */
+/** When far waits of sites were last ended, and pulls of ended processes concluded. */
 const farWaitsEndedAt = new WeakMap<SiteContext, number>();
 
 /** What one round did that may have made changes ready to send. */
@@ -72,6 +73,7 @@ export async function endWaitsOfFalseClock(siteContext: SiteContext): Promise<vo
   const { retry, doubts } = policy;
   const longestMs = LONGEST_WAIT_MS + Math.max(retry.firstDelayMs, retry.maxDelayMs, doubts.resolveAfterMs);
   await endFarWaits(db, site, longestMs);
+  await concludeAbandonedPulls(db);
   farWaitsEndedAt.set(siteContext, performance.now());
 }
 

@@ -14,6 +14,7 @@ import { commandWriter } from './command-line.ts';
 import { refuseMove } from './refuse-move.ts';
 import { runShowing } from './run-bulk-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
+import { say } from './write-action.ts';
 
 export interface AdoptFoundOptions {
   readonly config?: string;
@@ -91,9 +92,10 @@ async function adopt(
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<BulkRun> {
+  const write = commandWriter(options.config);
   const start = await startAdoptingFound(app.db, { of, mark, actor: actorName(options.as) });
-  if (start.kind === 'refused') throw new UserError(start.message);
-  return runShowing(app, start.bulk.id, { write: commandWriter(options.config), signal });
+  if (start.kind === 'refused') throw new UserError(say(start.message, write));
+  return runShowing(app, start.bulk.id, { write, signal });
 }
 
 /** The certain ones that were left alone, in their order. */

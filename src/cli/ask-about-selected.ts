@@ -1,6 +1,7 @@
 // Asks for confirmation before a selection of entries is approved, discarded or sent again, and binds the action to what was shown.
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
+import { answerFirstAmong } from '../review/answer-first.ts';
 import { describeSelected } from '../review/bulk/describe-selected.ts';
 import { markOf, previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
 import { UserError } from '../runtime/exit-status.ts';
@@ -8,6 +9,8 @@ import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import type { SelectedCount } from '../store/review/selected-counts.ts';
 import { ask } from '../telemetry/print.ts';
+import type { WriteCommand } from './command-line.ts';
+import { say } from './write-action.ts';
 
 interface Question {
   /** Fewer entries need no confirmation. */
@@ -51,9 +54,12 @@ export async function askAboutSelected(
   db: Database,
   action: keyof typeof QUESTIONS,
   query: EntryQuery,
+  write: WriteCommand,
 ): Promise<readonly SelectedCount[]> {
   const question: Question = QUESTIONS[action];
   const selected = await previewBulk(db, action, query);
+  const first = await answerFirstAmong(db, action, selected);
+  if (first !== undefined) throw new UserError(say(first, write));
   const tooMany = whyTooMany(query, selected);
   if (tooMany !== undefined) throw new UserError(tooMany);
   const total = selected.reduce((sum, { n }) => sum + n, 0);

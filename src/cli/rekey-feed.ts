@@ -101,6 +101,7 @@ const lineJson = (feed: FeedName, line: RekeyedLine): Record<string, unknown> =>
   verdict: line.verdict,
   reasons: line.reasons,
   bound: line.bound,
+  ...(line.secondJobId === undefined ? {} : { second_job_id: line.secondJobId }),
   ...(line.message === undefined ? {} : { message: line.message }),
 });
 
@@ -116,15 +117,17 @@ function describeLine({ key, oldKey, siteJobId, title, verdict, reasons, bound, 
 }
 
 /** Asks only at a terminal. */
-async function isConfirmed({ sure }: RekeyCounts, options: RekeyOptions): Promise<boolean> {
+async function isConfirmed({ sure, second }: RekeyCounts, options: RekeyOptions): Promise<boolean> {
   if (sure === 0 || options.json === true) return false;
-  const answer = await ask(`Keep the jobs of ${sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`}? [y/N] `);
+  const also = second === 0 ? '' : `, and delete ${plural(second, 'second job')}`;
+  const pairs = sure === 1 ? 'the certain pair' : `the ${sure} certain pairs`;
+  const answer = await ask(`Keep the jobs of ${pairs}${also}? [y/N] `);
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
 async function tellFound(
   feed: FeedName,
-  { sure, unsure, added, missing }: RekeyCounts,
+  { sure, unsure, added, missing, second }: RekeyCounts,
   options: RekeyOptions,
 ): Promise<void> {
   process.exitCode = ExitStatus.review;
@@ -133,7 +136,9 @@ async function tellFound(
     `${sure} sure, ${unsure} unsure; ${plural(added, 'other new posting')} and ${plural(missing, 'other missing one')}. Nothing was changed.`,
   );
   const write = commandWriter(options.config);
-  if (sure > 0) await printLine(`Keep the jobs of the certain ones: ${write(['feeds', 'rekey', feed, '--sure'])}`);
+  const also = second === 0 ? '' : `, and delete ${plural(second, 'second job')}`;
+  if (sure > 0)
+    await printLine(`Keep the jobs of the certain ones${also}: ${write(['feeds', 'rekey', feed, '--sure'])}`);
   await tellWays(feed, options);
 }
 
@@ -154,6 +159,7 @@ async function tellBound(
   await printLine(
     `${plural(counts.bound, 'job')} kept for ${counts.bound === 1 ? 'its new key' : 'their new keys'}.` +
       (counts.bound > 0 ? nextOf(policy) : '') +
+      (counts.second > 0 ? ` It also deletes ${plural(counts.second, 'second job')}.` : '') +
       (counts.ended > 0 ? ` The jobs of ${plural(counts.ended, 'other posting')} have ended, and stay so.` : ''),
   );
   if (note === undefined) return;

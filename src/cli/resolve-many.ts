@@ -33,7 +33,9 @@ export async function resolveMany(
   const query = { ...selection, kinds: ['in_doubt'] as const };
   const { json = false, send, count, mark } = options;
   // As many other creates may be in doubt by now, so their number alone does not show that somebody saw them.
-  const agreed = action === 'missing' && mark === undefined ? await askAboutSelected(app.db, action, query) : undefined;
+  const write = commandWriter(options.config);
+  const asks = action === 'missing' && mark === undefined;
+  const agreed = asks ? await askAboutSelected(app.db, action, query, write) : undefined;
   if (count !== undefined && agreed !== undefined) expectCount(agreed, count);
   const request = {
     action,
@@ -42,7 +44,7 @@ export async function resolveMany(
     mark,
     detail: { query },
   };
-  return startBulkCommand(app, request, { json, send, write: commandWriter(options.config), signal });
+  return startBulkCommand(app, request, { json, send, write, signal });
 }
 
 async function selectionOf(app: App, names: readonly string[], options: ResolveManyOptions): Promise<EntryQuery> {

@@ -16,6 +16,7 @@ import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import type { WriteCommand } from './command-line.ts';
 import { sendAndTell } from './send-and-tell.ts';
+import { say } from './write-action.ts';
 
 export interface BulkCommandOptions {
   readonly json: boolean;
@@ -34,7 +35,7 @@ export async function startBulkCommand(
   options: BulkCommandOptions,
 ): Promise<ExitStatus> {
   const start = await startBulk(app.db, request);
-  if (start.kind === 'refused') throw new UserError(start.message);
+  if (start.kind === 'refused') throw new UserError(say(start.message, options.write));
   if (start.others.length > 0) {
     printNotice(
       ["Left as they are, as this can't be done with their kind:", ...describeSelected(start.others)].join('\n  '),

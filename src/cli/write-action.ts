@@ -23,10 +23,12 @@ export const actionLine = (action: EntryAction, write: WriteCommand): string =>
 
 /** The words after the program's name. */
 function wordsOf(action: Action): readonly string[] {
-  return 'entry' in action ? ['review', ...entryWords(action)] : otherWords(action);
+  if (!('entry' in action)) return otherWords(action);
+  if (action.kind === 'compare_keys') return otherWords({ kind: 'rekey_feed', feed: action.parameters.feed });
+  return ['review', ...entryWords(action)];
 }
 
-function entryWords(action: EntryAction): readonly string[] {
+function entryWords(action: Exclude<EntryAction, { kind: 'compare_keys' }>): readonly string[] {
   const id = String(action.entry);
   switch (action.kind) {
     case 'approve':

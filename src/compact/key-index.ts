@@ -38,6 +38,14 @@ export class KeyIndex {
     table.entries.see(table.entries.add(keyHash, ONLY_MARK), mark);
   }
 
+  /** Gives a key of the index another mark. */
+  replace(keyHash: Buffer, mark: number): void {
+    const { entries } = this.#tableOf(keyHash);
+    const slot = entries.find(keyHash);
+    entries.unsee(slot);
+    entries.see(slot, mark);
+  }
+
   #tableOf(keyHash: Buffer): Table {
     // The directory's length is a power of two.
     return this.#directory[lastWordOf(keyHash) & (this.#directory.length - 1)] as Table;

@@ -31,6 +31,13 @@ export type EntryAction =
         readonly version?: string;
       };
       readonly effect: string;
+    }
+  /** Nothing else can be done about the entry before. */
+  | {
+      readonly kind: 'compare_keys';
+      readonly entry: number;
+      readonly parameters: { readonly feed: FeedName };
+      readonly effect: string;
     };
 
 /** An action on a feed or site, or a list to look at. */

@@ -50,6 +50,21 @@ export function interpretationOf({ fingerprint, format, recordPath, encoding, ..
   return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, HASH_BYTES);
 }
 
+/** The settings of a feed that decide which postings it has, whatever their content is. */
+interface MembershipSettings {
+  readonly mapping: Pick<FieldMapping, 'key' | 'skip' | 'places'>;
+  readonly source: Pick<RecordInterpretation, 'format' | 'recordPath' | 'encoding' | 'lenient' | 'table' | 'script'>;
+  readonly expireAfterDays?: number | undefined;
+}
+
+/** Hex digest of these settings. Under another one, a posting that a pull has found gone may be in the feed. */
+export function membershipRule({ mapping, source, expireAfterDays }: MembershipSettings): string {
+  const { key, skip, places } = mapping;
+  const { format, recordPath, encoding, lenient, table, script } = source;
+  const parts = { key, skip, places, format, recordPath, encoding, lenient, table, script, expireAfterDays };
+  return hash('sha256', JSON.stringify(parts, sortNames), 'hex').slice(0, 2 * HASH_BYTES);
+}
+
 /** The order of lists is significant, that of an object's names is not. */
 function sortNames(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -5,6 +5,7 @@ import { type Planned, planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
+import { withdrawUpdates } from '../store/change/mark-missing.ts';
 import type { KeptRecord } from '../store/pull/kept-records.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
@@ -63,19 +64,24 @@ export async function planPostings(
     kept: [],
     returned: [],
   };
+  const withdrawn: PostingKey[] = [];
   for (const [at, { record, read }] of postings.entries()) {
     const { posting } = read;
     const entry = known[at] ?? { mapping: undefined, open: undefined };
-    const sighting = ledger.seePosting(record, keyHash(posting.key), posting.contentHash, entry);
-    if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
-      unusable.noteDuplicate(record, posting.key);
+    const jobHash = jobHashOf(read, entry.mapping, limits);
+    const isOfJob = entry.mapping?.contentHash.equals(jobHash ?? posting.contentHash) === true;
+    const sighting = ledger.seePosting(record, keyHash(posting.key), posting.contentHash, entry, isOfJob);
+    if (sighting.kind !== 'first' && sighting.kind !== 'identical') unusable.noteDuplicate(record, posting.key);
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
+    if (sighting.kind === 'known_of_conflicting' && !withdraw(group, posting.key)) {
+      withdrawn.push(posting.key);
+      continue;
+    }
     if (entry.expired === true) {
       ledger.skipExpired();
       group.expired.push({ key: posting.key, recordHash: record.hash });
       continue;
     }
-    const jobHash = jobHashOf(read, entry.mapping, limits);
     const planned = planPosting(updatable(read, entry.mapping, limits), record.hash, entry, limits.mayUpdate, jobHash);
     const refresh = { key: posting.key, recordHash: record.hash, ...(jobHash === undefined ? {} : { jobHash }) };
     const why = whyKept(planned, read, refresh.recordHash, entry.open);
@@ -104,6 +110,15 @@ export async function planPostings(
   }
   await pullTx.addNotes(postings.map(({ read }) => read.posting));
   await write(group, pullTx);
+  // Those of other records, if they were planned before.
+  ledger.unchanged += await withdrawUpdates(pullTx, withdrawn);
+}
+
+/** Removes the update of a posting from the group. Returns whether it was there. */
+function withdraw({ newChanges }: Group, key: PostingKey): boolean {
+  const at = newChanges.findIndex((change) => change.key === key);
+  if (at >= 0) newChanges.splice(at, 1);
+  return at >= 0;
 }
 
 /** Why the beginning of the record is kept, if it is. Nothing speaks of the record once its change is sent, so it is kept before. */

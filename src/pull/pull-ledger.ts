@@ -19,8 +19,10 @@ export type Sighting =
   | { readonly kind: 'first' }
   /** Its key was seen before, with the same content. */
   | { readonly kind: 'identical' }
-  /** Its key was seen before, with different content: the first posting counts. */
+  /** Its key was seen before, with different content: the other posting counts. */
   | { readonly kind: 'conflicting' }
+  /** Its key was seen before, with different content, but this is the content of the job: it counts, and the other one does not. */
+  | { readonly kind: 'known_of_conflicting' }
   /** It is the first with its key, but a later one with known content was counted in its place. */
   | { readonly kind: 'first_of_conflicting' };
 
@@ -35,8 +37,9 @@ interface LedgerOptions {
 /**
  * Counts one pull by record hashes as they are stored. Under one interpretation each hash belongs to one key, and a
  * hash of another interpretation matches no record, so a record accounts for its own key only. Records with a known
- * hash stay on the fast path; the others are parsed in batches and matched by key. "The first one counts" holds across
- * both paths, whatever the batch size.
+ * hash stay on the fast path; the others are parsed in batches and matched by key. Of several records with one key the one counts
+ * that the job has, wherever it is in the feed, so that records which change places cause no update; otherwise the first one. That holds
+ * across both paths, whatever the batch size.
  */
 export class PullLedger {
   readonly #index: RecordIndex;
@@ -164,15 +167,18 @@ export class PullLedger {
   /**
    * Counts a parsed posting.
    * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the database has for its
-   * key.
+   * key. @param isOfJob whether the job has this content.
    */
-  seePosting(seenRecord: SeenRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Sighting {
+  seePosting(seenRecord: SeenRecord, keyHash: Buffer, contentHash: Buffer, known: Known, isOfJob = false): Sighting {
     const content = contentHash.readUInt32LE(0) >>> 4;
     const prior = this.#keys.markOf(keyHash);
     if (prior !== undefined) {
       this.duplicates++;
       this.repeats?.noteKey(keyHash, seenRecord.ordinal);
-      return { kind: prior === content ? 'identical' : 'conflicting' };
+      if (prior === content) return { kind: 'identical' };
+      if (!isOfJob || known.open !== undefined) return { kind: 'conflicting' };
+      this.#keys.replace(keyHash, content);
+      return { kind: 'known_of_conflicting' };
     }
     const slots = this.#slotsOf(known);
     const fast = slots.find(({ slot }) => this.#index.seenAt(slot) !== undefined);
@@ -181,7 +187,8 @@ export class PullLedger {
       const first = this.#index.seenAt(fast.slot) as number;
       this.duplicates++;
       this.repeats?.note(first, seenRecord.ordinal);
-      if (same || first < seenRecord.ordinal) {
+      const isJobs = this.#index.mark(fast.slot) === RecordMark.mapped;
+      if (same || isJobs || first < seenRecord.ordinal) {
         return { kind: same ? 'identical' : 'conflicting' };
       }
       this.#unsee(fast.slot);

@@ -1,11 +1,25 @@
-// Recognises that the keys of a feed seem to have changed; then its creates and deletes wait for a person.
+// Recognises that the keys of a feed seem to have changed: then its creates and deletes wait for a person, or some of its creates until
+// the postings that they may be have been read.
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
-import { describeRekey, seemsRekeyed } from '../plan/rekey.ts';
+import { deletesMissing } from '../plan/policy.ts';
+import {
+  describeRekey,
+  describeTwins,
+  endsTwin,
+  pairsOfWindow,
+  seemsRekeyed,
+  TWIN_DELETES,
+  waitsForTwin,
+} from '../plan/rekey.ts';
 import {
   collectRekey,
   compareAgain,
   endRekey,
+  type FoundPairs,
+  findTwins,
+  holdTwins,
+  noteReplaced,
   readRekeyScope,
   suspectRekey,
 } from '../store/change/rekey/collect-rekey.ts';
@@ -19,48 +33,97 @@ export const comparedFields = ({ referenceField, mapping }: FeedSetup): Compared
   createOnly: createOnlyOf(mapping),
 });
 
+/** What a pull found out about the keys of its feed. */
+export interface KeysOfPull {
+  /** What a person should know; `undefined`: no change of keys is suspected. */
+  readonly note: Message | undefined;
+  /** All creates and deletes of the feed wait. */
+  readonly all: boolean;
+  /** The two sides were compared. */
+  readonly compared: boolean;
+  /** What an earlier pull found out about some of its postings. */
+  readonly before: Message | undefined;
+}
+
+/** Of more missing postings, only those are compared whose title a new one has. */
+const MANY_MISSING = 5_000;
+
 /**
- * Compares the missing postings of this pull with the new ones. The caller has collected the missing ones (`collectMissing`,
- * `collectExpiredGone`).
+ * Compares the missing postings of this pull with the new ones, and with those that have a second job. The caller has collected the missing
+ * ones (`collectMissing`, `collectExpiredGone`), and asks `recogniseTwins` afterwards if nothing is suspected of the whole feed.
  *
- * | pull       | suspected before | now                         | then                                       |
- * | ---------- | ---------------- | --------------------------- | ------------------------------------------ |
- * | any        | any              | suspected                   | suspected, with the postings of this pull  |
- * | complete   | yes              | not, but some pair is left  | suspected, with the postings of this pull  |
- * | complete   | yes              | no pair is left             | not suspected                              |
- * | incomplete | yes              | not                         | suspected, with the postings found before  |
- * | any        | no               | not                         | not suspected                              |
- *
- * @returns what a person should know; `undefined`: no change of keys is suspected.
+ * | pull       | suspected of the feed before | now                         | then                                       |
+ * | ---------- | ---------------------------- | --------------------------- | ------------------------------------------ |
+ * | any        | any                          | suspected                   | suspected, with the postings of this pull  |
+ * | complete   | yes                          | not, but some pair is left  | suspected, with the postings of this pull  |
+ * | complete   | yes                          | no pair is left             | not suspected                              |
+ * | incomplete | yes                          | not                         | suspected, with the postings found before  |
+ * | any        | no                           | not                         | not suspected                              |
  */
 export async function recogniseRekey(
   setup: FeedSetup,
   pullTx: PullTransaction,
   complete: boolean,
-): Promise<Message | undefined> {
+): Promise<KeysOfPull> {
   const scope = await readRekeyScope(pullTx);
-  const most = Math.min(scope.missing, scope.added);
-  // Comparing contents costs more than counting postings.
-  if (
-    !scope.suspected &&
-    !seemsRekeyed(setup.rekeyGuard, { equal: most, alike: most, settable: most, live: scope.live })
-  )
-    return undefined;
-  const found = {
-    ...(await collectRekey(pullTx, comparedFields(setup))),
-    live: scope.live,
-  };
-  const isNow = seemsRekeyed(setup.rekeyGuard, found);
-  if (isNow || (scope.suspected && complete && found.equal + found.alike > 0)) {
-    const note = describeRekey(setup.feed, found, complete);
+  const isAsked = scope.suspected === 'all';
+  const before = scope.suspected === 'some' ? scope.note : undefined;
+  const noChange = (compared: boolean): KeysOfPull => ({ note: undefined, all: false, compared, before });
+  const feedWide = (note: Message | undefined): KeysOfPull => ({
+    note,
+    all: true,
+    compared: true,
+    before: undefined,
+  });
+  if (!isAsked && (setup.rekeyGuard.percent >= 100 || Math.min(scope.missing, scope.added + scope.second) === 0))
+    return noChange(false);
+  const compared = comparedFields(setup);
+  const recent = pairsOfWindow(scope.recent);
+  const judge = (found: FoundPairs) =>
+    seemsRekeyed(setup.rekeyGuard, { ...found, recent, live: scope.live - found.second });
+  const narrow =
+    !isAsked && scope.missing > MANY_MISSING && scope.second === 0 && compared.createOnly?.has('title') !== true;
+  let found = await collectRekey(pullTx, compared, narrow);
+  const isNow = judge(found);
+  if (isNow && narrow) found = await collectRekey(pullTx, compared);
+  if (isNow || (isAsked && complete && found.equal + found.alike > 0)) {
+    const note = describeRekey(setup.feed, { ...found, recent }, complete);
     await suspectRekey(pullTx, note, complete);
-    return note;
+    return feedWide(note);
   }
-  if (!scope.suspected) return undefined;
+  if (!isAsked) return noChange(true);
   if (!complete) {
     await compareAgain(pullTx);
-    return scope.note;
+    return feedWide(scope.note);
   }
   await endRekey(pullTx.session, setup.feed);
-  return undefined;
+  return noChange(true);
+}
+
+/**
+ * Lets the creates wait that may be postings which this pull did not show: see `waitsForTwin`. The deletes of the pull are planned by now.
+ * @returns what a person should know; `undefined`: no create waits for that
+ */
+export async function recogniseTwins(
+  { feed, rekeyGuard: { percent }, policy }: FeedSetup,
+  pullTx: PullTransaction,
+  complete: boolean,
+  { compared, before }: KeysOfPull,
+): Promise<Message | undefined> {
+  if (!compared) {
+    if (!complete && percent < 100) return before;
+    await endRekey(pullTx.session, feed);
+    return undefined;
+  }
+  const rule = { percent, complete, deletes: deletesMissing(policy) };
+  const waiting = TWIN_DELETES.filter((twin) => waitsForTwin(twin, rule));
+  const twins = await findTwins(pullTx, { waiting, ending: TWIN_DELETES.filter(endsTwin) });
+  if (complete) await noteReplaced(pullTx, twins.replacing);
+  if (twins.waiting === 0) {
+    await endRekey(pullTx.session, feed);
+    return undefined;
+  }
+  const note = describeTwins(feed, twins.waiting, !complete);
+  await holdTwins(pullTx, note, complete);
+  return note;
 }

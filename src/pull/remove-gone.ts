@@ -11,6 +11,7 @@ import {
   collectMissingChanges,
   countMissingAgain,
   extendGrace,
+  keepOtherVersions,
   markAbsent,
   markUnseen,
   markUnseenToo,
@@ -44,7 +45,7 @@ import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
-import { comparedFields, recogniseRekey } from './recognise-rekey.ts';
+import { comparedFields, recogniseRekey, recogniseTwins } from './recognise-rekey.ts';
 import type { UnreadableInPull } from './recognise-unreadable.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
@@ -70,8 +71,9 @@ export async function keepUnseen(
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
   await markUnseen(pullTx);
   const holdReason = await holdForUnreadable(pullTx, unreadable);
-  const rekey = await recogniseUnproven(setup, pullTx, ledger);
-  return { missing: 0, grace: 0, holdReason: holdReason ?? rekey, rekey };
+  ledger.unchanged += await keepOtherVersions(pullTx);
+  const { rekey, all } = await recogniseUnproven(setup, pullTx, ledger);
+  return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey };
 }
 
 /** Creates are sent from an incomplete pull, too; those that may be postings which it only did not show wait. */
@@ -79,15 +81,16 @@ async function recogniseUnproven(
   setup: FeedSetup,
   pullTx: PullTransaction,
   ledger: PullLedger,
-): Promise<Message | undefined> {
-  if ((await countNewPostings(pullTx)) === 0) return undefined;
+): Promise<{ readonly rekey: Message | undefined; readonly all: boolean }> {
+  if ((await countNewPostings(pullTx)) === 0) return { rekey: undefined, all: false };
   if (setup.expireAfterDays !== undefined) await collectExpiredGone(pullTx, (hash) => ledger.hasSeenExpired(hash));
-  if (pullTx.nothingKnown && pullTx.endedGone === 0) return undefined;
+  if (pullTx.nothingKnown && pullTx.endedGone === 0) return { rekey: undefined, all: false };
   const before = graceOf(setup);
   await collectMissing(pullTx, ledger.missingRecords(), (hash) => ledger.hasSeen(hash), before);
-  const rekey = await recogniseRekey(setup, pullTx, false);
-  if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
-  return rekey;
+  const verdict = await recogniseRekey(setup, pullTx, false);
+  if (!verdict.all) return { rekey: await recogniseTwins(setup, pullTx, false, verdict), all: false };
+  if (verdict.note !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', verdict.note));
+  return { rekey: verdict.note, all: true };
 }
 
 const graceOf = ({ guard, policy }: FeedSetup): number =>
@@ -117,7 +120,8 @@ export async function removeGone(
   let found = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
   await leaveOutExpired(pullTx);
   if (setup.expireAfterDays !== undefined) await collectExpiredGone(pullTx, (hash) => ledger.hasSeenExpired(hash));
-  const rekey = await recogniseRekey(setup, pullTx, true);
+  const verdict = await recogniseRekey(setup, pullTx, true);
+  const { note: rekey } = verdict;
   if (rekey !== undefined) await holdWaitingDeletes(pullTx, heldBecause('rekey', rekey));
   else if ((found.missing > 0 || pullTx.expiredSeen.exists) && unreadable.withoutKey === 0) {
     await releaseHolds(pullTx, ['rekey']);
@@ -145,12 +149,13 @@ export async function removeGone(
     await noteExpired(pullTx, comparedFields(setup));
     if (unreadable.withoutKey === 0) await forgetGone(pullTx, before);
   }
+  const twins = verdict.all ? undefined : await recogniseTwins(setup, pullTx, true, verdict);
   const unmade = await countUnmappedAbsent(pullTx);
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
     holdReason: reason === undefined ? (rekey ?? waitingHold) : messageOfReason(reason),
-    rekey,
+    rekey: rekey ?? twins,
   };
 }
 

@@ -6,8 +6,9 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { readFeedState, refuseOvertaken, stopFeed } from '../store/feed/feed-state.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
+import { concludeFormerPulls } from '../store/pull/abandoned-pulls.ts';
 import { commitPull } from '../store/pull/pull-commit.ts';
-import { closeAbandonedPulls, failPull, findPull, type PullRow, startPull } from '../store/pull/pull-row.ts';
+import { failPull, findPull, type PullRow, startPull } from '../store/pull/pull-row.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { crossStep } from '../telemetry/steps.ts';
@@ -83,7 +84,7 @@ export async function undoPull(
     context.onPull?.(pull);
     crossStep('undo-started');
     try {
-      await closeAbandonedPulls(db, setup.feed, pull);
+      await concludeFormerPulls(db, setup.feed, pull);
       const { feed, site, policy } = setup;
       const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy };
       const findings = await inPullTransaction(db, subject, (pullTx) => mergeAndCommit(setup, pullTx, options));

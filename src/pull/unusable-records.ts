@@ -84,7 +84,7 @@ export class UnusableRecords {
     }
     const nth = (this.#duplicatesOf.get(key) ?? 0) + 1;
     this.#duplicatesOf.set(key, nth);
-    const message = `the key ${key} appears more than once in the feed with different content; the first one counts`;
+    const message = `the key ${key} appears more than once in the feed with different content; the one that the job has counts, otherwise the first one`;
     const problems = [{ value: key, message }];
     const identity = recordHash(Buffer.from(`duplicate ${nth} of ${key}`));
     this.#duplicates.push({

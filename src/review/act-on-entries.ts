@@ -7,12 +7,14 @@ import {
   type ActedEntry,
   approveChanges,
   type ChosenCount,
+  type ConfiguredFeed,
   countDiscardable,
   countHeld,
   countPassedOver,
   discardEntries,
   type EntryState,
   entriesElsewhere,
+  entriesKept,
   feedsOf,
   feedsToReadAgain,
   findEntries,
@@ -22,11 +24,15 @@ import {
   type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
+import { questionedAmong } from '../store/change/rekey/open-question.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
+import type { EntryKind } from '../store/review/entry-kind.ts';
 import { lockRecord } from '../store/review/review-entry.ts';
+import { answerFirst, decidesDeletes } from './answer-first.ts';
+import { KINDS_OF_ACTION } from './bulk/kinds-of-action.ts';
 import { isStale, STALE } from './entry-version.ts';
-import { whyNot } from './why-not.ts';
+import { keptNow, whyNot } from './why-not.ts';
 
 /** The result for one entry given by its number. */
 export interface EntryReport {
@@ -74,6 +80,8 @@ export interface ActionOptions {
   readonly expectDeletes?: readonly HeldCount[];
   /** The site of each feed, as this process is configured: nothing is sent for entries of another one. */
   readonly sites?: ReadonlyMap<FeedName, SiteName>;
+  /** What decides about deletes, as this process is configured: those that it keeps are not sent. */
+  readonly configured?: readonly ConfiguredFeed[];
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
   /** Act only on this version of the only entry, or on these of each: the ones that the person saw. */
@@ -135,8 +143,14 @@ async function actWithin(
   if (options.version !== undefined && (await isOtherVersion(tx, selection, options.version))) {
     return { kind: 'refused', message: STALE, stale: true };
   }
+  // A pull opens the question under this lock: nothing that is decided here is in question before it is committed.
+  if (decidesDeletes(action)) await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  const question = await questionAbout(tx, action, selection);
+  if (question !== undefined) return { kind: 'refused', message: question };
   const elsewhere = await ofOtherSites(tx, action, selection, options);
   if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere };
+  const kept = await keptByConfiguration(tx, action, selection, options);
+  if (kept !== undefined) return { kind: 'refused', message: kept };
   const otherwise = await chosenOtherwise(tx, selection, options);
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
   if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
@@ -196,6 +210,19 @@ function refuseOtherHeld(
 
 const HELD_OTHERWISE = 'the held deletes have changed since they were shown; run it again. Nothing was approved.';
 
+/** What has to be answered before the action may decide about the selection; `undefined`: nothing. */
+export async function questionAbout(
+  db: Queryable,
+  action: BulkAction,
+  selection: Selection,
+): Promise<Message | undefined> {
+  if (!decidesDeletes(action)) return undefined;
+  const questioned = await questionedAmong(db, selection);
+  const concerns = (kind: EntryKind) =>
+    KINDS_OF_ACTION[action].includes(kind) && (selection.kinds?.includes(kind) ?? true);
+  return answerFirst(questioned.filter(({ kind }) => concerns(kind)));
+}
+
 /** Nobody changes the entry between this and the action. */
 async function isOtherVersion(
   tx: Queryable,
@@ -223,6 +250,19 @@ async function ofOtherSites(
   if (first === undefined) return undefined;
   const { feed, site } = first;
   return `feed ${feed} is configured for site ${sites.get(feed)} now, and its entries are of site ${site}, so nothing is sent for them. Nothing was changed`;
+}
+
+/** Explains that the present configuration keeps some of the jobs. */
+async function keptByConfiguration(
+  tx: Queryable,
+  action: BulkAction,
+  selection: Selection,
+  { configured }: ActionOptions,
+): Promise<string | undefined> {
+  if (configured === undefined || !isSent(action)) return undefined;
+  const kept = await entriesKept(tx, selection, configured);
+  const [first] = action === 'approve' ? kept : kept.filter(({ id }) => selection.ids.includes(id));
+  return first === undefined ? undefined : `${keptNow(first)}. Nothing was changed`;
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */

@@ -30,8 +30,10 @@ export interface AlertFacts {
   readonly changes: readonly ChangeGauge[];
   readonly pulls: Gauges['pulls'];
   readonly newGroups: readonly NewGroups[];
-  /** Feeds whose keys seem to have changed. */
+  /** Feeds whose creates and deletes wait, as their keys seem to have changed. */
   readonly rekeyed: readonly FeedName[];
+  /** Feeds with deletes that cannot be decided before that is answered. */
+  readonly inQuestion: ReadonlySet<FeedName>;
 }
 
 /** Which alert each failure is; `null`: none, mostly because it passes or another alert follows. */
@@ -58,7 +60,7 @@ const FEW_REJECTED = 5;
 
 /** All open alerts, at most one of each kind for a subject. */
 export function alertConditions(
-  { failing, changes, pulls, newGroups, rekeyed }: AlertFacts,
+  { failing, changes, pulls, newGroups, rekeyed, inQuestion }: AlertFacts,
   config: Pick<Config, 'sites'>,
   rejectedPercent: number,
 ): AlertCondition[] {
@@ -70,7 +72,7 @@ export function alertConditions(
     // Deletes that are held for it say so themselves.
     ...rekeyed.map(undecided),
     ...changes.flatMap((change) => [
-      ...waiting(change, config),
+      ...waiting(change, config, inQuestion),
       ...rejected(change, sizes.get(change.feed) ?? 0, rejectedPercent),
     ]),
     ...newGroups.map(appeared),
@@ -91,7 +93,11 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
   return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
 }
 
-function waiting({ feed, site, state, n, age, since }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
+function waiting(
+  { feed, site, state, n, age, since }: ChangeGauge,
+  config: Pick<Config, 'sites'>,
+  inQuestion: ReadonlySet<FeedName>,
+): AlertCondition[] {
   if (state !== 'held' && state !== 'in_doubt') return [];
   const subject = `feed ${feed}`;
   const isLong = escalates({ kind: state, site, ageMs: age * 1000 }, config);
@@ -103,13 +109,17 @@ function waiting({ feed, site, state, n, age, since }: ChangeGauge, config: Pick
     return [{ kind: 'in_doubt', subject, message: messageOf(text, [{ words: 'see', action: list }]), count: n }];
   }
   const held = `feed ${feed}: ${plural(n, 'change')} ${n === 1 ? 'is' : 'are'} held`;
-  const see = [{ words: 'to see and approve them', action: list }];
+  const isAsked = inQuestion.has(feed);
+  const see = isAsked
+    ? [{ words: 'to decide, run', action: { kind: 'rekey_feed', feed } as const }]
+    : [{ words: 'to see and approve them', action: list }];
+  const waitsFor = isAsked ? 'an answer, as the keys of the feed seem to have changed' : 'approval';
   const escalated = `${held}, and nobody has decided in time`;
   return [
     {
       kind: 'held',
       subject,
-      message: messageOf(`${held} and wait${n === 1 ? 's' : ''} for approval`, see),
+      message: messageOf(`${held} and wait${n === 1 ? 's' : ''} for ${waitsFor}`, see),
       count: n,
       oldestAt: since,
     },

@@ -1,5 +1,6 @@
 // Lists the actions available for an entry, depending on its state.
 import type { BulkAction, EntryAction } from '../plan/action.ts';
+import type { FeedName } from '../posting/identifiers.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
 import { changeVersion } from './entry-version.ts';
@@ -7,11 +8,14 @@ import { changeVersion } from './entry-version.ts';
 /** The parts of an entry that determine the possible actions. */
 export interface ActionableEntry {
   readonly id: number;
+  readonly feed: FeedName;
   readonly state: EntryState['state'];
   readonly desired: 'present' | 'absent' | undefined;
   readonly invalid: boolean;
   /** Its posting is missing from the feed, so nothing is sent for it. */
   readonly missing?: boolean;
+  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
+  readonly inQuestion?: boolean;
   /** What the person is shown, if they are shown the entry. */
   readonly version?: string | undefined;
 }
@@ -21,12 +25,15 @@ export const actionsOfChange = (change: OpenChangeRow): EntryAction[] =>
 
 export function possibleActions({
   id: entry,
+  feed,
   state,
   desired,
   invalid,
   missing = false,
+  inQuestion = false,
   version,
 }: ActionableEntry): EntryAction[] {
+  if (inQuestion) return [compareKeys(entry, feed)];
   const seen = version === undefined ? {} : { version };
   const action = (kind: BulkAction, effect: string): EntryAction => ({
     kind,
@@ -66,6 +73,14 @@ export function possibleActions({
       return state satisfies never;
   }
 }
+
+const compareKeys = (entry: number, feed: FeedName): EntryAction => ({
+  kind: 'compare_keys',
+  entry,
+  parameters: { feed },
+  effect:
+    'shows which new posting it may be: the keys of the feed seem to have changed, and its job is kept until that is answered',
+});
 
 const edit = (entry: number): EntryAction => ({
   kind: 'edit',

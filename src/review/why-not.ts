@@ -2,7 +2,7 @@
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
-import type { EntryState } from '../store/change/act-in-review.ts';
+import type { EntryState, KeptEntry } from '../store/change/act-in-review.ts';
 import { possibleActions } from './possible-actions.ts';
 
 /** Until the posting is back or its job is deleted, which some feeds never do. */
@@ -12,6 +12,12 @@ export const MISSING = 'the feed no longer has it, so nothing is sent for it';
 export const ofOtherSite = (site: SiteName, configured: SiteName): string =>
   `it is of site ${site}, and the feed is configured for site ${configured} now, so nothing is sent for it`;
 
+/** Deletes are checked against what is configured now, as no pull may have applied it yet. */
+export const keptNow = ({ feed, why }: KeptEntry): string =>
+  why === 'policy'
+    ? `the policy of feed ${feed} is to delete nothing now, so its job stays`
+    : `feed ${feed} is configured otherwise than in its last pull (key, skip, expiry or the way it is read), so its posting may be in the feed: pull it first`;
+
 /** An entry that could be discarded or reopened was skipped for this reason only. */
 const OTHER_KIND = 'its kind is not the one given with --kind';
 
@@ -19,6 +25,10 @@ const OTHER_KIND = 'its kind is not the one given with --kind';
 export function whyNot(action: BulkAction, entry: EntryState | undefined): Message {
   if (entry === undefined) return 'it is already resolved';
   const [first, second] = possibleActions({ ...entry, desired: undefined });
+  if (entry.inQuestion && action !== 'reopen')
+    return messageOf('the keys of its feed seem to have changed, and its job may belong to a new posting', [
+      { words: 'compare them first', action: first },
+    ]);
   if (action === 'reopen' && entry.state !== 'discarded')
     return `it is not discarded, but ${entry.state.replace('_', ' ')}`;
   switch (entry.state) {

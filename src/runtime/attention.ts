@@ -90,13 +90,15 @@ function waitingOf(overview: FeedStatus): Attention[] {
     waiting.push({ ...common, text, detail: textOf(rekey), next: `Decide about the keys of ${feed}`, place });
   }
   if (held > 0) {
+    const decide: Pick<Attention, 'next' | 'place'> = overview.inQuestion
+      ? { next: `Compare the postings of ${feed} first`, place: { kind: 'rekey', feed } }
+      : { next: `Decide about ${plural(held, 'held delete')}`, place: { kind: 'held', feed } };
     waiting.push({
       ...common,
       text: `feed ${feed}: ${plural(held, 'delete')} held`,
       detail: holdReason && textOf(holdReason),
       since: since(heldForMs),
-      next: `Decide about ${plural(held, 'held delete')}`,
-      place: { kind: 'held', feed },
+      ...decide,
     });
   }
   if (inDoubt > 0) {

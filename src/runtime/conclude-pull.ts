@@ -8,7 +8,7 @@ import type { PullReport } from '../review/read-model/pull-report.ts';
 import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull } from '../store/pull/pull-row.ts';
-import { type PullState, type PullSummary, summarisePull } from '../store/pull/pull-summary.ts';
+import { type PullState, type PullSummary, statusOfPull, summarisePull } from '../store/pull/pull-summary.ts';
 import { takeSearchNote } from '../store/site/site-search.ts';
 import { ExitStatus } from './exit-status.ts';
 
@@ -35,7 +35,8 @@ export async function concludePull(
 ): Promise<PullReport> {
   if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
   const progress = await summarisePull(db, end.pull);
-  const status = statusOf(progress, end.kind, blocker);
+  const isLeft = progress.unsent > 0 || blocker?.worth === 'decisive';
+  const status = statusOfPull(progress, end.kind, isLeft);
   const { summary } = progress;
   const searched = await takeSearchNote(db, feed);
   const notes = [
@@ -69,18 +70,6 @@ export const failedReport = (
   duration_ms: Math.round(durationMs),
   notes: [message],
 });
-
-/** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
-function statusOf(
-  { summary, unsent, rekey }: PullState,
-  kind: 'committed' | 'not_modified' | 'undone',
-  blocker: Blocker | undefined,
-): PullReport['status'] {
-  if (!summary.complete && kind !== 'undone') return 'incomplete';
-  if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
-  if (summary.review > 0 || rekey !== undefined) return 'review';
-  return kind === 'not_modified' ? 'not_modified' : 'mirrored';
-}
 
 function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
   if (end.kind !== 'undone') return [];

@@ -12,6 +12,7 @@ import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { countWorkers } from '../store/locks/worker-lease.ts';
+import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
 import { describeReference, referenceState } from '../store/site/kept-reference.ts';
 import { findMove } from '../store/site/known-address.ts';
@@ -38,6 +39,7 @@ export interface Status {
 
 /** @param only reads the status of this feed alone */
 export async function readStatus(app: App, only?: FeedName): Promise<Status> {
+  await concludeAbandonedPulls(app.db, only);
   const workers = await countWorkers(app.db);
   const processes = await liveProcesses(app.db);
   const sites = await readSites(app, processes);
@@ -65,7 +67,7 @@ function assess(
     const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
-    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekey !== undefined });
+    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekeyAll });
   });
   return assessHealth(
     sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),

@@ -32,7 +32,7 @@ it.each(CASES)('of a selection: $name', async ({ before, later }) => {
   const { db } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const query = { text: 'jalisco' };
-  const expected = await askAboutSelected(db, 'discard', query);
+  const expected = await askAboutSelected(db, 'discard', query, write);
   await stage.pull([posting('fine'), ...later]);
   const start = () => startBulk(db, { action: 'discard', ...acting, detail: { query }, expected });
   expect(await start()).toMatchObject({ kind: 'refused', message: expect.stringMatching(/nothing was done\./i) });

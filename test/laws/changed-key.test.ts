@@ -60,7 +60,7 @@ describe('a changed key', { concurrent: true }, () => {
     const ad = (n: number) => `<ad><id>ad-${n}</id><title>Nurse ${n}</title></ad>`;
     const xml = `<source>${[1, 2, 3, 4].map((n) => `<job><id>${n}</id>${ad(n)}</job>`).join('')}</source>`;
     const broken = xml.replace('Nurse 4', 'Nurse & 4');
-    const installation = await open({ feed: { format: before } });
+    const installation = await open({ feed: { ...KEYS_TRUSTED.feed, format: before } });
     expect(await syncFeed(installation, xml)).toMatchObject({ created: 4 });
     await reconfigure(installation, { format: before }, { format: after });
     expect(await syncFeed(installation, broken)).toMatchObject({ created: 3, unreadable: 1, complete: false });

@@ -155,25 +155,30 @@ describe('a key that appears twice', () => {
     expect(ledger).toMatchObject({ seen: 2, openRecords: 0, unchanged: 0, duplicates: 1 });
   });
 
-  it('first changed, then known, before the first was parsed: the changed one counts', () => {
+  it('first changed, then known, before the first was parsed: the known one counts', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     const first = ledger.seeRecord(bytesOf('a2'));
     ledger.seeRecord(bytesOf('a1'));
     if (first === undefined) throw new Error('it must be parsed');
-    expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
-    expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
+    expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
+    expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
     expect([...ledger.missingRecords()]).toEqual([]);
   });
 
-  it('first changed, then known, after the first was parsed: the result is the same', () => {
+  it('first changed, then known, after the first was parsed: the known one counts as well', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     const first = ledger.seeRecord(bytesOf('a2'));
     if (first === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first' });
     const second = ledger.seeRecord(bytesOf('a1'));
     if (second === undefined) throw new Error('it must be parsed');
-    expect(ledger.seePosting(second, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'conflicting' });
+    expect(ledger.seePosting(second, hashOf('a'), hashOf('c1'), MAPPED, true)).toEqual({
+      kind: 'known_of_conflicting',
+    });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
+    const third = ledger.seeRecord(bytesOf('a3'));
+    if (third === undefined) throw new Error('it must be parsed');
+    expect(ledger.seePosting(third, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
   });
 
   it('collapses if the bytes differ but the content is the known one', () => {

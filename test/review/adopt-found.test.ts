@@ -1,6 +1,7 @@
 // Adopting found jobs as an action on many entries: each exactly once, whatever stops it, and none is left alone because of trouble
 // of the site.
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readFoundJobs, startAdoptingFound } from '../../src/review/adopt-found.ts';
 import { continueBulk, stopBulk } from '../../src/review/bulk/stop-bulk.ts';
@@ -34,7 +35,7 @@ const FOUND = { of: OF, actor: 'ann', unattended: true };
 async function start(): Promise<number> {
   const { mark } = await readFoundJobs(app.db, OF);
   const end = await startAdoptingFound(app.db, { ...FOUND, mark });
-  if (end.kind === 'refused') throw new Error(end.message);
+  if (end.kind === 'refused') throw new Error(textOf(end.message));
   return end.bulk.id;
 }
 async function run(id: number, signal = new AbortController().signal, onProgress = () => {}) {

@@ -1,5 +1,6 @@
 // Many creates in doubt at once: sent again only if nothing speaks for a job on the site, and only as they were shown.
 import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, markOf, previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -43,7 +44,7 @@ const start = (action: DoubtAction, more: Partial<BulkRequest> = {}) =>
   startBulk(stage.app.db, { action, actor: 'ann', detail: { query: { kinds: ['in_doubt'] } }, ...more });
 async function started(action: DoubtAction, more: Partial<BulkRequest> = {}): Promise<number> {
   const end = await start(action, more);
-  if (end.kind === 'refused') throw new Error(end.message);
+  if (end.kind === 'refused') throw new Error(textOf(end.message));
   return end.bulk.id;
 }
 const run = (id: number, batch = 2) =>

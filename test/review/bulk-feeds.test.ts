@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';
+import { textOf } from '../../src/plan/message.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type BulkOptions, runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -37,7 +38,7 @@ async function reject(count: number): Promise<void> {
 async function startEdit(feed?: typeof acme): Promise<number> {
   const detail = { query: { feed }, edit: { set: { 'location-state': 'Texas' } } };
   const started = await startBulk(stage.app.db, { action: 'edit', actor: 'ann', detail });
-  if (started.kind === 'refused') throw new Error(started.message);
+  if (started.kind === 'refused') throw new Error(textOf(started.message));
   return started.bulk.id;
 }
 const run = (id: number, options: Partial<BulkOptions> = {}) =>

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';
+import { textOf } from '../../src/plan/message.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -35,7 +36,7 @@ it('is done for those, and says why the others wait', async () => {
   const { db, config } = stage.app;
   const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } }, unattended: true };
   const start = await startBulk(db, { action: 'edit', actor: 'ann', detail });
-  if (start.kind === 'refused') throw new Error(start.message);
+  if (start.kind === 'refused') throw new Error(textOf(start.message));
   const { id } = start.bulk;
   // Its process ends after the first entry.
   const stopping = new AbortController();
@@ -64,7 +65,7 @@ it('leaves the entries of feeds of another running process to that process', asy
   const lease = await enterAsWorker(db, about, () => undefined);
   const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } }, unattended: true };
   const start = await startBulk(db, { action: 'edit', actor: 'ann', detail });
-  if (start.kind === 'refused') throw new Error(start.message);
+  if (start.kind === 'refused') throw new Error(textOf(start.message));
   const { id } = start.bulk;
   const runner = runnerOf(config);
   runner.begin(id);

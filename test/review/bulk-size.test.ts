@@ -1,6 +1,7 @@
 // An edit of a large group, stopped in between. To measure how long it takes, with the number of entries:
 // `BULK_ENTRIES=100000 npx vitest run test/review/bulk-size.test.ts`
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
@@ -28,7 +29,7 @@ it('edits each entry of a group once, with a stop in between', { timeout: MEASUR
   const detail = { query: { groups: [group?.id ?? ''] }, edit: { set: { 'location-state': 'Texas' } } };
   const from = performance.now();
   const started = await startBulk(db, { action: 'edit', actor: 'ann', detail, expected: ENTRIES });
-  if (started.kind === 'refused') throw new Error(started.message);
+  if (started.kind === 'refused') throw new Error(textOf(started.message));
   const { id } = started.bulk;
   const stopping = new AbortController();
   const stopped = await runBulk(db, config, id, { signal: stopping.signal, onProgress: () => stopping.abort() });

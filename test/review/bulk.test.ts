@@ -1,5 +1,6 @@
 // Actions on many entries in batches: each entry once, stoppable and resumable, and only what was selected and is unaltered.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -28,7 +29,7 @@ const TEXAS = { set: { 'location-state': 'Texas' } };
 async function start(action: BulkKind, more: Partial<BulkRequest['detail']> = {}, expected?: number): Promise<number> {
   const detail = { query: {}, ...more };
   const started = await startBulk(stage.app.db, { action, actor: 'ann', detail, expected });
-  if (started.kind === 'refused') throw new Error(started.message);
+  if (started.kind === 'refused') throw new Error(textOf(started.message));
   return started.bulk.id;
 }
 const run = (id: number, batch = 2, signal = goOn) => runBulk(stage.app.db, stage.app.config, id, { signal, batch });

@@ -1,5 +1,6 @@
 // Entries of postings that have left their feed: nothing is sent for them until they are back.
 import { afterEach, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
@@ -80,7 +81,7 @@ it('an action on many entries leaves them alone, with the reason', async () => {
   const edit = { set: { title: 'Cook' } };
   for (const detail of [{ query: { feed: acme } }, { query: { feed: acme }, edit }]) {
     const start = await startBulk(db, { action: 'edit' in detail ? 'edit' : 'retry', ...acting, detail });
-    if (start.kind === 'refused') throw new Error(start.message);
+    if (start.kind === 'refused') throw new Error(textOf(start.message));
     const end = await runBulk(db, config, start.bulk.id, { signal: goOn });
     expect(end?.bulk).toMatchObject({ state: 'done', done: 0, skipped: 1 });
     expect(await skippedOfBulk(db, start.bulk.id)).toEqual([{ message: MISSING, count: 1 }]);

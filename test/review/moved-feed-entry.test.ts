@@ -1,6 +1,7 @@
 // A feed that is configured for another site than the one that its entries are about: it is not pulled, and nothing is sent for them.
 import { afterEach, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
+import { textOf } from '../../src/plan/message.ts';
 import { postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
@@ -36,7 +37,7 @@ it('its entries are not edited', async () => {
   const byKey = await editPosting(db, config, { feed: acme, key: postingKey('p2') }, edits, acting);
   expect(byKey.kind === 'refused' && said(byKey.message)).toBe(MOVED);
   const start = await startBulk(db, { action: 'edit', ...acting, detail: { query: {}, edit: { set: edits } } });
-  if (start.kind === 'refused') throw new Error(start.message);
+  if (start.kind === 'refused') throw new Error(textOf(start.message));
   await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
   expect(await skippedOfBulk(db, start.bulk.id)).toEqual([{ message: MOVED, count: 1 }]);
   expect(await stage.change('p1')).toMatchObject({ state: 'rejected' });
@@ -63,7 +64,7 @@ it('its entries are not said to be sent again, nor its held deletes to be sent',
     ])
       expect(await actOnEntries(db, action, selection, options)).toEqual({ kind: 'refused', message });
     const start = await startBulk(db, { action, ...acting, detail: { query: {} } });
-    if (start.kind === 'refused') throw new Error(start.message);
+    if (start.kind === 'refused') throw new Error(textOf(start.message));
     await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
     expect((await skippedOfBulk(db, start.bulk.id)).map((each) => each.message)).toEqual([MOVED]);
   }

@@ -1,5 +1,6 @@
 // A decision about held deletes is about these deletes: later ones, and postings that came back, are left alone.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
@@ -32,7 +33,7 @@ async function approve(batch = 2, stopAfter = 1): Promise<number> {
     detail: { query: HELD },
     expected: 7,
   });
-  if (started.kind === 'refused') throw new Error(started.message);
+  if (started.kind === 'refused') throw new Error(textOf(started.message));
   let batches = 0;
   const stopping = new AbortController();
   if (stopAfter > 0)
@@ -94,7 +95,7 @@ describe('a discard of records that continues after its process ended', () => {
   async function startDiscard(): Promise<number> {
     const detail = { query: { kinds: ['unreadable'] } } as const;
     const started = await startBulk(stage.app.db, { action: 'discard', actor: 'ann', detail, expected: 1 });
-    if (started.kind === 'refused') throw new Error(started.message);
+    if (started.kind === 'refused') throw new Error(textOf(started.message));
     return started.bulk.id;
   }
   const act = async (action: 'discard' | 'reopen') =>

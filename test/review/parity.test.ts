@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { reviewCommand } from '../../src/cli/commands/review.ts';
+import { textOf } from '../../src/plan/message.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
@@ -253,7 +254,7 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
       actor: 'ann',
       detail: { query: { groups: [titles] } },
     });
-    if (begun.kind === 'refused') throw new Error(begun.message);
+    if (begun.kind === 'refused') throw new Error(textOf(begun.message));
     await medium.stop(begun.bulk.id);
     steps.push({ after: 'a stop', state: await stateOf(stage) });
     await medium.resume(begun.bulk.id);

@@ -1,5 +1,6 @@
 // A search of the site, for another feed, has found the job that a create in doubt has made. Nobody has seen that job yet.
 import { afterEach, expect, it } from 'vitest';
+import { textOf } from '../../src/plan/message.ts';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -39,7 +40,7 @@ it('is not refuted by a decision about many creates', async () => {
   const entry = await doubt();
   const { db, config } = stage.app;
   const start = await startBulk(db, { action: 'missing', ...acting, detail: { query: { kinds: ['in_doubt'] } } });
-  if (start.kind === 'refused') throw new Error(start.message);
+  if (start.kind === 'refused') throw new Error(textOf(start.message));
   const end = await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
   expect(end?.bulk).toMatchObject({ state: 'done', done: 1 });
   await isAskedAbout(entry);

@@ -66,6 +66,8 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
   'src/store/migrations/0076_found_features.sql': 'f2ff448505f5b4b0aa97d77c6e9d5fa4113be2ef12ef732a8bbf587affd2611a',
   'src/store/migrations/0077_reference_kept.sql': 'e8aee90a2c6304161d767d5fc701f72feae0e17f8535587ee2d5bc2276c5e044',
+  'src/store/migrations/0094_rekey_question.sql': '190e42edabdb97b582dd6702f68aeb34e70e2641684892dfb207eb60c042150e',
+  'src/store/migrations/0095_membership_rule.sql': 'fdec990b35080db817275e6f9f3fecc4756743128a68593c90c48ffef594a607',
 };
 
 const INSTEAD =

@@ -160,3 +160,58 @@ itInAll('refuses malformed requests, and changes nothing', async () => {
   expect(asReader.status).toBe(403);
   expect(await keys()).toEqual(before);
 });
+
+it('protects the jobs: API and pages offer the comparison, and refuse what would end or keep them', async () => {
+  await stage.pull(wards('b'));
+  const held = (await served.api('GET', 'review?kind=held')).body.items;
+  expect(held).toHaveLength(12);
+  const [{ id }] = held;
+  const entry = (await served.api('GET', `review/${id}`)).body;
+  expect(entry.actions).toEqual([
+    { kind: 'compare_keys', entry: id, parameters: { feed: 'acme' }, effect: expect.any(String) },
+  ]);
+  for (const [action, body] of [
+    ['approve', { version: entry.version }],
+    ['discard', { version: entry.version }],
+    ['retry', {}],
+  ] as const) {
+    const { status, body: problem } = await served.api('POST', `review/${id}/${action}`, body);
+    expect([action, status]).toEqual([action, 409]);
+    expect(problem.detail).toContain('feeds rekey acme');
+  }
+  const chosen = await served.api('GET', 'review/selection?action=approve&feed=acme');
+  expect(chosen.body).toMatchObject({ count: 0, answer_first: expect.stringContaining('feeds rekey acme') });
+  for (const action of ['approve', 'discard']) {
+    for (const filter of [{ feed: 'acme' }, { ids: [id] }, { groups: [entry.group ?? ''] }].slice(0, 2)) {
+      const body = { action, filter, expected: 'ids' in filter ? 1 : 12, mark: chosen.body.mark };
+      const { status, body: problem } = await served.api('POST', 'review/actions', body);
+      expect([status, problem.detail]).toEqual([409, expect.stringContaining('feeds rekey acme')]);
+    }
+  }
+  const feed = (await served.api('GET', 'feeds/acme')).body;
+  expect(JSON.stringify(feed.actions)).not.toContain('approve');
+  for (const page of [
+    '/held?feed=acme',
+    '/review/entries?feed=acme',
+    '/posting?feed=acme&key=a0',
+    '/review/confirm?action=approve&feed=acme',
+    '/review/confirm?action=discard&feed=acme',
+  ]) {
+    const { status, text } = await anna.get(page);
+    expect([page, status]).toEqual([page, 200]);
+    expect(text, page).not.toMatch(/value="(approve|approve-all|keep|discard)"|<button[^>]*>(Delete|Discard|Keep)/);
+    expect(text, page).toContain('keys');
+  }
+  const refused = await anna.post('/held', {
+    feed: 'acme',
+    decision: 'approve-all',
+    confirmed: 'true',
+    expected: '12',
+    mark: 'x',
+  });
+  expect(refused.status).toBe(409);
+  expect(refused.text).toContain('seem to have changed');
+  expect((await anna.post(`/entries/${id}`, { action: 'approve', version: entry.version })).status).not.toBe(200);
+  expect(await keys()).toHaveLength(12);
+  expect(await stage.app.db.query(`select from change where state <> 'held' and desired = 'absent'`)).toEqual([]);
+});

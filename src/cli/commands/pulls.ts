@@ -1,6 +1,7 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
 import { countedPullJson } from '../../review/read-model/pull.ts';
+import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
 import { type CountedPull, countedPulls } from '../../store/pull/counted-pulls.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
@@ -24,6 +25,7 @@ export function pullsCommand(): Command {
     .action((name: string | undefined, options: { config?: string; json?: boolean; limit: number }) =>
       withApp(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        await concludeAbandonedPulls(db, feed);
         const pulls = await countedPulls(db, feed, options.limit);
         const write = commandWriter(options.config);
         if (options.json === true) {

@@ -1,7 +1,8 @@
 // `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision for many entries, or for all of a feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BulkAction } from '../../plan/action.ts';
-import { actOnEntries } from '../../review/act-on-entries.ts';
+import { actOnEntries, questionAbout } from '../../review/act-on-entries.ts';
+import { configuredFeeds } from '../../review/configured-policy.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import type { App } from '../../runtime/app.ts';
@@ -123,6 +124,8 @@ async function actOnNamed(
   if (selected.kind === 'unknown') throw new UserError(selected.message);
   const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
   const write = commandWriter(options.config);
+  const question = await questionAbout(app.db, action, selection);
+  if (question !== undefined) throw new UserError(say(question, write));
   const only = selection.ids.length === 1 && selection.feeds.length === 0;
   if (options.ifVersion !== undefined && !only) throw new UserError(NOT_ONE);
   // A number binds the deletes of feeds, a version that of an entry.
@@ -136,7 +139,13 @@ async function actOnNamed(
   };
   const actor = actorName(options.as);
   const { reason, ifVersion: version } = options;
-  const bound = { expectHeld: options.count, version, sites: sitesOfFeeds(app.config), ...asked };
+  const bound = {
+    expectHeld: options.count,
+    version,
+    sites: sitesOfFeeds(app.config),
+    configured: configuredFeeds(app.config),
+    ...asked,
+  };
   const report = await actOnEntries(app.db, action, selection, { actor, reason, ...bound });
   if (report.kind === 'refused') throw new UserError(say(report.message, write));
   const send = options.send === true;
@@ -168,8 +177,9 @@ async function agreedTo(
   { db }: App,
   action: BulkAction,
   query: EntryQuery,
-  { yes }: BulkOptions,
+  { yes, config }: BulkOptions,
 ): Promise<readonly SelectedCount[] | undefined> {
-  if (action === 'approve') return askAboutSelected(db, action, query);
-  return action === 'discard' && yes !== true ? askAboutSelected(db, action, query) : undefined;
+  const write = commandWriter(config);
+  if (action === 'approve') return askAboutSelected(db, action, query, write);
+  return action === 'discard' && yes !== true ? askAboutSelected(db, action, query, write) : undefined;
 }

@@ -5,6 +5,7 @@ import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
+import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {
@@ -122,9 +123,10 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
         write(['review', 'settle', feed, '--found']),
     );
   }
+  const questioned = new Set((await questionedDeletes(db, filter.feed)).map(({ feed }) => feed));
   for (const group of groups) {
     const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
-    await printLines(['', ...describeGroup(group, mark, write)]);
+    await printLines(['', ...describeGroup(group, { mark, inQuestion: questioned.has(group.feed) }, write)]);
   }
 }
 
@@ -158,13 +160,21 @@ const rowOf = (entry: ReviewEntry, escalated: boolean, write: WriteCommand): str
 ];
 
 /** The held deletes of a feed, the reason, and the commands that decide them. */
-function describeGroup(group: HeldGroup, mark: string, write: WriteCommand): string[] {
+function describeGroup(
+  group: HeldGroup,
+  { mark, inQuestion }: { readonly mark: string; readonly inQuestion: boolean },
+  write: WriteCommand,
+): string[] {
   const { feed, count, since, ageMs, reason } = group;
   const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
   return [
     `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
     `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
-    `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
-    `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,
+    ...(inQuestion
+      ? [`  answer first whether the keys have changed:  ${write(['feeds', 'rekey', feed])}`]
+      : [
+          `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
+          `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,
+        ]),
   ];
 }

@@ -6,6 +6,7 @@ import { listGroups } from '../../review/list-groups.ts';
 import { actionsOfEntry, entryJson } from '../../review/read-model/entry.ts';
 import { groupJson } from '../../review/read-model/group.ts';
 import { UserError } from '../../runtime/exit-status.ts';
+import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
@@ -79,11 +80,18 @@ async function showGroup(db: Database, id: string, options: { config?: string; j
   if (group === undefined) throw new UserError(`there is no entry in group ${id}; see: review groups`);
   const write = commandWriter(options.config);
   const binding = waiting?.kind === 'held' ? 'approve' : waiting?.kind === 'in_doubt' ? 'missing' : undefined;
-  const mark = binding && markOf(await previewBulk(db, binding, { groups: [id] }));
-  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, mark };
+  const feeds = new Set(waiting?.feeds.map(({ of }) => of));
+  const questioned = (await questionedDeletes(db)).filter(
+    ({ feed, kind }) => kind === waiting?.kind && feeds.has(feed),
+  );
+  const inQuestion = questioned.map(({ feed }) => feed);
+  const mark = inQuestion.length > 0 ? undefined : binding && markOf(await previewBulk(db, binding, { groups: [id] }));
+  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, mark, inQuestion };
   if (options.json === true) {
     const marked = mark === undefined ? {} : { mark };
-    return printJson({ ...groupJson(group, actionWriter(write)), discarded: place.discarded, ...marked });
+    const first =
+      inQuestion.length === 0 ? {} : { answer_first: inQuestion.map((feed) => write(['feeds', 'rekey', feed])) };
+    return printJson({ ...groupJson(group, actionWriter(write)), discarded: place.discarded, ...marked, ...first });
   }
   return printLines(describeGroup(group, place, write));
 }

@@ -1,4 +1,5 @@
 // Formats one review group for people: its values, feeds, an example, and the commands that decide all of its entries.
+import type { FeedName } from '../../posting/identifiers.ts';
 import type { ListedGroup } from '../../review/list-groups.ts';
 import { describeDecision } from '../../review/read-model/rule.ts';
 import { oneLine } from '../../telemetry/print.ts';
@@ -13,11 +14,13 @@ export interface GroupContext {
   readonly discarded: number;
   /** Of held deletes and creates in doubt: it binds what can't be undone to exactly these. */
   readonly mark: string | undefined;
+  /** Feeds with deletes among them that wait until somebody has answered whether the keys have changed. */
+  readonly inQuestion: readonly FeedName[];
 }
 
 export function describeGroup(
   group: ListedGroup,
-  { isDiscarded, discarded, mark }: GroupContext,
+  { isDiscarded, discarded, mark, inQuestion }: GroupContext,
   write: WriteCommand,
 ): string[] {
   const {
@@ -55,7 +58,11 @@ export function describeGroup(
     ...notes.map((note) => `Note ${note.id} of ${note.actor}, ${formatTime(note.at)}: ${oneLine(note.text, 2_000)}`),
     '',
     'Possible:',
-    ...commandsFor(group, isDiscarded).map(
+    ...inQuestion.map(
+      (feed) =>
+        `  ${write(['feeds', 'rekey', feed])}   (answers whether the keys of the feed have changed, before anything is decided)`,
+    ),
+    ...commandsFor(group, { isDiscarded, isAsked: inQuestion.length > 0 }).map(
       ([words, effect]) => `  ${write(['review', ...wordsWithin(group, words, mark)])}   (${effect})`,
     ),
   ];
@@ -75,9 +82,13 @@ function wordsWithin(
 }
 
 /** The words of each command without group, feed and count, and its effect. */
-function commandsFor({ kind, field }: ListedGroup, isDiscarded: boolean): (readonly [readonly string[], string])[] {
+function commandsFor(
+  { kind, field }: ListedGroup,
+  { isDiscarded, isAsked }: { readonly isDiscarded: boolean; readonly isAsked: boolean },
+): (readonly [readonly string[], string])[] {
   if (isDiscarded) return [[['reopen'], 'returns them to review']];
   const list = [['list'], 'lists the entries'] as const;
+  if (isAsked) return [list];
   const discard = (effect: string) => [['discard'], effect] as const;
   switch (kind) {
     case 'rejected':

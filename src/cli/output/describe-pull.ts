@@ -1,4 +1,5 @@
 // Formats the result of a pull for people, with the commands to go on with.
+import { actionsOf } from '../../plan/message.ts';
 import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { PullReport } from '../../review/read-model/pull-report.ts';
@@ -35,7 +36,12 @@ export function describePull(report: PullReport, write: WriteCommand): string {
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
     const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;
-    lines.push(`  ${wait} for approval: ${write(['review', 'approve', report.feed])}`);
+    const isAsked = report.notes.flatMap(actionsOf).some(({ kind }) => kind === 'rekey_feed');
+    lines.push(
+      isAsked
+        ? `  ${wait} until somebody answers whether the keys have changed: ${write(['feeds', 'rekey', report.feed])}`
+        : `  ${wait} for approval: ${write(['review', 'approve', report.feed])}`,
+    );
   }
   if (report.review > 0) {
     const wait = report.review === 1 ? '1 entry waits' : `${report.review} entries wait`;

@@ -113,11 +113,12 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, reported: readon
   if (feed.rekey !== undefined && !isTold) lines.push(say(feed.rekey, write));
   if (feed.held > 0) {
     const reason = feed.holdReason === undefined ? '' : `: ${say(feed.holdReason, write)}`;
-    const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
+    const approve = `  delete them:  ${write(['review', 'approve', feed.feed, '--count', String(feed.held)])}`;
+    const first = `  answer first whether the keys have changed:  ${write(['feeds', 'rekey', feed.feed])}`;
     lines.push(
       `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
       `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'held'])}`,
-      `  delete them:  ${approve}`,
+      feed.inQuestion ? first : approve,
     );
   }
   if (feed.in_doubt > 0) {

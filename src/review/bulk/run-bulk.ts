@@ -4,7 +4,14 @@ import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { type ActedEntry, entriesElsewhere, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import {
+  type ActedEntry,
+  type ConfiguredFeed,
+  entriesElsewhere,
+  entriesKept,
+  feedsToReadAgain,
+  findEntries,
+} from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -20,8 +27,9 @@ import {
 } from '../../store/review/bulk-actions.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
 import { ACTIONS, isSent } from '../act-on-entries.ts';
+import { configuredFeeds } from '../configured-policy.ts';
 import { sitesOfFeeds } from '../sites-of-feeds.ts';
-import { ofOtherSite, whyNot } from '../why-not.ts';
+import { keptNow, ofOtherSite, whyNot } from '../why-not.ts';
 import { type BatchActed, batchEditor } from './edit-batch.ts';
 import { doubtResolver } from './resolve-batch.ts';
 import { ALTERED } from './words.ts';
@@ -64,7 +72,12 @@ export async function runBulk(
   id: number,
   { signal, onProgress, batch, among }: BulkOptions,
 ): Promise<BulkRun | undefined> {
-  const acting: Acting = { edit: batchEditor(config), resolve: doubtResolver(config), sites: sitesOfFeeds(config) };
+  const acting: Acting = {
+    edit: batchEditor(config),
+    resolve: doubtResolver(config),
+    sites: sitesOfFeeds(config),
+    configured: configuredFeeds(config),
+  };
   const acted: ActedEntry[] = [];
   // The feeds that were found being pulled since the last batch.
   const pulled = new Set<FeedName>();
@@ -95,6 +108,7 @@ interface Acting {
   readonly resolve: ReturnType<typeof doubtResolver>;
   /** The site of each feed. */
   readonly sites: ReadonlyMap<FeedName, SiteName>;
+  readonly configured: readonly ConfiguredFeed[];
 }
 
 /** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
@@ -136,7 +150,7 @@ function actAs(
   tx: Queryable,
   bulk: BulkRow,
   ids: readonly number[],
-  { edit, resolve, sites }: Acting,
+  { edit, resolve, ...here }: Acting,
 ): Promise<BatchActed> {
   switch (bulk.action) {
     case 'edit':
@@ -147,7 +161,7 @@ function actAs(
     case 'adopt':
       throw new Error('adopting asks the site about each job: see adopt-found.ts');
     default:
-      return act(tx, bulk, bulk.action, ids, sites);
+      return act(tx, bulk, bulk.action, ids, here);
   }
 }
 
@@ -156,13 +170,14 @@ async function act(
   bulk: BulkRow,
   action: keyof typeof ACTIONS,
   ids: readonly number[],
-  sites: Acting['sites'],
+  { sites, configured }: Pick<Acting, 'sites' | 'configured'>,
 ): Promise<BatchActed> {
   const { reason } = bulk.detail;
   const rule = bulk.rule === null ? {} : { rule: bulk.rule };
   const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
   const elsewhere = isSent(action) ? await entriesElsewhere(tx, { ids, feeds: [] }, sites) : [];
-  const others = new Set(elsewhere.map((entry) => entry.id));
+  const kept = isSent(action) ? await entriesKept(tx, { ids, feeds: [] }, configured) : [];
+  const others = new Set([...elsewhere, ...kept].map((entry) => entry.id));
   const here = ids.filter((entry) => !others.has(entry));
   const acted = await ACTIONS[action](tx, { ids: here, feeds: [] }, bulk.actor, note);
   const done = new Set(acted.map((entry) => entry.id));
@@ -172,7 +187,10 @@ async function act(
   );
   const skipped = [
     ...left.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry)) })),
-    ...elsewhere.map(({ id, feed, site }) => ({ entry: id, why: ofOtherSite(site, sites.get(feed) ?? site) })),
+    ...kept.map((entry) => ({ entry: entry.id, why: keptNow(entry) })),
+    ...elsewhere
+      .filter(({ id }) => !kept.some((entry) => entry.id === id))
+      .map(({ id, feed, site }) => ({ entry: id, why: ofOtherSite(site, sites.get(feed) ?? site) })),
   ];
   return { acted, remaining: 0, skipped };
 }

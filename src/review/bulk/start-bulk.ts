@@ -1,6 +1,8 @@
 // Starts an action on many review entries: what was shown is what it acts on.
 import { hash } from 'node:crypto';
+import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
+import { questionedOfBulk } from '../../store/change/rekey/open-question.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import {
   type BulkDetail,
@@ -11,6 +13,7 @@ import {
 } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
 import { countSelected, type SeenEntry, type SelectedCount } from '../../store/review/selected-counts.ts';
+import { answerFirst, decidesDeletes } from '../answer-first.ts';
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
 import { describeSelected } from './describe-selected.ts';
@@ -39,9 +42,16 @@ export type BulkStart =
       readonly rule?: number;
     }
   /** Nothing was stored or changed. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: Message };
 
-class RefusedError extends Error {}
+/** Rolls the transaction back. */
+class RefusedError extends Error {
+  readonly refusal: Message;
+  constructor(refusal: Message) {
+    super('refused');
+    this.refusal = refusal;
+  }
+}
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
 export async function startBulk(db: Database, request: BulkRequest): Promise<BulkStart> {
@@ -52,6 +62,7 @@ export async function startBulk(db: Database, request: BulkRequest): Promise<Bul
       const made = await createBulk(tx, { ...asked, detail: forAction(request) });
       const others = await countOthers(tx, request);
       const refusal =
+        (decidesDeletes(asked.action) ? answerFirst(await questionedOfBulk(tx, made.bulk.id)) : undefined) ??
         (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
         whyTooMany(asked.detail.query, made.selected) ??
         whyNone(made.selected, others) ??
@@ -61,7 +72,7 @@ export async function startBulk(db: Database, request: BulkRequest): Promise<Bul
       return { kind: 'started', bulk: made.bulk, others, ...rule };
     });
   } catch (error) {
-    if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
+    if (error instanceof RefusedError) return { kind: 'refused', message: error.refusal };
     throw error;
   }
 }

@@ -32,8 +32,8 @@ export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: En
 /** What can be done about an entry. */
 export function actionsOfEntry(entry: EntryDetails): EntryAction[] {
   if (entry.kind === 'change') return actionsOfChange(entry.change);
-  const { id, kind, discarded } = entry.record;
-  return possibleActions({ id, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false });
+  const { id, feed, kind, discarded } = entry.record;
+  return possibleActions({ id, feed, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false });
 }
 
 export function entryJson(entry: EntryDetails, escalated: boolean, write: WriteAction) {

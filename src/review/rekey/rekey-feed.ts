@@ -31,6 +31,8 @@ export interface RekeyCounts {
   readonly bound: number;
   /** New keys of postings whose job has ended. */
   readonly ended: number;
+  /** Second jobs of new postings that are deleted: of the bound pairs, or of those that are certain. */
+  readonly second: number;
   readonly sure: number;
   readonly unsure: number;
   /** Postings without a pair. */
@@ -47,12 +49,13 @@ export async function rekeyFeed(
   bind: boolean,
   take: (lines: readonly RekeyedLine[]) => Promise<void>,
 ): Promise<RekeyCounts> {
-  const counts = { bound: 0, ended: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
+  const counts = { bound: 0, ended: 0, second: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
   await withRekey(subject.db, subject.feed, async (snapshot) => {
     for await (const lines of streamLines(snapshot, subject.feed)) {
       subject.signal.throwIfAborted();
       const told = bind ? await bindSure(subject, lines) : lines.map(unbound);
       for (const line of told) {
+        if (line.secondJobId !== undefined && (line.bound || (!bind && line.verdict === 'sure'))) counts.second++;
         if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
         else if (line.verdict !== 'unmatched') counts[line.verdict]++;
         else if (line.key === undefined) counts.missing++;

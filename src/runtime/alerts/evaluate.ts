@@ -17,6 +17,7 @@ import {
   type OpenAlert,
   type SeenAlert,
 } from '../../store/alert/open-alerts.ts';
+import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { rekeyedFeeds } from '../../store/change/rekey/rekey-sides.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
@@ -32,12 +33,13 @@ const LONGEST_DETAIL = 500;
 
 /** What is open now. @param runningSince `undefined`: feeds get no time to catch up after a start. */
 async function readAlertFacts(app: App, runningSince: Date | undefined): Promise<AlertFacts> {
-  const [schedules, workers, { changes, pulls }, newGroups, rekeyed] = await Promise.all([
+  const [schedules, workers, { changes, pulls }, newGroups, rekeyed, questioned] = await Promise.all([
     readSchedules(app.db),
     countWorkers(app.db),
     readGauges(app.db.prepared),
     readNewGroups(app.db.prepared, NEW_GROUP_HOURS),
     rekeyedFeeds(app.db.prepared),
+    questionedDeletes(app.db.prepared),
   ]);
   const { failing } = await assessRunning(app, schedules, workers, runningSince);
   return {
@@ -45,7 +47,8 @@ async function readAlertFacts(app: App, runningSince: Date | undefined): Promise
     changes,
     pulls,
     newGroups,
-    rekeyed: rekeyed.flatMap(({ feed, isRetired }) => (isRetired ? [] : [feed])),
+    rekeyed: rekeyed.flatMap(({ feed, isRetired, isAll }) => (isRetired || !isAll ? [] : [feed])),
+    inQuestion: new Set(questioned.map(({ feed }) => feed)),
   };
 }
 

@@ -1,5 +1,6 @@
 // Reads the backlog in sending order, chunk by chunk, for the bounded window of the queue.
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { mayBeNew } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 
@@ -20,7 +21,8 @@ export async function readReady(
   const rows = await db.query<{ key: string; rank: number; id: number }>(
     `select key, ${rank} as rank, id from change
      where feed = $1 and state = 'ready' and not gone and not_before <= now() and ((${rank}), id) > ($2::int, $3::bigint)
-       and (operation <> 'create' or not exists (select from feed_state where feed = $1 and (site_checked_at is null or rekey_since is not null))
+       and (operation <> 'create' or not exists (select from feed_state f where f.feed = $1
+         and (f.site_checked_at is null or not ${mayBeNew('change', 'f')}))
          and ${noSearchIsDue('change.site')})
      order by (${rank}), id limit $4`,
     [feed, after?.rank ?? -1, after?.id ?? 0, limit],

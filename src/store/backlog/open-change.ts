@@ -3,6 +3,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
+import { inQuestion } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A change as stored. */
@@ -24,6 +25,8 @@ export interface OpenChangeRow {
   readonly invalid: boolean;
   /** The posting is missing from the feed, within its grace. */
   readonly missing: boolean;
+  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
+  readonly inQuestion: boolean;
   readonly approved: boolean;
   readonly attempts: number;
   readonly pull: number | undefined;
@@ -44,7 +47,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, approved, attempts, pull, revision, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${inQuestion('change')} as in_question, approved, attempts, pull, revision, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -92,6 +95,7 @@ const tidy = (row: any): OpenChangeRow => ({
   recordHash: row.record_hash ?? undefined,
   invalid: row.invalid,
   missing: row.gone,
+  inQuestion: row.in_question,
   approved: row.approved,
   attempts: row.attempts,
   pull: row.pull ?? undefined,

@@ -1,5 +1,6 @@
 // Reads how far some feeds are from idle, without counting what may be a million rows.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { mayBeNew } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export interface Progress {
@@ -24,9 +25,9 @@ const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
  */
 const OWN_ATTEMPT = `attempt_worker = $2 and reason->>'kind' = 'orphaned'`;
 
-/** Feeds whose creates wait for a person, because their keys seem to have changed. */
-const WAITING = `waiting as materialized (
-  select feed from feed_state where feed = any($1::text[]) and rekey_since is not null)`;
+/** The state of feeds whose keys seem to have changed: their creates wait for a person, or some of them. */
+const REKEYED = `rekeyed as materialized (
+  select feed, rekey_since, rekey_all from feed_state where feed = any($1::text[]) and rekey_since is not null)`;
 
 /** As in the index of the backlog. */
 const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
@@ -37,19 +38,19 @@ const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 e
  */
 export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
   const [row] = await db.query(
-    `with ${WAITING} select
+    `with ${REKEYED} select
        exists(select from change where feed = any($1::text[]) and ${RANK} in (0, 2) and state = 'ready' and not gone
            and not_before <= now())
          or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${RANK} = 1 and c.state = 'ready'
-             and not c.gone and c.not_before <= now()
-           where f.feed not in (select feed from waiting)) as due,
+             and not c.gone and c.not_before <= now() left join rekeyed r on r.feed = f.feed
+           where ${mayBeNew('c', 'r')}) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending')
          or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
-       (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
+       (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change c
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
            and not_before < 'infinity'
-           and (operation <> 'create' or feed not in (select feed from waiting))) as next,
+           and (operation <> 'create' or not exists (select from rekeyed r where r.feed = c.feed and not ${mayBeNew('c', 'r')}))) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,
     [feeds, worker],

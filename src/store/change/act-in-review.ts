@@ -6,6 +6,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
+import { inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
@@ -41,13 +42,13 @@ const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), atte
 
 const RETRY = onChanges(
   'retry',
-  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone`,
+  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone and not ${inQuestion('c')}`,
   `${SEND_AGAIN}, reason = null`,
 );
 
 const APPROVE = onChanges(
   'approve',
-  `c.state = 'held' and c.desired = 'absent'`,
+  `c.state = 'held' and c.desired = 'absent' and not ${inQuestion('c')}`,
   `${SEND_AGAIN}, reason = null, approved = true`,
 );
 
@@ -56,7 +57,7 @@ const DISCARDABLE = `c.state in ('rejected', 'failed', 'held')`;
 
 const DISCARD = onChanges(
   'discard',
-  `${DISCARDABLE} and c.state = any($5::text[])`,
+  `${DISCARDABLE} and c.state = any($5::text[]) and not ${inQuestion('c')}`,
   `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
   'c.discarded_from',
 );
@@ -120,6 +121,45 @@ export const entriesElsewhere = (
      where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held')
      order by c.feed, c.id limit 1000`,
     [ids, feeds, [...sites.keys()], [...sites.values()]],
+  );
+
+/** What this process is configured to do with the jobs of a feed. */
+export interface ConfiguredFeed {
+  readonly feed: FeedName;
+  readonly deletes: boolean;
+  /** See `membershipRule`. */
+  readonly membership: string;
+}
+
+/** A delete that the present configuration may not make. */
+export interface KeptEntry {
+  readonly id: number;
+  readonly feed: FeedName;
+  /** `policy`: the feed deletes nothing now; `rule`: no pull has looked for its posting under the present rule. */
+  readonly why: 'policy' | 'rule';
+}
+
+/** The deletes of the selection that pulls have planned, and that this configuration keeps or has not decided about. An undo names its own. */
+export const entriesKept = (
+  db: Queryable,
+  { ids, feeds }: Selection,
+  configured: readonly ConfiguredFeed[],
+): Promise<KeptEntry[]> =>
+  db.query<KeptEntry & Record<string, unknown>>(
+    `select c.id, c.feed, case when here.deletes then 'rule' else 'policy' end as why from change c
+       join unnest($3::text[], $4::boolean[], $5::text[]) here(feed, deletes, membership) on here.feed = c.feed
+       left join feed_state f on f.feed = c.feed
+     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held') and c.desired = 'absent'
+       and (not here.deletes or f.membership_rule <> here.membership)
+       and not exists (select from pull p where p.id = c.pull and p.undoes is not null)
+     order by c.feed, c.id limit 1000`,
+    [
+      ids,
+      feeds,
+      configured.map(({ feed }) => feed),
+      configured.map(({ deletes }) => deletes),
+      configured.map(({ membership }) => membership),
+    ],
   );
 
 /** Approves held deletes of postings that are still absent; the guard does not count them. */
@@ -284,15 +324,18 @@ export interface EntryState {
   readonly invalid: boolean;
   /** A change whose posting is missing from the feed, within its grace: it is not sent. */
   readonly missing: boolean;
+  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
+  readonly inQuestion: boolean;
   readonly reason: Message | null;
 }
 
 /** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
   const rows = await db.query<Omit<EntryState, 'reason'> & { readonly reason: Reason | null }>(
-    `select id, feed, key, state, invalid, gone as missing, reason from change where id = any($1::bigint[])
+    `select id, feed, key, state, invalid, gone as missing, ${inQuestion('change')} as "inQuestion", reason
+     from change where id = any($1::bigint[])
      union all
-     select id, feed, key, case when discarded then 'discarded' else kind end, false, false, problems->0
+     select id, feed, key, case when discarded then 'discarded' else kind end, false, false, false, problems->0
      from record_problem where id = any($1::bigint[])`,
     [ids],
   );

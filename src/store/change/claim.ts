@@ -21,6 +21,7 @@ import { doubtAmong, type SiteRules } from '../site/recognise-jobs.ts';
 import { type Attempt, idOf } from './attempt.ts';
 import { completeWithoutRequest } from './complete-without-request.ts';
 import { giveBackClaims } from './lost-claims.ts';
+import { mayBeNew } from './rekey/open-question.ts';
 import { putOffUntilLanded } from './uncertain-writes.ts';
 
 /** How long jobs are shown before they are changed or deleted if their mappings are from a backup: their IDs may be others' by now. */
@@ -173,7 +174,7 @@ async function readDue(
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null and f.retired_at is null
        and (m.feed is not null or c.desired = 'absent'
-         or (f.feed is null or f.site_checked_at is not null and f.rekey_since is null) and ${noSearchIsDue('c.site')})
+         or (f.feed is null or f.site_checked_at is not null and ${mayBeNew('c', 'f')}) and ${noSearchIsDue('c.site')})
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
     [

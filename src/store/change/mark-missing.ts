@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../plan/grace.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -234,4 +235,31 @@ export async function markUnseenToo({ session, subject, missingChanges }: PullTr
 /** A complete pull has seen every posting that it leaves open, or knows it to be gone. */
 export async function clearUnseen({ session, subject }: PullTransaction): Promise<void> {
   await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
+}
+
+/**
+ * Of a key that occurs more than once, the job has one version, which an incomplete pull may not have read: another version is no newer one.
+ * Withdraws the updates to these, and returns how many there were.
+ */
+export async function keepOtherVersions({ session, subject: { feed, pull } }: PullTransaction): Promise<number> {
+  const kept = await session.query(
+    `delete from change c where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
+       and exists (select from mapping m where m.feed = $1 and m.key = c.key)
+       and exists (select from record_problem p where p.feed = $1 and p.kind = 'duplicate' and p.key = c.key) returning key`,
+    [feed, pull],
+  );
+  return kept.length;
+}
+
+/** Removes updates that this pull has planned: a later record of the key has the content of the job. Returns how many there were. */
+export async function withdrawUpdates(pullTx: PullTransaction, keys: readonly PostingKey[]): Promise<number> {
+  if (keys.length === 0) return 0;
+  await pullTx.flush();
+  const { feed, pull } = pullTx.subject;
+  const withdrawn = await pullTx.session.query(
+    `delete from change where feed = $1 and key = any($2::text[]) and pull = $3 and operation = 'update' and attempt_token is null
+     returning key`,
+    [feed, keys, pull],
+  );
+  return withdrawn.length;
 }

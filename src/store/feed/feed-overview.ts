@@ -2,6 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { questionedDeletes } from '../change/rekey/open-question.ts';
 import { countLive } from '../mapping/mapping-totals.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
@@ -38,8 +39,12 @@ export interface FeedOverview {
   readonly unsearched: Message | undefined;
   /** Site jobs of no posting that the site does not delete. */
   readonly undeleted: number;
-  /** Why its creates and deletes wait, if its keys seem to have changed. */
+  /** Why its creates and deletes wait, or some of them, if its keys seem to have changed. */
   readonly rekey: Message | undefined;
+  /** All of its creates and deletes wait for that. */
+  readonly rekeyAll: boolean;
+  /** Deletes of it cannot be decided before somebody has answered whether its keys have changed. */
+  readonly inQuestion: boolean;
   /** Likely mistakes of the mapping, found when all records were last read. */
   readonly warnings: readonly string[];
   /** A person took the feed out of service. */
@@ -84,10 +89,11 @@ async function readFeed(
     note: Message | null;
     unsearched: boolean | null;
     rekey: Message | null;
+    all: boolean;
     warnings: readonly string[];
   }>(
     `select case when site_checked_at is null then site_check_note end as note, ${WAITS_FOR_SEARCH} as unsearched, rekey_note as rekey,
-       warnings
+       rekey_since is not null and rekey_all as all, warnings
      from feed_state f where feed = $1`,
     [feed],
   );
@@ -108,6 +114,8 @@ async function readFeed(
     search: state?.note ?? undefined,
     unsearched: state?.unsearched === true ? (state.note ?? '') : undefined,
     rekey: state?.rekey ?? undefined,
+    rekeyAll: state?.all === true,
+    inQuestion: state?.rekey != null && (await questionedDeletes(db, feed)).length > 0,
     warnings: state?.warnings ?? [],
   };
 }

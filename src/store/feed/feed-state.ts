@@ -68,6 +68,8 @@ export interface FeedStateUpdate {
   readonly createOnly: CreateOnlyFields;
   /** As configured. */
   readonly policy: FeedPolicy | undefined;
+  /** As configured, see `membershipRule`; `undefined` keeps the stored one. */
+  readonly membership: string | undefined;
   /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
@@ -89,10 +91,11 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8)
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
+       membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
        warnings = coalesce($6::jsonb, feed_state.warnings)`,
     [
@@ -104,6 +107,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.warnings === undefined ? null : toJsonb(update.warnings),
       createOnlyNames(update.createOnly),
       update.policy,
+      update.membership ?? null,
     ],
   );
 }

@@ -65,7 +65,13 @@ export async function commitPull(
       findings.expired,
     ],
   );
-  await writeFeedState(pullTx.session, { createOnly: undefined, policy: undefined, ...pullTx.subject, ...state });
+  await writeFeedState(pullTx.session, {
+    createOnly: undefined,
+    policy: undefined,
+    membership: undefined,
+    ...pullTx.subject,
+    ...state,
+  });
   // Workers cached their query plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');

@@ -122,19 +122,6 @@ export async function listPulls(
   return rows.map(tidy);
 }
 
-/**
- * Ends pulls that a dead process left running: nobody holds their feed's lock any more. Committed ones become `pending`; if
- * another process still reports on one, its report is final.
- */
-export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
-  await db.query(
-    `update pull set finished_at = now(), status = case when committed_at is null then 'failed' else 'pending' end,
-       notes = case when committed_at is null then '["the process ended during the pull"]'::jsonb else '[]' end
-     where feed = $1 and status = 'running' and id < $2`,
-    [feed, current],
-  );
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
 const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   ...row,

@@ -9,7 +9,7 @@ import { readRekey } from '../change/rekey/read-rekey.ts';
 import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
-import { findPull } from './pull-row.ts';
+import { findPull, type PullStatus } from './pull-row.ts';
 
 /** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {
@@ -62,8 +62,10 @@ export interface PullState {
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** Why deletes are held, if any are. */
   readonly holdReason: Message | undefined;
-  /** Why creates and deletes wait, if the feed's keys seem to have changed. */
+  /** Why creates and deletes wait, or some creates, if the feed's keys seem to have changed. */
   readonly rekey: Message | undefined;
+  /** All of them wait until a person decides. */
+  readonly rekeyAll: boolean;
   /** A later pull that the open changes of the summary count towards since then. */
   readonly takenOverBy: number | undefined;
 }
@@ -142,7 +144,30 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
   const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes - rekey.waiting;
   const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
   const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
-  return { summary, unsent, nothingMirrored, holdReason, rekey: rekey.note, takenOverBy: row.takenOver?.by };
+  return {
+    summary,
+    unsent,
+    nothingMirrored,
+    holdReason,
+    rekey: rekey.note,
+    rekeyAll: rekey.all,
+    takenOverBy: row.takenOver?.by,
+  };
+}
+
+/**
+ * How a committed pull has ended. Changes left to a later pull are judged by their present state, although the counts date from the takeover.
+ * @param isLeft changes are left to be sent
+ */
+export function statusOfPull(
+  { summary, rekeyAll }: PullState,
+  kind: 'committed' | 'not_modified' | 'undone',
+  isLeft: boolean,
+): Exclude<PullStatus, 'running' | 'failed'> {
+  if (!summary.complete && kind !== 'undone') return 'incomplete';
+  if (isLeft) return 'pending';
+  if (summary.review > 0 || rekeyAll) return 'review';
+  return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
 
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {

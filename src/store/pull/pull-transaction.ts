@@ -29,6 +29,8 @@ export interface PullSubject {
   readonly createOnly?: CreateOnlyFields;
   /** As configured. Absent: `mirror`. */
   readonly policy?: FeedPolicy | undefined;
+  /** As configured, see `membershipRule`. */
+  readonly membership?: string | undefined;
 }
 
 /** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */

@@ -37,7 +37,14 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired],
       ),
-      writeFeedState(tx, { createOnly: undefined, policy: undefined, ...subject, version, keyRule: undefined }),
+      writeFeedState(tx, {
+        createOnly: undefined,
+        policy: undefined,
+        membership: undefined,
+        ...subject,
+        version,
+        keyRule: undefined,
+      }),
     ]);
     return true;
   });

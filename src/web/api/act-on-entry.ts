@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BulkAction } from '../../plan/action.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
-import { configuredPolicy } from '../../review/configured-policy.ts';
+import { configuredFeeds, configuredPolicy } from '../../review/configured-policy.ts';
 import { editEntry, editedMessage } from '../../review/edit-posting.ts';
 import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
@@ -52,7 +52,8 @@ const simple = Object.entries(SIMPLE).map(([name, summary]) => {
     async run({ params: { id }, body }, context) {
       await expectEntry(id, context);
       const { app, control, actor } = context;
-      const options = { actor, version: body?.version, sites: sitesOfFeeds(app.config) };
+      const here = { sites: sitesOfFeeds(app.config), configured: configuredFeeds(app.config) };
+      const options = { actor, version: body?.version, ...here };
       const report = await actOnEntries(app.db, action, { ids: [id], feeds: [] }, options);
       if (report.kind === 'refused') throw await refusal(id, report, context, { version: body?.version });
       const [entry] = report.entries;

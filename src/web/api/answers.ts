@@ -72,6 +72,7 @@ const rekeyPair = z.looseObject({
   key: z.string().nullable().describe('Of the new posting; `null`: no new posting may be the missing one.'),
   old_key: z.string().nullable().describe('Of the missing posting; `null`: no missing posting may be the new one.'),
   job_id: z.string().nullable(),
+  second_job_id: z.string().nullable().describe('That the new posting has already: deleted once the pair is bound.'),
   title: z.string().nullable(),
   verdict: z.enum(['sure', 'unsure', 'unmatched']),
   reasons: z.array(z.string()),
@@ -298,7 +299,14 @@ export const groupedAnswer = z
   .meta({ title: 'Group' });
 
 export const selectionAnswer = z
-  .looseObject({ count, mark: z.string().describe('Another one if other entries are selected, or one has changed.') })
+  .looseObject({
+    count,
+    mark: z.string().describe('Another one if other entries are selected, or one has changed.'),
+    answer_first: z
+      .string()
+      .nullable()
+      .describe('Why nothing can be decided about them before a question about changed keys is answered, and how.'),
+  })
   .meta({ title: 'Selection' });
 
 export const bulkAnswer = z

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { feedJson } from '../../review/read-model/feed.ts';
 import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
+import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
 import { countedPull } from '../../store/pull/counted-pulls.ts';
 import { ProblemError } from '../problem.ts';
 import { startPullFor } from '../start-pull.ts';
@@ -90,6 +91,7 @@ export const showPull = operation({
   query: NOTHING,
   response: pullAnswer,
   async run({ params: { id } }, { app }) {
+    await concludeAbandonedPulls(app.db);
     const pull = await countedPull(app.db, id);
     if (pull === undefined) throw notFound(`there is no pull ${id}`);
     return { body: countedPullJson(pull, app.writeAction) };

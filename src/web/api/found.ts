@@ -1,5 +1,6 @@
 // The API's operations on the jobs that a search of the site found for a feed.
 import { z } from 'zod';
+import { tell } from '../../plan/message.ts';
 import type { LeftEntry } from '../../review/adopt-found.ts';
 import { foundJobsOf, startAdoptingFor } from '../adopt-found.ts';
 import { ProblemError } from '../problem.ts';
@@ -80,7 +81,7 @@ export const adoptFound = operation({
   async run({ params, body }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
     const start = await startAdoptingFor({ app, control, actor }, feed, body.mark);
-    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message });
+    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: tell(start.message, app.writeAction) });
     const { id } = start.bulk;
     return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };
   },

@@ -1,5 +1,7 @@
 // The API's operations on groups of review entries, and on many entries at once.
 import { z } from 'zod';
+import { tell } from '../../plan/message.ts';
+import { answerFirstAmong } from '../../review/answer-first.ts';
 import { markOf, previewBulk, startBulk } from '../../review/bulk/start-bulk.ts';
 import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
@@ -61,7 +63,11 @@ export const previewActionOnReview = operation({
   response: selectionAnswer,
   async run({ query }, { app }) {
     const selected = await previewBulk(app.db, query.action, await entryQuery(app, { ...query, kinds: query.kind }));
-    return { body: { count: selected.reduce((sum, { n }) => sum + n, 0), mark: markOf(selected) } };
+    const first = await answerFirstAmong(app.db, query.action, selected);
+    const offered = first === undefined ? selected : [];
+    const count = offered.reduce((sum, { n }) => sum + n, 0);
+    const answer_first = first === undefined ? null : tell(first, app.writeAction);
+    return { body: { count, mark: markOf(offered), answer_first } };
   },
 });
 
@@ -135,7 +141,7 @@ export const actOnReview = operation({
     };
     const alsoNew = 'also_new' in body ? body.also_new : undefined;
     const start = await startBulk(app.db, { action, actor, expected, mark: body.mark, alsoNew, detail });
-    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message });
+    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: tell(start.message, app.writeAction) });
     const { id } = start.bulk;
     control.bulk(id);
     return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };

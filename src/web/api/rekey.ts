@@ -46,10 +46,11 @@ export const showRekey = operation({
   },
 });
 
-const pairJson = ({ key, oldKey, siteJobId, title, verdict, reasons, version }: ShownPair) => ({
+const pairJson = ({ key, oldKey, siteJobId, secondJobId, title, verdict, reasons, version }: ShownPair) => ({
   key: key ?? null,
   old_key: oldKey ?? null,
   job_id: siteJobId ?? null,
+  second_job_id: secondJobId ?? null,
   title: title ?? null,
   verdict,
   reasons,

@@ -125,13 +125,14 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
   for await (const rows of inBatches<PairRow>(session, 'rekey_pairs', select, BATCH)) {
     const lines = rows.map((row) => {
       const line = rekeyLineOf(row);
-      const { key, oldKey, siteJobId, title, reasons, contents } = line;
+      const { key, oldKey, siteJobId, secondJobId, title, reasons, contents } = line;
       return {
         show: kindOfLine(line),
         rank: row.rank,
         key,
         old_key: oldKey,
         site_job_id: siteJobId,
+        second_job: secondJobId,
         title,
         reasons,
         contents,
@@ -140,10 +141,10 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
     });
     await session.query(
       `with line as (
-         insert into rekey_line (feed, show, rank, named_length, named, key, old_key, site_job_id, title, reasons, contents, version)
-         select $1, show, rank, length(coalesce(key, old_key)), coalesce(key, old_key), key, old_key, site_job_id, title, reasons,
+         insert into rekey_line (feed, show, rank, named_length, named, key, old_key, site_job_id, second_job, title, reasons, contents, version)
+         select $1, show, rank, length(coalesce(key, old_key)), coalesce(key, old_key), key, old_key, site_job_id, second_job, title, reasons,
            contents, version
-         from jsonb_to_recordset($2::jsonb) l(show text, rank smallint, key text, old_key text, site_job_id text, title text,
+         from jsonb_to_recordset($2::jsonb) l(show text, rank smallint, key text, old_key text, site_job_id text, second_job text, title text,
            reasons jsonb, contents text, version text)
          returning show, version)
        ${addToTotals('$1', 'line', 1)}`,

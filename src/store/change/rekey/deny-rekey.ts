@@ -21,7 +21,7 @@ export function denyRekey(db: Database, feed: FeedName, actor: string): Promise<
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
     const [denied] = await tx.query(
-      `update feed_state set rekey_denied = (select coalesce(max(id), 0) from change where feed = $1)
+      `update feed_state set rekey_denied = (select coalesce(max(id), 0) from change where feed = $1), rekey_denied_at = now()
        where feed = $1 and rekey_since is not null returning feed`,
       [feed],
     );

@@ -6,6 +6,7 @@ import { inBatches } from '../../postgres/cursor.ts';
 import type { Database, Queryable, Row, Session } from '../../postgres/database.ts';
 import { inSnapshot } from '../../postgres/snapshot.ts';
 import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
+import { mayBeNew } from './open-question.ts';
 import { PAIR_KINDS, type PairKind, type RekeyLine } from './rekey-line.ts';
 import type { RekeyPair } from './rekey-postings.ts';
 
@@ -14,16 +15,19 @@ export interface RekeyState {
   readonly note: Message | undefined;
   /** Creates that wait for it. */
   readonly waiting: number;
+  /** All creates and deletes of the feed wait. */
+  readonly all: boolean;
 }
 
 export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeyState> {
-  const [row] = await db.query<{ note: Message | null; waiting: number }>(
+  const [row] = await db.query<{ note: Message | null; waiting: number; all: boolean }>(
     `select f.rekey_note as note, (select count(*) from change c where c.feed = f.feed and c.state = 'ready'
-         and c.operation = 'create' and c.desired = 'present' and not c.gone and not c.unseen) as waiting
+         and c.operation = 'create' and c.desired = 'present' and not c.gone and not c.unseen and not ${mayBeNew('c', 'f')}) as waiting,
+       f.rekey_all as all
      from feed_state f where f.feed = $1 and f.rekey_since is not null`,
     [feed],
   );
-  return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0 };
+  return { note: row?.note ?? undefined, waiting: row?.waiting ?? 0, all: row?.all === true };
 }
 
 /** Whether a change of keys is suspected. */
@@ -119,19 +123,32 @@ interface LineRow extends Row {
   readonly key: PostingKey | null;
   readonly oldKey: PostingKey | null;
   readonly siteJobId: SiteJobId | null;
+  readonly secondJobId: SiteJobId | null;
   readonly title: string | null;
   readonly reasons: readonly string[];
   readonly contents: string;
   readonly version: string;
 }
 
-const SELECT = `select show, rank, named_length as length, named, key, old_key as "oldKey", site_job_id as "siteJobId", title, reasons,
+const SELECT = `select show, rank, named_length as length, named, key, old_key as "oldKey", site_job_id as "siteJobId", second_job as "secondJobId", title, reasons,
   contents, version from rekey_line where feed = $1`;
 
-const storedLine = ({ show, rank, length, named, key, oldKey, siteJobId, title, ...line }: LineRow): StoredLine => ({
+const storedLine = ({
+  show,
+  rank,
+  length,
+  named,
+  key,
+  oldKey,
+  siteJobId,
+  secondJobId,
+  title,
+  ...line
+}: LineRow): StoredLine => ({
   key: key ?? undefined,
   oldKey: oldKey ?? undefined,
   siteJobId: siteJobId ?? undefined,
+  secondJobId: secondJobId ?? undefined,
   title: title ?? undefined,
   verdict: show === 'sure' || show === 'unsure' ? show : 'unmatched',
   reasons: line.reasons,

@@ -12,6 +12,8 @@ export interface RekeyLine {
   readonly oldKey: PostingKey | undefined;
   /** Of the missing posting; `undefined`: its job has ended. */
   readonly siteJobId: SiteJobId | undefined;
+  /** That the new posting got beside it: deleted once the pair is bound. */
+  readonly secondJobId: SiteJobId | undefined;
   readonly title: string | undefined;
   readonly verdict: RekeyVerdict;
   readonly reasons: readonly string[];
@@ -32,6 +34,7 @@ export function rekeyLineOf({
   key,
   oldKey,
   siteJobId,
+  secondJobId,
   title,
   rank,
   differing,
@@ -42,12 +45,14 @@ export function rekeyLineOf({
     key: key ?? undefined,
     oldKey: oldKey ?? undefined,
     siteJobId: siteJobId ?? undefined,
+    secondJobId: secondJobId ?? undefined,
     title: title ?? undefined,
     contents,
   };
   if (rank !== 3) {
     const { verdict, reasons } = judgeRekey({ ...evidence, equal: rank === 1, differing: differing ?? [] });
-    return { ...named, verdict, reasons: siteJobId === null ? [...reasons, HAS_NO_JOB] : reasons };
+    const second = secondJobId === null ? [] : [`the new posting has a second job, ${secondJobId}, which is deleted`];
+    return { ...named, verdict, reasons: [...reasons, ...(siteJobId === null ? [HAS_NO_JOB] : []), ...second] };
   }
   const other = key === null ? 'no new posting' : 'no missing posting';
   return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };

@@ -1,5 +1,5 @@
 // Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it. If that
-// job has ended, the new posting gets none.
+// job has ended, the new posting gets none. If the new posting has got a second job, the old key gets that one, and its delete is approved.
 import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
@@ -35,12 +35,13 @@ export function rekeyPostings(
 ): Promise<RefusedRekey[]> {
   return db.transaction(async (tx) => {
     tx.leave(lockOutcomesShared(tx, [feed]));
-    tx.leave(tx.query('create temporary table rekeyed (old_key text, key text) on commit drop'));
+    tx.leave(tx.query('create temporary table rekeyed (old_key text, key text, second text) on commit drop'));
     tx.leave(
-      tx.query('insert into rekeyed select * from unnest($1::text[], $2::text[])', [
-        pairs.map(({ oldKey }) => oldKey),
-        pairs.map(({ key }) => key),
-      ]),
+      tx.query(
+        `insert into rekeyed select w.old_key, w.key, r.second_job from unnest($2::text[], $3::text[]) w(old_key, key)
+           left join rekey_posting r on r.feed = $1 and r.is_new and r.key = w.key`,
+        [feed, pairs.map(({ oldKey }) => oldKey), pairs.map(({ key }) => key)],
+      ),
     );
     tx.leave(tx.query('analyze rekeyed'));
     // Locked in the order that all code uses: no attempt begins, and none ends, until the new keys are committed.
@@ -53,7 +54,8 @@ export function rekeyPostings(
     );
     tx.leave(
       tx.query(
-        `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed) order by m.key for update`,
+        `select from mapping m where m.feed = $1 and m.key in (select old_key from rekeyed union all select key from rekeyed)
+         order by m.key for update`,
         [feed],
       ),
     );
@@ -73,8 +75,12 @@ const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =
          when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
            then 'one of the two postings is named twice'
          when o.key is null and e.key is null then 'posting ' || w.old_key || ' has no job any more'
-         when n.key is not null then 'posting ' || w.key || ' has a job of its own: ' || n.site_job_id
-         when c.key is null or c.desired = 'absent' then 'the feed has no new posting ' || w.key
+         when w.second is not null and o.key is null then 'posting ' || w.old_key || ' has no job any more'
+         when n.key is not null and n.site_job_id is distinct from w.second then 'posting ' || w.key || ' has a job of its own: ' || n.site_job_id
+         when w.second is not null and (n.key is null or n.adopted or n.created_by is null)
+           then 'whether job ' || w.second || ' of posting ' || w.key || ' may be deleted is not known; pull the feed again'
+         when w.second is not null and not coalesce(r.proven, false) then 'no complete pull proves that posting ' || w.old_key || ' is gone'
+         when c.key is null and w.second is null or c.desired = 'absent' then 'the feed has no new posting ' || w.key
          when c.attempt_token is not null
            then 'a create of posting ' || w.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
          when b.attempt_token is not null
@@ -108,12 +114,13 @@ const MOVED = [
 const DROPPED = ['posting_note', 'kept_record'] as const;
 
 async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdate: boolean): Promise<void> {
+  setSecondJobsAside(tx, feed);
   const [moved, ended] = await Promise.all([
-    tx.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId }>(
+    tx.query<{ key: PostingKey; oldKey: PostingKey; siteJobId: SiteJobId; secondJobId: SiteJobId | null }>(
       // No record under the old key is taken for the posting.
       `update mapping m set key = w.key, missing_pulls = 0, record_hash = ${unreadHashSql('rekeyed', 'w.key')}
        from rekeyed w where m.feed = $1 and m.key = w.old_key
-       returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId"`,
+       returning m.key, w.old_key as "oldKey", m.site_job_id as "siteJobId", w.second as "secondJobId"`,
       [feed],
     ),
     tx.query<{ key: PostingKey; oldKey: PostingKey }>(
@@ -127,7 +134,7 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
     dropCreates(tx, feed, mayUpdate ? ended : [...ended, ...moved]),
     // A change of the old key belongs to no posting any more, and no longer counts towards the pull.
     tx.query<{ desired: string; state: string; key: PostingKey; counts: boolean }>(
-      `delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key
+      `delete from change c using rekeyed w where c.feed = $1 and c.key = w.old_key and not (c.desired = 'absent' and w.second is not null)
        returning c.desired, c.state, w.key, not c.gone and not c.unseen as counts`,
       [feed],
     ),
@@ -142,6 +149,7 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
     ]),
   );
   moveRows(tx, feed);
+  endSecondJobs(tx, feed);
   const kept = deletes.filter(({ state }) => state === 'discarded').map(({ key }) => key);
   if (kept.length > 0) await renewPostings(tx, feed, kept); // A person has decided to keep these jobs.
   // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create. What the site refused was
@@ -166,7 +174,11 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
   await applyEdits(tx, feed, moved);
   tx.leave(
     auditActions(tx, actor, 'rekey', [
-      ...moved.map(({ key, oldKey, siteJobId }) => ({ feed, key, detail: { from: oldKey, siteJobId } })),
+      ...moved.map(({ key, oldKey, siteJobId, secondJobId }) => ({
+        feed,
+        key,
+        detail: { from: oldKey, siteJobId, ...(secondJobId === null ? {} : { deletes: secondJobId }) },
+      })),
       ...ended.map(({ key, oldKey }) => ({ feed, key, detail: { from: oldKey } })),
     ]),
   );
@@ -182,6 +194,46 @@ async function moveJobs(tx: Transaction, feed: FeedName, actor: string, mayUpdat
     tx.query('update feed_state set source_version = null, key_rule = $2 where feed = $1', [feed, KEYS_CHANGED]),
   );
   await endIfNothingLeft(tx, feed);
+}
+
+/** What belongs to a second job, until the key of the first one is free. */
+const OF_SECOND = ['mapping', 'document', 'uncertain_write'] as const;
+/** No posting of a feed has a key with a control character. */
+const ASIDE = `chr(1) || w.key`;
+
+function setSecondJobsAside(tx: Transaction, feed: FeedName): void {
+  const statements = [
+    ...OF_SECOND.map(
+      (table) =>
+        `update ${table} t set key = ${ASIDE} from rekeyed w where t.feed = $1 and t.key = w.key and w.second is not null`,
+    ),
+    ...['former_document', 'ended_claim'].map(
+      (table) => `delete from ${table} t using rekeyed w where t.feed = $1 and t.key = w.key and w.second is not null`,
+    ),
+  ];
+  for (const statement of statements) tx.leave(tx.query(statement, [feed]));
+}
+
+/** Deletes the second jobs like all others: they belong to the old keys, which the feed does not have. No pull that is undone has done so. */
+function endSecondJobs(tx: Transaction, feed: FeedName): void {
+  for (const table of OF_SECOND)
+    tx.leave(
+      tx.query(`update ${table} t set key = w.old_key from rekeyed w where t.feed = $1 and t.key = ${ASIDE}`, [feed]),
+    );
+  tx.leave(
+    tx.query(
+      `with ended as (
+         insert into change as c (feed, key, site, desired, operation, invalid, state, target_state, approved)
+         select $1, w.old_key, m.site, 'absent', 'delete', false, 'ready', 'ready', true
+         from rekeyed w join mapping m on m.feed = $1 and m.key = w.old_key where w.second is not null
+         on conflict (feed, key) do update set state = 'ready', target_state = 'ready', approved = true, reason = null, pull = null,
+           since = now(), attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
+         returning xmax = 0 as added)
+       update pull p set gone = p.gone + (select count(*) from ended where added)
+       from feed_state f where f.feed = $1 and p.id = f.current_pull and p.complete`,
+      [feed],
+    ),
+  );
 }
 
 /** What belongs to the old keys belongs to the new ones, or to none. */

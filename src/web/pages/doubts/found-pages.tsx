@@ -1,5 +1,6 @@
 // The page of the jobs that a search of the site found for a feed.
 import { Hono } from 'hono';
+import { textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { App } from '../../../runtime/app.ts';
 import { unfinishedBulk } from '../../../store/review/bulk-actions.ts';
@@ -29,7 +30,7 @@ export function foundPages({ app, control }: PageContext): Hono<WebEnv> {
       if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
       const start = await startAdoptingFor({ app, control, actor }, feed, mark);
       if (start.kind === 'started') return goTo(pageAddress.bulkAction(start.bulk.id));
-      return c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={start.message} />, 409);
+      return c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={textOf(start.message)} />, 409);
     }),
   );
   return pages;

@@ -1,10 +1,11 @@
 // The pages of held deletes: which feeds have some, and those of one feed with the decisions about them.
 import { Hono } from 'hono';
+import { textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
 import { groupAll } from '../../../review/list-groups.ts';
-import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
+import { questionedDeletes } from '../../../store/change/rekey/open-question.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
@@ -34,8 +35,8 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
       const feed = await requireFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(db, feed, SHOWN, decodeCursor(cursor, placeSchema));
-      const rekeyed = (await rekeyedFeeds(db)).some((each) => each.feed === feed);
-      const props = { ...held, rekeyed, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
+      const inQuestion = (await questionedDeletes(db, feed)).length > 0;
+      const props = { ...held, inQuestion, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
       return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );
@@ -44,7 +45,8 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
     actOnForm('review', async ({ form, actor, goTo }) => {
       const feed = await requireFeed(app, form.one('feed') ?? '');
       const start = await startBulk(db, decisionOf(feed, form, actor));
-      if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message.replace(/\.?$/, '') });
+      if (start.kind === 'refused')
+        throw new ProblemError({ status: 409, detail: textOf(start.message).replace(/\.?$/, '') });
       control.bulk(start.bulk.id);
       return goTo(pageAddress.bulkAction(start.bulk.id));
     }),

@@ -8,6 +8,7 @@ import type { HeldDelete, HeldFor } from '../../../store/review/held-deletes.ts'
 import type { HeldGroup } from '../../../store/review/review-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { AnswerFirst } from '../rekey/answer-first.tsx';
 import { When } from '../when.tsx';
 
 export const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (
@@ -53,14 +54,14 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
-  /** The keys of the feed seem to have changed. */
-  readonly rekeyed: boolean;
+  /** Whether the keys of the feed have changed has to be answered before any of them is decided. */
+  readonly inQuestion: boolean;
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Held = (props: HeldProps) => {
-  const { visit, feed, count, deletes, rekeyed } = props;
+  const { visit, feed, count, deletes, inQuestion } = props;
   const { prefix } = visit;
   return (
     <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
@@ -76,18 +77,12 @@ export const Held = (props: HeldProps) => {
             <strong>{count === 1 ? '1 job would be deleted' : `${count} jobs would be deleted`}</strong>: their postings
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
-          {rekeyed && (
-            <p class="notice">
-              {'The keys of the feed seem to have changed: new postings may be these ones under other keys. '}
-              <a href={prefix + pageAddress.rekey(feed)}>Compare them first</a>
-              {'. What is the same posting keeps its job. An approved delete would end that job.'}
-            </p>
-          )}
+          {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
           {props.reasons.map((reason) => (
             <Why {...props} {...reason} />
           ))}
           <h2 id="deletes">What would be deleted</h2>
-          {mayReview(visit) ? (
+          {mayReview(visit) && !inQuestion ? (
             <>
               <form method="post" action={prefix + pageAddress.held()} id="decide">
                 <Csrf visit={visit} />

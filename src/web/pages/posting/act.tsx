@@ -2,6 +2,7 @@
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { actOnEntries } from '../../../review/act-on-entries.ts';
+import { configuredFeeds } from '../../../review/configured-policy.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
 import { sitesOfFeeds } from '../../../review/sites-of-feeds.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entry.ts';
@@ -41,6 +42,7 @@ export async function decideEntry(context: PageContext, asked: Asked, id: number
       actor: asked.actor,
       version: seen.version,
       sites: sitesOfFeeds(context.app.config),
+      configured: configuredFeeds(context.app.config),
       ...(reason === '' ? {} : { reason }),
     },
   );

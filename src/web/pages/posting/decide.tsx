@@ -1,6 +1,7 @@
 // What can be decided about one posting or record, with the effect of each, bound to the version that was shown.
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
+import { AnswerFirst } from '../rekey/answer-first.tsx';
 import { EditForm } from './edit-form.tsx';
 import type { PostingProps } from './posting-props.ts';
 import { SubjectFields } from './subject-fields.tsx';
@@ -29,6 +30,7 @@ export const Decide = (props: PostingProps & { readonly entry: number }) => {
           </ul>
         </>
       )}
+      {view.actions.some(({ kind }) => kind === 'compare_keys') && <AnswerFirst visit={visit} feed={view.story.feed} />}
       {view.editor !== undefined && <EditForm visit={visit} view={view} editor={view.editor} />}
       {view.notEditable !== undefined && view.actions.some(({ kind }) => kind === 'edit') && (
         <p class="hint">{`It can't be edited: ${view.notEditable}.`}</p>

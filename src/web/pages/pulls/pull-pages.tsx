@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
+import { concludeAbandonedPulls } from '../../../store/pull/abandoned-pulls.ts';
 import { countedPulls } from '../../../store/pull/counted-pulls.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
 import { PULL_EFFECTS } from '../../../store/pull/pulled-postings.ts';
@@ -27,6 +28,7 @@ export function pullPages({ app }: PageContext): Hono<WebEnv> {
       const given = query('feed');
       const feed = given === undefined ? undefined : await requireFeed(app, given);
       const before = expectValue('before', numberSchema.optional(), query('before'));
+      await concludeAbandonedPulls(db, feed);
       const found = await countedPulls(db, feed, SHOWN_PULLS + 1, before);
       const pulls = found.slice(0, SHOWN_PULLS);
       const older = found.length > SHOWN_PULLS ? pulls.at(-1)?.id : undefined;

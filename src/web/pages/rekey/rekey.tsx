@@ -143,6 +143,9 @@ const Lines = (props: SuspectedProps) => {
                 <th scope={pair.oldKey === undefined ? 'row' : undefined} data-column="New posting">
                   <a href={visit.prefix + pageAddress.posting(feed, pair.key)}>{pair.key}</a>
                   {pair.title !== undefined && <span class="detail">{pair.title}</span>}
+                  {pair.secondJobId !== undefined && (
+                    <span class="detail">{`job ${pair.secondJobId}, which is deleted`}</span>
+                  )}
                 </th>
               )}
               <td data-column="Evidence">

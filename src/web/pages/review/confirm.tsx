@@ -1,5 +1,6 @@
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
 import { plural } from '../../../plan/plural.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
 import { describeSelected } from '../../../review/bulk/describe-selected.ts';
 import { possibleActions } from '../../../review/possible-actions.ts';
 import type { EntryKind } from '../../../store/review/entry-kind.ts';
@@ -144,6 +145,7 @@ const mayHaveRule = (counts: readonly SelectedCount[]): boolean =>
 
 const effectOf = (action: Confirmed, kind: EntryKind): string =>
   (action === 'missing' ? 'the site has made no job: sent again' : undefined) ??
-  possibleActions({ id: 0, state: kind, desired: undefined, invalid: false }).find((each) => each.kind === action)
-    ?.effect ??
+  possibleActions({ id: 0, feed: '' as FeedName, state: kind, desired: undefined, invalid: false }).find(
+    (each) => each.kind === action,
+  )?.effect ??
   'left as it is';

@@ -1,9 +1,12 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
+import { textOf } from '../../../plan/message.ts';
+import { answerFirstAmong } from '../../../review/answer-first.ts';
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
 import { countNow, markOf, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
+import type { SelectedCount } from '../../../store/review/selected-counts.ts';
 import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
@@ -48,7 +51,7 @@ export async function decide({ app, control }: PageContext, sent: Sent) {
     return sent.goTo(pageAddress.bulkAction(start.bulk.id));
   }
   const page = await readEntriesPage(app, selection);
-  return sent.c.html(<Entries visit={visit} {...page} refused={sentence(start.message)} typed={typed} />, 409);
+  return sent.c.html(<Entries visit={visit} {...page} refused={sentence(textOf(start.message))} typed={typed} />, 409);
 }
 
 const idsOf = (seen: ReturnType<typeof readSeenEntries>): number[] => seen.map(({ id }) => id);
@@ -70,14 +73,17 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
 async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
   const ids = idsOf(readSeenEntries(entries));
   const all = await countNow(app.db, { ...queryFor(query, ids), discarded: false });
-  const tooMany = whyTooMany(query, all);
-  if (tooMany !== undefined) {
-    return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(tooMany) };
+  const refusal = whyTooMany(query, all) ?? (await answerFirstAmong(app.db, action, kindsFor(action, all)));
+  if (refusal !== undefined) {
+    return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(textOf(refusal)) };
   }
-  const chosen = all.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
+  const chosen = kindsFor(action, all);
   const others = all.filter(({ kind }) => !KINDS_OF_ACTION[action].includes(kind));
   return { action, texts, chosen, others, mark: markOf(chosen), entries };
 }
+
+const kindsFor = (action: Confirmed, counts: readonly SelectedCount[]): SelectedCount[] =>
+  counts.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
 
 /** The form of that page. */
 export async function decideConfirmed({ app, control }: PageContext, sent: Sent) {
@@ -111,7 +117,10 @@ export async function decideConfirmed({ app, control }: PageContext, sent: Sent)
     return sent.goTo(pageAddress.bulkAction(start.bulk.id));
   }
   const page = await readConfirm(app, action, selection, entries);
-  return sent.c.html(<Confirm visit={visit} {...page} refused={sentence(start.message)} reason={reason} />, 409);
+  return sent.c.html(
+    <Confirm visit={visit} {...page} refused={sentence(textOf(start.message))} reason={reason} />,
+    409,
+  );
 }
 
 function confirmed(action: string | undefined): Confirmed {

@@ -1,12 +1,14 @@
 // What can be decided about many entries at once. Without checked entries an action is about all that the page counts; each button
 // says how many these are, and the form binds the action to exactly them.
 import { plural } from '../../../plan/plural.ts';
+import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
+import { AnswerFirst } from '../rekey/answer-first.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** How many of the selected entries each action can apply to, with the mark of exactly these where it is known. */
@@ -14,6 +16,8 @@ export interface Countable {
   readonly total: number;
   /** More entries match the text than were counted: nothing can be decided about all of them. */
   readonly more: boolean;
+  /** Feeds with deletes among them that wait until somebody has answered whether the keys have changed. */
+  readonly inQuestion: readonly FeedName[];
   readonly of: Readonly<Record<SelectedAction, { readonly count: number; readonly mark: string | undefined }>>;
 }
 
@@ -57,6 +61,9 @@ export const DecisionForm = (props: DecisionProps) => {
           </>
         ),
       )}
+      {counts.inQuestion.map((feed) => (
+        <AnswerFirst visit={visit} feed={feed} />
+      ))}
       {edit.count > 0 && <EditFields {...props} count={edit.count} />}
       {canHaveRule(texts) && edit.count > 0 && (
         <p>

@@ -1,9 +1,11 @@
 // Reads what a list of entries shows, and binds what can be decided to it.
 
+import { decidesDeletes } from '../../../review/answer-first.ts';
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
 import { countNow, markOf } from '../../../review/bulk/start-bulk.ts';
 import { groupAll, listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
+import { questionedDeletes } from '../../../store/change/rekey/open-question.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut } from '../../../store/review/entry-query.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';
@@ -66,17 +68,23 @@ async function countable({ db }: App, query: EntryQuery & { readonly discarded: 
   });
   const total = [...kinds.values()].reduce((sum, n) => sum + n, 0);
   const marked = total > MOST_MARKED ? undefined : await countNow(db, query);
-  const rowsOf = (action: SelectedAction): readonly { readonly kind: SelectedCount['kind']; readonly n: number }[] =>
-    (marked ?? [...kinds].map(([kind, n]) => ({ kind, n }))).filter(({ kind }) =>
-      KINDS_OF_ACTION[action].includes(kind),
-    );
+  const selected: readonly (Pick<SelectedCount, 'kind' | 'n'> & Partial<SelectedCount>)[] =
+    marked ?? [...kinds].map(([kind, n]) => ({ kind, n }));
+  const rowsOf = (action: SelectedAction) => selected.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
+  const questioned = (discarded ? [] : await questionedDeletes(db, query.feed)).filter(({ feed, kind }) =>
+    selected.some((each) => each.kind === kind && (each.feed ?? feed) === feed),
+  );
+  const isAsked = (action: SelectedAction) =>
+    decidesDeletes(action) && questioned.some(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
   const of = (action: SelectedAction) => {
     if (discarded !== (action === 'reopen')) return { count: 0, mark: undefined };
+    if (isAsked(action)) return { count: 0, mark: undefined };
     const rows = rowsOf(action);
     const count = rows.reduce((sum, { n }) => sum + n, 0);
     return { count, mark: marked === undefined ? undefined : markOf(rows as readonly SelectedCount[]) };
   };
   return {
+    inQuestion: [...new Set(questioned.map(({ feed }) => feed))],
     total: marked === undefined ? total : marked.reduce((sum, { n }) => sum + n, 0),
     more: isCut(query, total),
     of: {

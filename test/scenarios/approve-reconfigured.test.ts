@@ -1,0 +1,74 @@
+// A held delete is approved after the configuration of its feed has changed, and before a pull has applied that: jobs that the present
+// configuration keeps are not deleted.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, expect, it } from 'vitest';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { configuredFeeds } from '../../src/review/configured-policy.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { itInAll } from '../support/in-all.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const run = (...args: readonly string[]) => runProgram(mirror, ...args);
+/** Eight jobs whose records are drafts by now, or are gone. */
+async function held(feed: Readonly<Record<string, string>>, gone = false): Promise<void> {
+  mirror = await openMirror({ feed });
+  await mirror.writeFeed(feedXml(postings(10)));
+  await mirror.sync();
+  const list = postings(10).map((one, at) => (at < 8 ? posting(one.key, { city: 'draft' }) : one));
+  await mirror.writeFeed(feedXml(gone ? list.slice(8) : list));
+  expect(await mirror.sync()).toMatchObject({ held: 8 });
+  await mirror.stopEngine();
+}
+async function configure(from: string, to: string): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  expect(text).toContain(from);
+  await writeFile(mirror.configPath, text.replace(from, to));
+}
+const live = async () => (await mirror.siteJobs()).size;
+
+it.each([
+  ['skip is taken away', 'skip: { city: Draft }', 'warnings_unused: 1', 'pull it first'],
+  ['another skip', 'skip: { city: Draft }', 'skip: { city: Other }', 'pull it first'],
+  ['the policy deletes nothing', 'policy: mirror', 'policy: upsert_only', 'delete nothing now'],
+])('%s: refused, by every command', async (_, from, to, why) => {
+  await held({ skip: '{ city: Draft }', policy: 'mirror' });
+  await configure(from, to === 'warnings_unused: 1' ? '' : to);
+  const [{ id } = { id: 0 }] = (await run('review', 'list', 'acme', '--kind', 'held', '--json')).json<{ id: number }>();
+  const { group } = (await run('review', 'groups', '--json')).json<{ group: string }>()[0] ?? { group: '' };
+  for (const args of [['acme', '--count', '8'], ['acme'], [String(id)], ['--group', group, '--count', '8']]) {
+    const refused = await run('review', 'approve', ...args);
+    expect([args.join(' '), refused.status]).toEqual([args.join(' '), 1]);
+    expect(refused.out + refused.errors, args.join(' ')).toContain(why);
+  }
+  expect(await live()).toBe(10);
+  // Once a pull has applied it, nothing of it is held.
+  expect(await mirror.sync()).toMatchObject({ held: 0, deleted: 0 });
+  expect(await live()).toBe(10);
+});
+
+it('what decides nothing about it does not matter, nor does a configuration without the feed', async () => {
+  await held({ skip: '{ city: Draft }', schedule: '"0 3 * * *"' });
+  await configure('0 3 * * *', '0 4 * * *');
+  expect((await run('review', 'approve', 'acme', '--count', '8')).status).toBe(0);
+  expect(await live()).toBe(2);
+});
+
+itInAll('a rule that a pull has applied is no other one', async () => {
+  await held({ skip: '{ city: Nowhere }' }, true);
+  await configure('Nowhere', 'Elsewhere');
+  const { db, config } = await mirror.app();
+  const approve = () =>
+    actOnEntries(
+      db,
+      'approve',
+      { ids: [], feeds: ['acme' as never] },
+      { actor: 'anna', configured: configuredFeeds(config) },
+    );
+  expect((await approve()).kind).toBe('refused');
+  await mirror.sync();
+  expect(await approve()).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
+});

@@ -1,0 +1,172 @@
+// An open question about changed keys protects the jobs that it is about: whatever ends a job refuses and names the comparison, and no
+// command, page or list offers anything else before.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FeedName } from '../../src/posting/identifiers.ts';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { runBulk } from '../../src/review/bulk/run-bulk.ts';
+import { startBulk } from '../../src/review/bulk/start-bulk.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+const ACME = 'acme' as FeedName;
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const wards = (prefix: string, count: number): TestPosting[] =>
+  Array.from({ length: count }, (_, at) =>
+    posting(`${prefix}${at}`, { title: `Nurse ${at}`, description: `<p>Ward ${at}</p>` }),
+  );
+const open = async (options: MirrorOptions = {}) => {
+  mirror = await openMirror(options);
+  await syncOf(wards('a', 8));
+};
+async function syncOf(list: readonly TestPosting[]) {
+  await mirror.writeFeed(feedXml(list));
+  return mirror.sync();
+}
+const run = (...args: readonly string[]) => runProgram(mirror, ...args);
+const db = async () => (await mirror.app()).db;
+const heldIds = async () =>
+  (await (await db()).query<{ id: number }>(`select id from change where state = 'held' order by key`)).map(
+    ({ id }) => id,
+  );
+const keysOnSite = async () => [...(await mirror.siteJobs()).keys()].sort();
+const OLD = wards('a', 8).map(({ key }) => key);
+const COMPARE = 'feeds rekey acme';
+
+/** How the question arises, with the deletes of the old postings held for it, or for something else before. */
+const ways: Readonly<Record<string, () => Promise<void>>> = {
+  'all keys change at once': async () => {
+    await syncOf(wards('b', 8));
+  },
+  'the feed was empty before': async () => {
+    await syncOf([]);
+    await syncOf(wards('b', 8));
+  },
+  'the feed was cut before, and its new keys arrive in an incomplete pull': async () => {
+    await syncOf([]);
+    const xml = feedXml(wards('b', 8));
+    await mirror.writeFeed(xml.slice(0, xml.lastIndexOf('<job>')));
+    await mirror.sync();
+  },
+};
+
+describe.each(Object.keys(ways))('%s', (way) => {
+  beforeEach(async () => {
+    await open();
+    await ways[way]?.();
+    await mirror.stopEngine();
+  });
+
+  it('no command decides about the deletes; each names the comparison', async () => {
+    const ids = await heldIds();
+    expect(ids).toHaveLength(8);
+    const [first = 0] = ids;
+    const { group } = (await run('review', 'groups', '--json'))
+      .json<{ group: string; kind: string }>()
+      .find(({ kind }) => kind === 'held') ?? { group: '' };
+    await mirror.stopEngine();
+    for (const args of [
+      ['approve', 'acme'],
+      ['approve', 'acme', '--count', '8'],
+      ['approve', String(first)],
+      ['approve', ...ids.map(String)],
+      ['approve', '--group', group, '--count', '8'],
+      ['approve', 'acme', '--group', group, '--count', '8'],
+      ['discard', 'acme'],
+      ['discard', 'acme', '--yes'],
+      ['discard', 'acme', '--kind', 'held', '--yes'],
+      ['discard', String(first)],
+      ['discard', '--group', group, '--count', '8'],
+      ['retry', String(first)],
+    ]) {
+      const refused = await run('review', ...args);
+      expect(refused.status, args.join(' ')).toBe(1);
+      expect(refused.out + refused.errors, args.join(' ')).toContain(COMPARE);
+      await mirror.stopEngine();
+    }
+    expect(await heldIds()).toEqual(ids);
+    expect(await keysOnSite()).toEqual(OLD);
+    const kept = await run('feeds', 'rekey', 'acme', '--json');
+    expect(kept.json()).toHaveLength(8);
+  });
+
+  it('nothing that is printed offers to approve or discard them', async () => {
+    const ids = await heldIds();
+    const [first = 0] = ids;
+    const { group } = (await run('review', 'groups', '--json'))
+      .json<{ group: string; kind: string }>()
+      .find(({ kind }) => kind === 'held') ?? { group: '' };
+    const shown = [
+      ['status'],
+      ['status', '--json'],
+      ['review', 'list'],
+      ['review', 'list', 'acme', '--kind', 'held'],
+      ['review', 'show', String(first)],
+      ['review', 'show', String(first), '--json'],
+      ['review', 'show', '--group', group],
+      ['review', 'show', '--group', group, '--json'],
+      ['why', 'acme', 'a0'],
+      ['feeds', 'rekey', 'acme'],
+    ];
+    for (const args of shown) {
+      const { out, errors } = await run(...args);
+      expect(out + errors, args.join(' ')).not.toMatch(/review (approve|discard)|"kind":"(approve|discard)"/);
+      if (!args.includes('feeds') && !args.includes('--json')) expect(out, args.join(' ')).toContain(COMPARE);
+    }
+    const report = await run('sync', 'acme');
+    expect(report.out + report.errors).not.toContain('review approve');
+    expect(report.out + report.errors).toContain(COMPARE);
+  });
+});
+
+it('once it is answered, what is left is decided as always', async () => {
+  await open();
+  await syncOf(wards('b', 8));
+  await mirror.stopEngine();
+  expect((await run('feeds', 'rekey', 'acme', '--not-rekey')).status).toBe(0);
+  expect((await run('status')).out).toContain('review approve acme --count 8');
+  expect((await run('review', 'approve', 'acme', '--count', '8')).status).toBe(0);
+  await syncOf(wards('b', 8));
+  expect(await keysOnSite()).toEqual(wards('b', 8).map(({ key }) => key));
+});
+
+it('a question that opens between showing and acting refuses as well, for single entries, feeds and many', async () => {
+  await open();
+  await syncOf([]);
+  const ids = await heldIds();
+  const database = await db();
+  const { config } = await mirror.app();
+  const started = await startBulk(database, {
+    action: 'approve',
+    actor: 'anna',
+    detail: { query: { feed: ACME, kinds: ['held'] } },
+  });
+  if (started.kind !== 'started') throw new Error('not started');
+  const [version] = (await run('review', 'show', String(ids[0]), '--json')).json<{ version: string }>();
+  await mirror.stopEngine();
+  await syncOf(wards('b', 8));
+  await mirror.stopEngine();
+  const again = await db();
+  const ended = await runBulk(again, config, started.bulk.id, { signal: new AbortController().signal });
+  expect(ended).toMatchObject({ acted: [], bulk: { done: 0, skipped: 8, state: 'done' } });
+  const byVersion = await actOnEntries(
+    again,
+    'approve',
+    { ids: ids.slice(0, 1), feeds: [] },
+    { actor: 'anna', version: version?.version },
+  );
+  const byCount = await actOnEntries(again, 'approve', { ids: [], feeds: [ACME] }, { actor: 'anna', expectHeld: 8 });
+  expect([byVersion.kind, byCount.kind]).toEqual(['refused', 'refused']);
+  expect(await heldIds()).toEqual(ids);
+  expect(await keysOnSite()).toEqual(OLD);
+});
+
+it('a policy that deletes nothing, and back, ends no job of it', async () => {
+  await open({ feed: { policy: 'mirror' } });
+  await syncOf(wards('b', 8));
+  expect(await heldIds()).toHaveLength(8);
+  expect(await syncOf(wards('b', 8))).toMatchObject({ deleted: 0, held: 8, created: 0 });
+  expect(await keysOnSite()).toEqual(OLD);
+});
