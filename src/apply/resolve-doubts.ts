@@ -66,7 +66,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   crossStep('doubt-listed');
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
-  return decideDoubts(siteContext, decidable, matching, signal);
+  return decideDoubts(siteContext, decidable, matching, signal, listing.whyUnproven);
 }
 
 /** Postpones the doubts for which the list is too old. Returns the others. */

@@ -7,6 +7,7 @@ import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
+import { proveReads } from '../apply/prove-token.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -86,7 +87,6 @@ export async function startEngine(
   try {
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
-      const client = createSiteClient(site.options);
       const address = addressOf(site.options.baseUrl);
       const requestSlots = semaphoreFor(site.options.concurrency);
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
@@ -98,12 +98,14 @@ export async function startEngine(
         site.requestsPerSecond,
         isStopping,
       );
+      const tokenDigest = tokens.get(site.name) as string;
+      const client = createSiteClient(site.options);
       const siteContext = {
         site: site.name,
         address,
-        tokenDigest: tokens.get(site.name) as string,
+        tokenDigest,
         policy: policyOf(site),
-        client,
+        client: proveReads({ db, site: site.name, tokenDigest, client, rateLimiter }),
         inFlight,
         requestSlots,
         rateLimiter,
@@ -326,5 +328,6 @@ function policyOf(site: SiteConfig): SitePolicy {
     referenceField: site.options.referenceField,
     omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
+    provesToken: site.options.accountPath !== undefined,
   };
 }

@@ -61,6 +61,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0070_titled_jobs.sql': '9a533102cc5b07dcdb279e29b9cc3f324fa958b348673337790408118fbf7791',
   'src/store/migrations/0071_former_pause.sql': 'c30c7108ebdaf70d5e228e01cf4c1feea7f29fcf0f4d3483fbcf691eca1e86f5',
   'src/store/migrations/0072_feed_policy.sql': '8a96aebb7431e38496e359cb5d6e41c69e1b665a1196473a8ec0a5c3b5ce50b0',
+  'src/store/migrations/0086_accepted_token.sql': '1f14fa54d534154065f96c30d6dbbde77558586f0850b22837e5675e0a010c21',
 };
 
 const INSTEAD =

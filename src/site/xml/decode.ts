@@ -1,7 +1,7 @@
 // Decodes the site's XML of a job: its ID, its fields and when it was created.
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
-import { readJobId, readJobUrl } from '../http/job-address.ts';
+import { JOB, type Resource, readJobId, readJobUrl } from '../http/job-address.ts';
 import { childrenOf, elementText, foldName, isNamed, type XmlElement } from './xml-tree.ts';
 
 /** A job as its XML shows it; the ID may have to come from elsewhere. */
@@ -11,36 +11,36 @@ export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
   readonly otherId?: SiteJobId;
 }
 
-const idNames = ['id', 'job-id'];
 const urlNames = ['url', 'href'];
 
 /**
  * Decodes the XML of one job (site-interface.md, section 2): root `job`, or a `job` directly in another root. Returns
  * `undefined` if it has no ID. `base` resolves a relative URL of the job.
  */
-export function readSiteJob(root: XmlElement, base: URL): SiteJob | undefined {
-  const element = findJob(root);
-  const job = element && readJobElement(element, base);
+export function readSiteJob(root: XmlElement, base: URL, resource: Resource = JOB): SiteJob | undefined {
+  const element = findJob(root, resource);
+  const job = element && readJobElement(element, base, resource);
   return job?.siteJobId === undefined ? undefined : { ...job, siteJobId: job.siteJobId };
 }
 
 /** The `job` element of a document: its root, or the only one directly below. */
-export function findJob(root: XmlElement): XmlElement | undefined {
-  if (isNamed(root, 'job')) return root;
-  const jobs = childrenOf(root).filter((child) => isNamed(child, 'job'));
+export function findJob(root: XmlElement, { element }: Resource = JOB): XmlElement | undefined {
+  const name = foldName(element).toLowerCase();
+  if (isNamed(root, name)) return root;
+  const jobs = childrenOf(root).filter((child) => isNamed(child, name));
   return jobs.length === 1 ? jobs[0] : undefined;
 }
 
 /** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
-export function readJobElement(element: XmlElement, base: URL): ReadJob {
+export function readJobElement(element: XmlElement, base: URL, resource: Resource = JOB): ReadJob {
   const fields = readFields(element);
   const named = (names: readonly string[]): string | undefined => {
     const name = names.find((candidate) => fields.has(candidate) || element.attributes.has(candidate));
     return name === undefined ? undefined : (fields.get(name) ?? element.attributes.get(name));
   };
   const url = named(urlNames);
-  const address = url === undefined ? {} : readJobUrl(url, base);
-  const id = readJobId(named(idNames));
+  const address = url === undefined ? {} : readJobUrl(url, base, resource);
+  const id = readJobId(named(['id', `${foldName(resource.element)}-id`]));
   return {
     siteJobId: id ?? address.siteJobId,
     otherId: id === undefined ? undefined : readOtherId(element, id),
@@ -62,12 +62,27 @@ function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined 
 // Children with child elements are not fields; one marked as nil has no value. The first of each name counts.
 function readFields(element: XmlElement): Map<string, string> {
   const fields = new Map<string, string>();
+  const referred = new Map<string, string>();
   for (const child of childrenOf(element)) {
     const name = foldName(child.name);
-    const isField = childrenOf(child).length === 0 && child.attributes.get('nil') !== 'true';
-    if (isField && !fields.has(name)) fields.set(name, elementText(child));
+    if (childrenOf(child).length > 0 || child.attributes.get('nil') === 'true') continue;
+    const text = elementText(child);
+    const record = text.trim() === '' ? recordNamedBy(child) : undefined;
+    if (record === undefined) {
+      if (!fields.has(name)) fields.set(name, text);
+      continue;
+    }
+    if (record.name !== undefined && !fields.has(name)) fields.set(name, record.name);
+    if (record.id !== undefined && !referred.has(`${name}-id`)) referred.set(`${name}-id`, record.id);
   }
+  for (const [name, id] of referred) if (!fields.has(name)) fields.set(name, id);
   return fields;
+}
+
+/** An empty element may name another record of the site: `<category id="3" name="Health"/>` is what was sent as `category_id`. */
+function recordNamedBy({ attributes }: XmlElement): { readonly id?: string; readonly name?: string } | undefined {
+  const [id, name] = [attributes.get('id'), attributes.get('name')];
+  return id === undefined && name === undefined ? undefined : { id, name };
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;
