@@ -10,8 +10,12 @@ import { leftOut } from './test/support/only-in-all.ts';
 
 /** Compute only, or talk to servers of their own within the process. */
 const PURE = new Set(['architecture', 'compact', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry']);
+/** Against sites, databases and queues that others have made; they wait for most of their time. */
+const REAL_SITES = 'real-sites';
 const foldersThat = (isPure: boolean): string[] =>
-  readdirSync('test').flatMap((folder) => (PURE.has(folder) === isPure ? `test/${folder}/**/*.test.ts` : []));
+  readdirSync('test').flatMap((folder) =>
+    PURE.has(folder) === isPure && folder !== REAL_SITES ? `test/${folder}/**/*.test.ts` : [],
+  );
 /** Starts processes, and belongs to a folder of pure tests nevertheless. */
 const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
 /**
@@ -85,7 +89,7 @@ class SpreadWaiting extends BaseSequencer {
     waiting.sort((one, other) => placeOf(one) - placeOf(other));
     const others = of('integration').filter((file) => placeOf(file) === -1);
     const first = waiting.splice(0, WAITING_FIRST);
-    return [...first, ...of('unit'), ...spread(waiting, others), ...of('isolated')];
+    return [...of(REAL_SITES), ...first, ...of('unit'), ...spread(waiting, others), ...of('isolated')];
   }
 }
 
@@ -130,6 +134,17 @@ export default defineConfig({
           name: 'integration',
           include: [...foldersThat(false), ...WITH_PROCESSES],
           exclude: [...MOCKING, ...LEFT_OUT],
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: AT_A_TIME,
+        },
+      },
+      {
+        plugins: compiled,
+        test: {
+          ...shared,
+          name: REAL_SITES,
+          include: [`test/${REAL_SITES}/**/*.test.ts`],
           pool: 'forks',
           isolate: false,
           maxWorkers: AT_A_TIME,

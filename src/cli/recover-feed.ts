@@ -4,7 +4,15 @@ import { askForJob } from '../apply/ask-for-job.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
 import { updatesJobs } from '../plan/policy.ts';
-import { findLost, type Recovered, type RecoverSubject, type Recovery, recordFound } from '../review/recover-jobs.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import {
+  findLost,
+  type Recovered,
+  type RecoverSubject,
+  type Recovery,
+  recordFound,
+  type Stray,
+} from '../review/recover-jobs.ts';
 import type { Finding } from '../review/verify/finding.ts';
 import type { VerifySubject } from '../review/verify/verifying.ts';
 import { readOthers } from '../runtime/adopting/read-others.ts';
@@ -13,7 +21,8 @@ import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { JobMatching } from '../store/mapping/job-matching.ts';
 import { Verification } from '../store/mapping/verification.ts';
 import { searchFeedAgain } from '../store/site/site-search.ts';
-import { ask, printJson, printLine } from '../telemetry/print.ts';
+import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
+import { formatTime } from '../telemetry/times.ts';
 import { actorName } from './actor.ts';
 import { type AdoptingCommand, runAdopting } from './adopting.ts';
 import { commandWriter } from './command-line.ts';
@@ -29,6 +38,7 @@ export interface RecoverOptions {
 
 /** Lines of one kind that are printed, unless as JSON. */
 const MOST_SHOWN = 50;
+const MOST_OF_TITLE = 60;
 
 /** @throws UserError if the site or the feed could not be read, or nobody confirms; then nothing was changed. */
 export function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
@@ -73,12 +83,18 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
   const found = await findLost(subject, show);
   if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
   adopting.progress.clear();
-  await printFound(recovering, found, matching, show);
+  // A program is told each match with what became of it.
+  const recordsFirst = options.json === true && options.yes === true;
+  if (!recordsFirst) await printFound(recovering, found, matching, show);
   const todo = found.matches.sure + found.replaced.length + toMark(recovering, found);
-  if (todo === 0) return tellEnd(recovering, found, undefined);
+  if (todo === 0) {
+    if (recordsFirst) await printFound(recovering, found, matching, show);
+    return tellEnd(recovering, found, undefined);
+  }
   if (options.yes !== true && !(await isConfirmed(recovering, found))) return tellEnd(recovering, found, undefined);
   const done = await recordFound(subject, found, { actor: actorName(options.as), checkLock: adopting.checkLock });
   adopting.progress.clear();
+  if (recordsFirst) await printFound(recovering, found, matching, show, done);
   // A job that could not be told must not be made a second time by the next sync.
   if (found.matches.unsure + done.refused.length > 0) await searchFeedAgain(app.db, adopting.feed);
   await tellEnd(recovering, found, done);
@@ -124,9 +140,10 @@ function findingPrinter({ adopting, options }: Recovering): (finding: Finding) =
 
 async function printFound(
   { adopting, options: { json } }: Recovering,
-  { replaced, second, unclear }: Recovery,
+  { replaced, second, strays, unclear }: Recovery,
   matching: JobMatching,
   show: (finding: Finding) => Promise<void>,
+  done?: Recovered,
 ): Promise<void> {
   const { feed } = adopting;
   for (const [at, { key, from, to }] of replaced.entries()) {
@@ -136,16 +153,41 @@ async function printFound(
     else if (at === MOST_SHOWN) await printLine('… further replaced jobs (--json prints all)');
   }
   for (const finding of [...second, ...unclear]) await show(finding);
+  for (const [at, stray] of strays.entries()) {
+    if (json === true) await printJson(strayJson(feed, stray));
+    else if (at < MOST_SHOWN) await printLine(describeStray(stray));
+    else if (at === MOST_SHOWN) await printLine('… further jobs without a posting (--json prints all)');
+  }
+  const refused = new Map(done?.refused.map(({ key, message }) => [key, message]));
   const lines = { sure: 0, unsure: 0, unmatched: 0 };
   for await (const line of matching.lines()) {
     if (line.verdict === 'unmatched') continue;
-    const outcome = { adopted: false, message: undefined };
+    const isRecorded = done !== undefined && line.verdict === 'sure';
+    const message = isRecorded ? refused.get(line.key) : undefined;
+    const outcome = { adopted: isRecorded && message === undefined, message };
     if (json === true) await printJson({ feed, finding: 'unknown', ...matchJson(line, outcome) });
     else if (lines[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, outcome));
   }
   if (json === true) return;
   for (const [verdict, count] of Object.entries(lines))
     if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+}
+
+const strayJson = (feed: FeedName, { siteJobId, url, createdAt, reference, title }: Stray) => ({
+  feed,
+  finding: 'stray',
+  job_id: siteJobId,
+  job_url: url ?? null,
+  reference: reference ?? null,
+  title: title ?? null,
+  created_at: createdAt ?? null,
+});
+
+function describeStray({ siteJobId, createdAt, reference, title }: Stray): string {
+  const named = title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
+  const its = reference === undefined ? '' : `, reference ${oneLine(reference, MOST_OF_TITLE)}`;
+  const made = createdAt === undefined ? '' : `, made at ${formatTime(createdAt)}`;
+  return `stray - job ${siteJobId}${named}${its}${made}: no posting has it`;
 }
 
 /** Asks only at a terminal. */
@@ -167,10 +209,10 @@ const describeFound = (recovering: Recovering, found: Recovery): string =>
 async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered | undefined): Promise<void> {
   const { adopting, options } = recovering;
   const { feed, setup } = adopting;
-  const { matches, replaced, differing, second, unclear } = found;
+  const { matches, replaced, differing, second, strays, unclear } = found;
   const refused = done?.refused ?? [];
   const open = done === undefined ? matches.sure + replaced.length + toMark(recovering, found) : refused.length;
-  const left = open + matches.unsure + second.length + unclear.length;
+  const left = open + matches.unsure + second.length + strays.length + unclear.length;
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) {
     return printJson({
@@ -181,6 +223,7 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
       replaced: replaced.length,
       differing,
       second: second.length,
+      strays: strays.length,
       unclear: unclear.length,
       recorded: done === undefined ? 0 : done.bound + done.replaced + done.marked,
       refused: refused.map(({ key, message }) => ({ key, message })),
@@ -211,5 +254,11 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
     await printLine(
       `${plural(second.length, 'other job')} with the reference of a posting that has its own job: they were made by hand, or another ` +
         `installation mirrors this feed into site ${adopting.site.name}. Only one installation may: stop the other, and delete its jobs there.`,
+    );
+  if (strays.length > 0)
+    await printLine(
+      `${plural(strays.length, 'job')} of site ${adopting.site.name} that no posting of the feed has: if ${strays.length === 1 ? 'it was' : 'they were'} ` +
+        `made for the feed before the database was lost or restored, the posting${strays.length === 1 ? ' has' : 's have'} left it since, and ` +
+        'nothing here will end them. End them on the site.',
     );
 }

@@ -145,11 +145,12 @@ async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: Ado
     await matching.addJobs(
       jobs.map((siteJob) => {
         const features = featuresOfJob(siteJob.fields, rules);
-        const { siteJobId, url, fields } = siteJob;
+        const { siteJobId, url, fields, createdAt } = siteJob;
         return {
           siteJobId,
           url,
           fields,
+          createdAt,
           isSecret: siteJob.revealFields !== undefined,
           features,
           blocks: blocksOfJob(features),

@@ -8,7 +8,7 @@ import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import { markDrifted } from '../store/change/mark-drifted.ts';
 import { replaceJob } from '../store/change/replace-job.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
-import type { JobMatching, MatchCounts } from '../store/mapping/job-matching.ts';
+import type { JobMatching, MatchCounts, StrayJob } from '../store/mapping/job-matching.ts';
 import type { Verification } from '../store/mapping/verification.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { adoptSure, keptOf } from './adopt-sure.ts';
@@ -24,6 +24,12 @@ export interface Replaced {
   readonly to: SiteJobId;
 }
 
+/** A job that no posting has. */
+export interface Stray extends Pick<StrayJob, 'siteJobId' | 'url' | 'createdAt'> {
+  readonly reference: string | undefined;
+  readonly title: string | undefined;
+}
+
 /** What the database does not know. */
 export interface Recovery {
   /** Postings without a job; certain matches are bound. */
@@ -34,6 +40,8 @@ export interface Recovery {
   readonly differing: number;
   /** Other jobs with the reference of a posting whose own job is there: of another installation, or made by hand. */
   readonly second: readonly Finding[];
+  /** Jobs that no posting has: made since the backup, for postings that have left the feed since. A person ends them, or leaves them. */
+  readonly strays: readonly Stray[];
   /** Jobs that show the reference of another posting, with no other job that is certainly the posting's. */
   readonly unclear: readonly Finding[];
 }
@@ -98,8 +106,23 @@ export async function findLost(
     replaced,
     differing: differing + gone.size,
     second,
+    strays: await straysOf(matching, adopting),
     unclear: [...lost.values()],
   };
+}
+
+/** Without a restore that is known of, only jobs that show a reference, where the site shows those: others are made by hand. */
+async function straysOf(
+  matching: JobMatching,
+  { feed, referenceField, byReference }: AdoptSubject,
+): Promise<readonly Stray[]> {
+  const strays: Stray[] = [];
+  for await (const { siteJobId, url, createdAt, fields, isSinceBackup } of matching.strays(feed)) {
+    const reference = fieldOf(fields, referenceField ?? '')?.trim() || undefined;
+    if (!isSinceBackup && byReference === true && reference === undefined) continue;
+    strays.push({ siteJobId, url, createdAt, reference, title: fieldOf(fields, 'title') });
+  }
+  return strays;
 }
 
 /** What was recorded. */

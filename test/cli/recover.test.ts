@@ -123,6 +123,39 @@ describe('a lost database', () => {
 });
 
 describe('an outdated database', () => {
+  it('shows the job that was made since the backup and whose posting has left the feed, and leaves it to a person', async () => {
+    await openMirrored(postings(4));
+    const { db } = await mirror.app();
+    const older = await makeJob(mirror, { ...jobOf(posting('x1')), title: 'Painter' });
+    await db.query(`update sandbox.job set created_at = now() - interval '2 days' where id = $1`, [older]);
+    // What the backup has; then p9 and p10 were mirrored, and p9 left the feed again.
+    await db.query(`update request set at = at - interval '1 day'`);
+    await db.query(`update pull set started_at = started_at - interval '1 day'`);
+    const stray = await makeJob(mirror, jobOf(posting('p9')));
+    const known = await makeJob(mirror, jobOf(posting('p10')));
+    await db.query('update feed_state set site_checked_at = null, source_version = null, restored_at = now()');
+    await mirror.stopEngine();
+    await mirror.writeFeed(feedXml([...postings(4), posting('p10')]));
+
+    const shown = await recover();
+    expect(shown).toMatchObject({ status: 2 });
+    expect(shown.out).toContain(`stray - job ${stray} "Nurse p9", reference p9, made at `);
+    expect(shown.out).toContain('1 job of site board that no posting of the feed has');
+    expect(shown.out).not.toContain(`job ${older}`);
+    const recorded = (await recover('--yes', '--json')).json();
+    expect(recorded).toEqual([
+      expect.objectContaining({ finding: 'stray', job_id: stray, reference: 'p9', title: 'Nurse p9' }),
+      expect.objectContaining({ finding: 'unknown', key: 'p10', job_id: known, verdict: 'sure', adopted: true }),
+      expect.objectContaining({ unknown: 1, strays: 1, recorded: 1, refused: [] }),
+    ]);
+    expect(await mirror.sync()).toMatchObject({ created: 0, deleted: 0 });
+    await mirror.stopEngine();
+    expect(await idOf('p9')).toBe(stray);
+    expect((await recover('--json')).status).toBe(2);
+    await removeJob(mirror, stray);
+    expect(await recover()).toMatchObject({ status: 0, out: expect.stringContaining('knows all jobs of feed acme') });
+  });
+
   itInAll(
     'replaces jobs that are gone, marks what differs, maps what it does not know, and resolves what waits in doubt',
     async () => {

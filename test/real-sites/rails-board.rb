@@ -373,6 +373,9 @@ unless ActiveRecord::Base.connection.table_exists?(:jobs)
   User.create!(name: 'somebody else', token: SecureRandom.hex(20))
 end
 
+# What is loaded at the first request is loaded before it.
+Board.call(Rack::MockRequest.env_for('/jobs/new.xml'))
+
 server = Puma::Server.new(Inside.new(Board), Puma::Events.strings, min_threads: 0, max_threads: 8)
 server.add_tcp_listener('127.0.0.1', PORT.to_i)
 server.run

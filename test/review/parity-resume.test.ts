@@ -71,10 +71,12 @@ it('a feed that another undo has stopped is not resumed', async () => {
   const late = await anna.press(page, 'Resume acme');
   expect([late.status, late.text]).toEqual([409, expect.stringContaining('not stopped any more by undo')]);
   const undo = (by: number) => runProgram(stage.mirror, 'feeds', 'resume', 'acme', '--undo', String(by));
-  expect((await undo(pull - 1)).out).toContain(`Feed acme was not stopped by undo ${pull - 1}.`);
+  const refused = `nothing was done: feed acme is not stopped by undo ${pull - 1}; undo ${pull} has stopped it`;
+  expect(await undo(pull - 1)).toMatchObject({ status: 1, out: '', errors: expect.stringContaining(refused) });
   expect(await stopped()).toBe(pull);
   expect((await undo(pull)).out).toContain('is pulled again');
   expect(await stopped()).toBeNull();
+  expect(await undo(999)).toMatchObject({ status: 1, errors: expect.stringContaining('no undo has stopped it') });
   await stop(pull);
   expect((await anna.press(await anna.get('/feed?feed=acme'), 'Resume acme')).status).toBe(200);
   expect(await stopped()).toBeNull();

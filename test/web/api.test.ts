@@ -1,7 +1,9 @@
 // The HTTP API over real HTTP: reads, pulls and actions on review, and answers as their schemas say.
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { OPERATIONS } from '../../src/web/api/operations.ts';
+import { once } from '../../src/web/api/repeatable.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -302,6 +304,30 @@ describe('Idempotency-Key', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
     for (const { status, body } of answers) if (status !== 200) expect(body.detail).toContain('is being answered');
     expect(await stage.app.db.query('select action from audit')).toEqual([{ action: 'discard' }]);
+  });
+
+  it('is being answered only as long as a process lives that answers it', async () => {
+    const { db } = stage.app;
+    const aged = (seconds: number) =>
+      db.query('update web_request set claimed_at = clock_timestamp() - make_interval(secs => $1)', [seconds]);
+    let answer: (response: Response) => void = () => undefined;
+    const slow = { who: 'reviewer', key: 'k5', target: 'POST slow', body: Buffer.from('') };
+    const first = once(db, slow, () => new Promise((resolve) => (answer = resolve)));
+    await expect.poll(() => db.query('select 1 from web_request')).toHaveLength(1);
+    // However long it takes: the process that answers it says so.
+    await aged(3_600);
+    await expect
+      .poll(() => db.query(`select 1 from web_request where claimed_at > clock_timestamp() - interval '1 minute'`))
+      .toHaveLength(1);
+    await expect(once(db, slow, async () => new Response())).rejects.toThrow('is being answered');
+    answer(new Response('done'));
+    expect(await (await first).text()).toBe('done');
+    // One that died does not.
+    await db.query('update web_request set status = null, headers = null, body = null');
+    await aged(db.lockTiming.staleAfterMs / 1000 + 1);
+    await expect(once(db, slow, async () => new Response())).rejects.toThrow('is not known');
+    const again = await once(db, { ...slow, mayRepeat: true }, async () => new Response('again'));
+    expect(await again.text()).toBe('again');
   });
 
   itInAll('work that is done is not done again because its answer could not be kept', async () => {

@@ -9,8 +9,10 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { resumeStoppedFeed } from '../../review/resume-stopped-feed.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
+import { stoppedFeeds } from '../../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/unconfigured-feeds.ts';
+import type { Queryable } from '../../store/postgres/database.ts';
 import { auditAction } from '../../store/review/audit.ts';
 import { declareChecked } from '../../store/site/site-search.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
@@ -168,17 +170,24 @@ function resumeCommand(): Command {
       withApp(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         const undo = await resumeStoppedFeed(db, feed, actorName(options.as), options.undo);
-        if (options.json === true) return printJson({ feed, resumed: undo !== undefined });
-        if (undo === undefined)
-          return printLine(
-            `Feed ${feed} was not stopped${options.undo === undefined ? '' : ` by undo ${options.undo}`}.`,
+        if (options.json === true) await printJson({ feed, resumed: undo !== undefined });
+        if (undo === undefined && options.undo !== undefined)
+          throw new UserError(
+            `nothing was done: feed ${feed} is not stopped by undo ${options.undo}; ${await stopOf(db, feed)}`,
           );
+        if (options.json === true) return;
+        if (undo === undefined) return printLine(`Feed ${feed} was not stopped.`);
         const plan = commandWriter(options.config)(['plan', feed]);
         return printLine(
           `Feed ${feed} is pulled again: by its schedule, or the next sync. What that will send: ${plan}`,
         );
       }),
     );
+}
+
+async function stopOf(db: Queryable, feed: FeedName): Promise<string> {
+  const stopped = (await stoppedFeeds(db)).find((each) => each.feed === feed);
+  return stopped === undefined ? 'no undo has stopped it' : `undo ${stopped.undo} has stopped it`;
 }
 
 function refuseConfigured(configured: boolean, feed: FeedName): void {

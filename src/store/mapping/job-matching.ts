@@ -36,6 +36,8 @@ export interface MatchedJob {
   readonly url: string | undefined;
   /** In the form that may be stored. */
   readonly fields: Fields;
+  /** By the site's clock, if it says so. */
+  readonly createdAt: Date | undefined;
   readonly isSecret: boolean;
   readonly features: JobFeatures;
   readonly blocks: readonly Block[];
@@ -89,6 +91,12 @@ export interface MatchCounts {
   readonly jobs: number;
 }
 
+/** A job of the list that no posting has, and that may be ours. */
+export interface StrayJob extends Pick<MatchedJob, 'siteJobId' | 'url' | 'fields' | 'createdAt'> {
+  /** It may have been made since the backup that the database was restored from. */
+  readonly isSinceBackup: boolean;
+}
+
 /** A certain match, with what its mapping needs. */
 export interface SureMatch {
   readonly key: PostingKey;
@@ -110,7 +118,7 @@ const FETCHED_JOBS = 250;
 const TABLES = `
   create temporary table adopt_posting (n int, feed text, key text, names text, rival boolean, blocker text, features text,
     reference_crowded boolean, content_crowded boolean);
-  create temporary table adopt_job (n int, id text, url text, fields json, secret boolean, owner text, features text,
+  create temporary table adopt_job (n int, id text, url text, fields json, created_at text, secret boolean, owner text, features text,
     owned boolean, deleted boolean, foreign_owner boolean);
   create temporary table adopt_block (of_posting boolean, kind text, hash bigint, n int);
   create temporary table adopt_score (posting int, job int, score int, reasons text, reference boolean, content boolean,
@@ -133,6 +141,7 @@ const JOB_COLUMNS = {
   id: 'text',
   url: 'text',
   fields: 'json',
+  created_at: 'text',
   secret: 'boolean',
   owner: 'text',
   features: 'text',
@@ -160,6 +169,8 @@ const VERDICT_COLUMNS = {
 } as const;
 
 const THOUSANDTHS = 1_000;
+/** By how much the clock of a site may be behind the database's. */
+const CLOCKS_DIFFER = '1 hour';
 
 /** The matching of one site and one feed, on a connection of its own; `close` leaves nothing behind. */
 export class JobMatching {
@@ -222,11 +233,12 @@ export class JobMatching {
     const first = this.#jobCount;
     this.#jobCount += jobs.length;
     await this.#jobs.copy(
-      jobs.map(({ siteJobId: id, url, fields, isSecret, features }, at) => [
+      jobs.map(({ siteJobId: id, url, fields, createdAt, isSecret, features }, at) => [
         first + at,
         id,
         url ?? null,
         fields,
+        createdAt?.toISOString() ?? null,
         isSecret,
         features.owner ?? null,
         JSON.stringify(features),
@@ -481,6 +493,41 @@ export class JobMatching {
           reasons: JSON.parse(row.reasons),
           others: JSON.parse(row.others),
           title: row.title ?? undefined,
+        };
+      }
+    }
+    await this.session.query('commit');
+  }
+
+  /**
+   * Jobs that nobody owns and that show no posting's reference, in the order of the list. Of a restored database, those that are older
+   * than its backup are left out: it would know them if they were ours.
+   */
+  async *strays(feed: FeedName): AsyncGenerator<StrayJob> {
+    const [restored] = await this.session.query<{ backup: Date | null }>(
+      `select (select greatest((select max(q.at) from request q where q.at < f.restored_at),
+         (select max(p.started_at) from pull p where p.started_at < f.restored_at)) - interval '${CLOCKS_DIFFER}') as backup
+       from feed_state f where f.feed = $1 and f.restored_at is not null`,
+      [feed],
+    );
+    await this.session.query('begin');
+    await this.session.query(`select set_config('jobmirror.backup', $1, true)`, [
+      restored?.backup?.toISOString() ?? '-infinity',
+    ]);
+    const select = `select id, url, fields, created_at from adopt_job j
+      where not owned and not deleted and not foreign_owner and not secret
+        and coalesce(created_at, 'infinity')::timestamptz >= current_setting('jobmirror.backup')::timestamptz
+        and not exists (select from adopt_verdict v where v.job_id = j.id)
+        and not exists (select from adopt_score s where s.job = j.n and s.reference)
+      order by n`;
+    for await (const rows of inBatches(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
+      for (const row of rows) {
+        yield {
+          siteJobId: siteJobId(row.id),
+          url: row.url ?? undefined,
+          fields: row.fields,
+          createdAt: row.created_at === null ? undefined : new Date(row.created_at),
+          isSinceBackup: restored !== undefined,
         };
       }
     }

@@ -1,6 +1,6 @@
 // Remembers the answers to requests with an Idempotency-Key for a day, so that a repeated request is answered without repeating its
 // work.
-import type { Queryable } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 
 /** The answer to a request. */
 export interface StoredAnswer {
@@ -14,13 +14,13 @@ export type RequestClaim =
   | { readonly kind: 'first' }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
   | { readonly kind: 'running' }
-  /** It was begun long ago, and what became of it is not known: its process died, or could not store the answer. */
+  /** What became of it is not known: its process died or stands still, or could not store the answer. */
   | { readonly kind: 'unknown' }
   /** The key was used for another request. */
   | { readonly kind: 'other' };
 
-/** No request takes so long. */
-const GIVEN_UP = `interval '5 minutes'`;
+/** Nobody answers it: a process that does renews its claim (see {@link renewClaim}). The parameter is in seconds. */
+const isGivenUp = (parameter: string) => `claimed_at < clock_timestamp() - make_interval(secs => ${parameter})`;
 const KEPT = `interval '1 day'`;
 
 /**
@@ -28,7 +28,7 @@ const KEPT = `interval '1 day'`;
  * @param mayRepeat whether its work may be done twice: then it is done again if what became of it is not known
  */
 export async function claimRequest(
-  db: Queryable,
+  db: Database,
   who: string,
   key: string,
   request: Buffer,
@@ -41,9 +41,9 @@ export async function claimRequest(
   );
   if (claimed.length > 0) return { kind: 'first' };
   const [row] = await db.query<{ request: Buffer; over: boolean } & (StoredAnswer | { readonly status: null })>(
-    `select request, status, headers, body, claimed_at < now() - ${GIVEN_UP} as over
+    `select request, status, headers, body, ${isGivenUp('$3')} as over
      from web_request where who = $1 and key = $2`,
-    [who, key],
+    [who, key, db.lockTiming.staleAfterMs / 1000],
   );
   if (row === undefined) return { kind: 'running' };
   if (row.status === null) {
@@ -54,13 +54,26 @@ export async function claimRequest(
 }
 
 /** Returns false if another process was faster. */
-async function claimAgain(db: Queryable, who: string, key: string, request: Buffer): Promise<boolean> {
+async function claimAgain(db: Database, who: string, key: string, request: Buffer): Promise<boolean> {
   const claimed = await db.query(
-    `update web_request set claimed_at = now(), request = $3
-     where who = $1 and key = $2 and status is null and claimed_at < now() - ${GIVEN_UP} returning 1`,
-    [who, key, request],
+    `update web_request set claimed_at = clock_timestamp(), request = $3
+     where who = $1 and key = $2 and status is null and ${isGivenUp('$4')} returning 1`,
+    [who, key, request, db.lockTiming.staleAfterMs / 1000],
   );
   return claimed.length > 0;
+}
+
+/** Shows, until the returned function is called, that this process still answers the request. */
+export function renewClaim(db: Database, who: string, key: string): () => void {
+  const renew = () =>
+    db.query('update web_request set claimed_at = clock_timestamp() where who = $1 and key = $2 and status is null', [
+      who,
+      key,
+    ]);
+  // The next time may be in time if this one fails.
+  const timer = setInterval(() => void renew().catch(() => undefined), db.lockTiming.keepAliveEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 export async function storeAnswer(db: Queryable, who: string, key: string, answer: StoredAnswer): Promise<void> {

@@ -1,7 +1,7 @@
 // Answers a repeated request with the same Idempotency-Key from the first one's answer.
 import { createHash } from 'node:crypto';
-import type { Queryable } from '../../store/postgres/database.ts';
-import { claimRequest, releaseRequest, storeAnswer } from '../../store/web/repeated-requests.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/web/repeated-requests.ts';
 import { ProblemError } from '../problem.ts';
 import { badRequest } from './read-request.ts';
 
@@ -20,7 +20,7 @@ export interface RepeatableRequest {
 
 /** Does the work once. Answers of errors that may pass are not kept. */
 export async function once(
-  db: Queryable,
+  db: Database,
   { who, key, target, body, mayRepeat }: RepeatableRequest,
   answer: () => Promise<Response>,
 ): Promise<Response> {
@@ -62,14 +62,19 @@ export async function once(
   }
 }
 
-async function keep(db: Queryable, who: string, key: string, answer: () => Promise<Response>): Promise<Response> {
-  const response = await answer().catch(async (error: unknown) => {
-    await releaseRequest(db, who, key).catch(() => undefined);
-    throw error;
-  });
-  const text = await response.text();
-  const headers = Object.fromEntries(response.headers);
-  // Not released if this fails: the work is done, and a repeated request must not do it at once again.
-  await storeAnswer(db, who, key, { status: response.status, headers, body: text });
-  return new Response(text, { status: response.status, headers });
+async function keep(db: Database, who: string, key: string, answer: () => Promise<Response>): Promise<Response> {
+  const stopRenewing = renewClaim(db, who, key);
+  try {
+    const response = await answer().catch(async (error: unknown) => {
+      await releaseRequest(db, who, key).catch(() => undefined);
+      throw error;
+    });
+    const text = await response.text();
+    const headers = Object.fromEntries(response.headers);
+    // Not released if this fails: the work is done, and a repeated request must not do it at once again.
+    await storeAnswer(db, who, key, { status: response.status, headers, body: text });
+    return new Response(text, { status: response.status, headers });
+  } finally {
+    stopRenewing();
+  }
 }
