@@ -25,7 +25,8 @@ require File.join(REDMINE, 'config/environment')
 #   POST /-/projects        makes a public project, and returns its ID: { id }
 #   PUT /-/key              replaces the administrator's API key
 #   PUT /-/faults           a list of { name, on: [methods], count, every }: what happens to a request by accident:
-#                           `after`: 500 after the commit, `before`: 500 before it; `lost`: the connection ends after the commit
+#                           `after`: 500 after the commit, `before`: 500 before it; `lost`: the connection ends after the commit.
+#                           With `key`, that replaces the API key then
 #   GET /-/requests         those that arrived since the last DELETE /-/requests
 class Inside
   @faults = []
@@ -47,7 +48,7 @@ class Inside
             ((@seen[each] += 1) % each.fetch('every', 1)).zero?
         end
         fault['count'] -= 1 if fault&.key?('count')
-        fault && fault['name']
+        fault
       end
     end
   end
@@ -61,15 +62,17 @@ class Inside
     return inside(Rack::Request.new(env), path.delete_prefix('/-/')) if path.start_with?('/-/')
 
     Inside.note(method, path)
-    fault = Inside.fault_for(method)
-    return [500, {}, ['before']] if fault == 'before'
+    fault = Inside.fault_for(method) || {}
+    name = fault['name']
+    return [500, {}, ['before']] if name == 'before'
 
     answer = @application.call(env)
-    return answer if fault.nil?
+    return answer if name.nil?
 
     answer.last.close if answer.last.respond_to?(:close)
-    env['rack.hijack'].call.close if fault == 'lost'
-    fault == 'lost' ? [-1, {}, []] : [500, {}, ['after']]
+    replace_key(fault['key']) if fault['key']
+    env['rack.hijack'].call.close if name == 'lost'
+    name == 'lost' ? [-1, {}, []] : [500, {}, ['after']]
   end
 
   private

@@ -29,6 +29,8 @@ export interface RedmineFault {
   readonly on?: readonly string[];
   readonly count?: number;
   readonly every?: number;
+  /** The API key from then on. */
+  readonly key?: string;
 }
 
 export interface RedmineSite {
