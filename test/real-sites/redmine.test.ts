@@ -242,8 +242,8 @@ describe.skipIf(!redmine.available)(`Redmine 5.0${redmine.note}`, { timeout: 600
     await mirrored.loseDatabase();
     await mirrored.sync();
     expect(await mirrored.issues()).toHaveLength(110);
-    // Each is found by its subject, and a person says once that they are the postings'.
-    await mirrored.run('review', 'settle', 'acme', '--found');
+    // Each is found by its subject, and a person adopts those that are certain.
+    await mirrored.run('mappings', 'adopt', 'acme', '--sure');
     await finish(mirrored);
     await checkLaws(mirrored, list);
     expect(await findings(mirrored)).toEqual([]);
