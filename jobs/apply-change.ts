@@ -47,12 +47,13 @@ export async function applyChange(
     const { attempt } = claim;
     onIntent();
     crossStep('intent-committed');
+    const startedAt = performance.now();
     const sent =
       (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
     const refused = await confirmRefused(sent.outcome, attempt, siteContext);
     const outcome = await confirmRejected(refused, attempt, siteContext);
-    const exchange = { ...sent, outcome: await confirmGone(outcome, attempt, siteContext, signal) };
+    const exchange = { ...sent, startedAt, outcome: await confirmGone(outcome, attempt, siteContext, signal) };
     // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();
     await conclude(attempt, exchange, siteContext, signal);
@@ -67,7 +68,7 @@ const wentWell = ({ kind }: Outcome): boolean => kind === 'created' || kind === 
 /** Records the outcome and updates the site health. */
 async function conclude(
   attempt: Attempt,
-  exchange: Exchange,
+  exchange: Exchange & { readonly startedAt: number },
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<void> {
@@ -109,7 +110,7 @@ async function learnFromJob(
 /** A failure to update the site health must not keep the outcome from being recorded. */
 async function update(
   attempt: Attempt,
-  exchange: Exchange,
+  exchange: Exchange & { readonly startedAt: number },
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<void> {

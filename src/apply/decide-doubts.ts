@@ -3,7 +3,7 @@ import { isCloser, type Likeness } from '../plan/adopt/compare-job.ts';
 import { cluesOf, contentOf } from '../plan/match-doubt.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
 import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordListCheck } from '../store/change/doubt.ts';
 import { refuteDoubt } from '../store/change/refute-doubt.ts';
 import { crossStep } from '../telemetry/steps.ts';
@@ -11,6 +11,9 @@ import type { CandidateSearch } from './candidate-search.ts';
 import { MAX_CANDIDATES } from './doubt-candidates.ts';
 import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
+
+/** Tells why a list proves nothing about a create that was sent at this time: see `Listing`. */
+type WhyUnproven = NonNullable<Extract<Listing, { kind: 'listed' }>['whyUnproven']>;
 
 /**
  * Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's.
@@ -22,6 +25,7 @@ export async function decideDoubts(
   search: CandidateSearch,
   matching: Matching,
   signal: AbortSignal,
+  whyUnproven: WhyUnproven = async () => undefined,
 ): Promise<number> {
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
@@ -60,7 +64,7 @@ export async function decideDoubts(
       ({ siteJobId }) => !taken.has(siteJobId),
     );
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left, found.unshown);
-    else resolved += await notFound(siteContext, open.doubt);
+    else resolved += await notFound(siteContext, open.doubt, whyUnproven);
     crossStep('doubt-resolved');
   }
   return resolved;
@@ -248,8 +252,20 @@ async function postpone(
   await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, possible);
 }
 
-/** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */
-async function notFound(siteContext: SiteContext, doubt: Doubt): Promise<number> {
+/**
+ * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the list may have been
+ * read without the rights of the token.
+ */
+async function notFound(siteContext: SiteContext, doubt: Doubt, whyUnproven: WhyUnproven): Promise<number> {
+  const unproven = await whyUnproven(doubt.sentAt);
+  if (unproven !== undefined) {
+    const message = `the list does not show its job, which proves nothing: ${unproven.message}`;
+    const note = siteContext.policy.provesToken
+      ? message
+      : `${message}. Set account_path, or look for the job on the site`;
+    await explainDoubts(siteContext.db, [doubt], note, siteContext.policy.doubts.resolveAfterMs);
+    return 0;
+  }
   if (doubt.listChecks + 1 < siteContext.policy.doubts.listChecks) {
     await recordListCheck(siteContext.db, [doubt]);
     return 0;

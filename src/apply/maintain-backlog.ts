@@ -8,10 +8,11 @@ import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
-import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
+import { noteAcceptedToken, takeTokenProbe, tryTokenAgain } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
 import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
+import { noteAcceptedWrite } from './prove-token.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
@@ -107,16 +108,28 @@ export async function maySend(siteContext: SiteContext): Promise<boolean> {
 const isElsewhere = ({ address }: SiteContext, state: SiteState): boolean =>
   state.address !== undefined && state.address !== address;
 
-/** Tries a refused token with one harmless GET when due. Returns whether the site accepts it again. */
+/**
+ * Tries a refused token with harmless GETs when due. Returns whether its holders may send again: because the site accepts it, or because
+ * the site can be read, which many allow to everybody; then the next change tells.
+ */
 async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {
   const { db, site, tokenDigest, log } = siteContext;
   if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
   siteContext.rateLimiter.spend();
+  const startedAt = performance.now();
   const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
-  if (mayResume) await acceptToken(db, site, tokenDigest);
-  if (mayResume) log.info({ site }, 'site resumed: it accepts the token again');
-  else log.warn({ site, answer, message }, 'site stays paused for this token');
-  return mayResume;
+  const check = mayResume ? await siteContext.client.checkToken('list', signal) : undefined;
+  if (check === undefined || check.kind === 'refused') {
+    log.warn({ site, answer, message: check?.message ?? message }, 'site stays paused for this token');
+    return false;
+  }
+  const isProven = check.kind === 'accepted' || check.kind === 'needed';
+  if (isProven) await noteAcceptedToken(db, site, tokenDigest, performance.now() - startedAt);
+  await tryTokenAgain(db, site, tokenDigest);
+  if (isProven) log.info({ site }, 'site resumed: it accepts the token again');
+  else
+    log.warn({ site, message: check.message }, 'site resumed: it is readable; that the token may write is not proven');
+  return true;
 }
 
 /** Probes a paused site with one harmless GET, less and less often, and resumes it when it answers properly. */
@@ -142,6 +155,7 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const exchange = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const { outcome, durationMs } = exchange;
+    if (outcome.kind === 'accepted') await noteAcceptedWrite(siteContext, performance.now() - durationMs);
     if (outcome.kind === 'gone' && !(await isOrphanGone(siteContext, siteJobId, signal))) {
       siteContext.log.warn(
         { site: siteContext.site, siteJobId },

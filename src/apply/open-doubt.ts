@@ -26,12 +26,11 @@ export interface OpenDoubt extends Window, Candidates {
 export type Matching = AdoptRules;
 
 export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
-  const started = doubt.startedAt.getTime();
-  const latest = started + resolveAfterMs * (1 + doubt.listChecks * 0.5);
+  const latest = doubt.sentAt.getTime() + resolveAfterMs * (1 + doubt.listChecks * 0.5);
   return {
     doubt,
     fields: doubt.attempt.accepted.fields,
-    notBefore: new Date(started - CLOCK_SKEW_MS),
+    notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS),
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],
     crowded: false,

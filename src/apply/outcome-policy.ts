@@ -25,13 +25,16 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceFiel
  * | rejected      | rejected     | rejected                  | rejected        |
  * | set_up        | ready later; not counted as an attempt                      |||
  * | forbidden     | failed       | failed                    | failed          |
- * | unauthorized  | ready        | ready (the site is paused)| ready           |
+ * | unauthorized  | ready, or in doubt again | ready (the site is paused) | ready |
  * | throttled     | ready when the site says; not counted as an attempt         |||
  * | unreachable   | ready later; not counted as an attempt                      |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | foreign       | -            | in doubt, for a person    | mapping removed |
  * | unconfirmed   | -            | retry, then failed        | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if this continues)   |||
+ *
+ * A create that is refused with 401 after a list has shown an earlier one as not made is in doubt again: the list may have been read
+ * without the rights of the token.
  *
  * An update or delete that is unknown or misconfigured, or rejected only because of a word in the answer, may have
  * been done anyway; the result records that.
@@ -72,6 +75,11 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'forbidden':
       return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
     case 'unauthorized':
+      if (operation === 'create' && attempt.wasDoubted === true) {
+        return inDoubt(
+          'the site does not accept the token (401), so the list that did not show its job proves nothing',
+        );
+      }
       return notCounted('unauthorized', 'the site does not accept the token (401)', 0);
     case 'throttled':
       return notCounted('throttled', 'the site asked to wait', outcome.retryAfterMs ?? policy.retry.firstDelayMs);

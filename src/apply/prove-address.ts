@@ -1,6 +1,7 @@
 // Checks whether the site shows other jobs of ours: at a wrong address, or without a show action, it denies that any exists.
+import { plural } from '../plan/plural.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
+import { areFewAndOld, FEW_JOBS, recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
 import { trustsGone } from '../store/site/site-state.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
@@ -8,8 +9,6 @@ import type { SiteContext } from './site-context.ts';
 /** How long the address counts as proven, and for how many jobs; short, so that a site that breaks is noticed soon. */
 const PROVEN_MS = 10_000;
 const PROVEN_JOBS = 20;
-/** This few jobs may all have expired; if the site is believed wrongly, no more than these are created twice. */
-const FEW = 5;
 
 /** What other jobs of ours prove about the site. */
 export type AddressProof =
@@ -81,6 +80,7 @@ export function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal:
  * | other jobs of ours                     | verdict                                                              |
  * | -------------------------------------- | -------------------------------------------------------------------- |
  * | one is found                           | right address: the job was deleted, or has expired                   |
+ * | older ones are found, but none of those that the site accepted last | unknown: it may hide jobs that are new or not published |
  * | we have no others                      | right address if the site's list, or its jobs path, can be read      |
  * | few, all gone, all made over a day ago | the same: they have expired                                          |
  * | more, or younger ones, all gone        | wrong address or another user's token, until a person says otherwise |
@@ -89,7 +89,9 @@ async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal:
   const { db, site } = siteContext;
   if (await trustsGone(db, site)) return { kind: 'proven' };
   const asked = new Set<SiteJobId>();
+  let hidden: readonly SiteJobId[] = [];
   for (const pick of [recentlyAccepted, sampleOfAges]) {
+    hidden = [...asked];
     for (const siteJobId of await pick(db, site, claimed)) {
       if (asked.has(siteJobId)) continue;
       asked.add(siteJobId);
@@ -101,12 +103,16 @@ async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal:
           message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
         };
       }
+      if (hidden.length > 0) {
+        const message = `the job seems to be gone, but the site may only not show it: of ${plural(hidden.length, 'job')} that it accepted last (${hidden.join(', ')}), it shows none`;
+        return { kind: 'unknown', message };
+      }
       noteProven(siteContext);
       openEvidence(siteContext).showsUntil = performance.now() + PROVEN_MS;
       return { kind: 'proven' };
     }
   }
-  if (asked.size > 0 && !(await areFewAndOld(db, site, FEW))) {
+  if (asked.size > 0 && !(await areFewAndOld(db, site, FEW_JOBS))) {
     return { kind: 'unproven', asked: asked.size, seen: undefined };
   }
   siteContext.rateLimiter.spend();

@@ -72,7 +72,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
   await candidates.tellShared(decidable);
-  return decideDoubts(siteContext, decidable, candidates, matching, signal);
+  return decideDoubts(siteContext, decidable, candidates, matching, signal, listing.whyUnproven);
 }
 
 /** Postpones the doubts for which the list is too old. Returns the others. */

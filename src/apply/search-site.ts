@@ -130,6 +130,9 @@ async function readList(
   await found.end();
   const leftOut = await expected.tellLeftOut(signal);
   if (signal.aborted || leftOut !== undefined) return leftOut;
+  const unproven = await listing.whyUnproven?.();
+  // Where nothing was ever accepted, only a create could prove the token.
+  if (unproven?.mayHide === true) return unproven.message;
   // Results of an earlier search are kept until now: creates of other feeds are compared with them.
   await forgetUnread(db, site, found.since);
   const nameless = await countNameless(db, site);

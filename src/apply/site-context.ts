@@ -44,6 +44,8 @@ export interface SitePolicy {
   readonly omittedFields: OmittedFields;
   /** Whether the site has a list action to resolve doubts with. */
   readonly canList: boolean;
+  /** Whether the site has a page that proves the token. */
+  readonly provesToken: boolean;
 }
 
 /**

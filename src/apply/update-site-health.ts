@@ -7,6 +7,7 @@ import { pullToWatch } from '../store/feed/feed-state.ts';
 import { type ProbePace, refuseToken } from '../store/site/refused-token.ts';
 import { throttleSite } from '../store/site/site-rate.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../store/site/site-state.ts';
+import { noteAcceptedWrite } from './prove-token.ts';
 import type { SiteContext } from './site-context.ts';
 
 const UNREACHABLE_FIRST_MS = 1_000;
@@ -28,19 +29,23 @@ const WELL_MS = 1_000;
 const wellUntil = new WeakMap<SiteContext, number>();
 
 /** The parts of an exchange that affect the site's health. */
-type ExchangeDetails = Pick<Exchange, 'durationMs' | 'response'>;
+interface ExchangeDetails extends Pick<Exchange, 'durationMs' | 'response'> {
+  /** When it was sent at the earliest, by `performance.now()`; absent: nothing was sent that needs the token. */
+  readonly startedAt?: number;
+}
 
 /** @param attempt `undefined`: no posting was sent. */
 export async function updateSiteHealth(
   outcome: Outcome,
   attempt: Attempt | undefined,
   siteContext: SiteContext,
-  { durationMs, response }: ExchangeDetails = { durationMs: 0 },
+  { durationMs, response, startedAt }: ExchangeDetails = { durationMs: 0 },
 ): Promise<void> {
   const { db, site } = siteContext;
   switch (outcome.kind) {
     case 'created':
     case 'accepted':
+      if (startedAt !== undefined) await noteAcceptedWrite(siteContext, startedAt);
       if ((wellUntil.get(siteContext) ?? 0) > performance.now()) return;
       await noteReachable(db, site, siteContext.address);
       wellUntil.set(siteContext, performance.now() + WELL_MS);

@@ -15,7 +15,7 @@ import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
-import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { whyClosed } from '../runtime/site-access/why-closed.ts';
 import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
@@ -134,7 +134,7 @@ async function verifyOne(verified: Verified): Promise<FeedResult[]> {
 
 async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise<FeedResult[]> {
   const { app, site, setups, signal, options, progress, write } = verified;
-  const client = await openSiteClient(site.options);
+  const client = await openProvenClient(app.db, site);
   const verification = await Verification.open(app.db, site.name, feeds);
   let last: MappedJob | undefined;
   try {
@@ -177,7 +177,7 @@ function toRecord({ counts, setAgain: again }: FeedResult): VerifyResult {
 function subjectOf(
   { app, site, setups, options, signal, progress }: Verified,
   feeds: readonly FeedName[],
-  client: Awaited<ReturnType<typeof openSiteClient>>,
+  client: Awaited<ReturnType<typeof openProvenClient>>,
   onProgress: (done: VerifyProgress) => void,
 ): VerifySubject {
   const { mapping } = setups[0] as FeedSetup;

@@ -54,14 +54,15 @@ function makeVerify(written: NonNullable<WrittenFeed['verify']>): VerifySettings
 
 function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping {
   const skip = [...(format.skip ?? []), ...(feed.skip ?? [])];
-  const written = Object.entries(mergeFields(format.fields, feed.fields));
+  const written = Object.entries(mergeFields(format.fields, feed.fields, constantsOf(feed, site)));
   const places = feed.places ?? format.places;
+  const createOnly = [...feed.create_only_fields, ...constantFields(feed, format, site)];
   return {
     key: keyRuleOf(feed, format),
     ...(skip.length === 0 ? {} : { skip }),
     ...(places === undefined ? {} : { places: placesOf(places) }),
     fields: Object.fromEntries(written.map(([field, rule]) => [field, makeRules(rule, mapFiles)])),
-    ...(feed.create_only_fields.length === 0 ? {} : { createOnly: [...new Set(feed.create_only_fields)].sort() }),
+    ...(createOnly.length === 0 ? {} : { createOnly: [...new Set(createOnly)].sort() }),
     stateField: site.state_field,
     requiredFields: site.required,
     maxLengths: site.max_lengths,
@@ -92,9 +93,28 @@ function keyRuleOf(feed: WrittenFeed, format: WrittenFormat): KeyRule {
 const placesOf = ({ fields, ...places }: NonNullable<WrittenFeed['places']>): PlacesRule =>
   places.use === 'each' ? { ...places, fields } : places;
 
-/** The format's fields, overridden by the feed's; `null` removes a field. */
-export function mergeFields(format: WrittenFields, feed: WrittenFields): Readonly<Record<string, WrittenRules>> {
-  const kept = Object.entries({ ...format, ...feed }).flatMap(([field, rule]) =>
+type Constants = Readonly<Record<string, string>>;
+
+/** Those of the feed count before those of its site. */
+export const constantsOf = (feed: { constants: Constants }, site: { constants: Constants }): Constants => ({
+  ...site.constants,
+  ...feed.constants,
+});
+
+/** The fields that are constants, and that neither the feed nor its format fills or removes. */
+const constantFields = (feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): readonly string[] =>
+  Object.keys(constantsOf(feed, site)).filter(
+    (name) => !Object.hasOwn(feed.fields, name) && (format.fields[name] ?? null) === null,
+  );
+
+/** The constants and the format's fields, overridden by the feed's; `null` removes a field. */
+export function mergeFields(
+  format: WrittenFields,
+  feed: WrittenFields,
+  constants: Constants = {},
+): Readonly<Record<string, WrittenRules>> {
+  const constant = Object.entries(constants).map(([field, value]) => [field, { value, as: [] as [] }] as const);
+  const kept = Object.entries({ ...Object.fromEntries(constant), ...format, ...feed }).flatMap(([field, rule]) =>
     rule === null ? [] : [[field, rule] as const],
   );
   return Object.fromEntries(kept);

@@ -1,7 +1,7 @@
 // Finds fields that settings name but a feed's mapping never fills: those that a site requires would reject all of its postings.
 
 import { nearest } from '../posting/nearest-name.ts';
-import { mergeFields } from './feed-config.ts';
+import { constantsOf, mergeFields } from './feed-config.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
@@ -19,7 +19,7 @@ export interface MappingFindings {
 
 /** Checks the combined fields of a feed and its format against what its site requires. */
 export function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
-  const fields = Object.keys(mergeFields(format.fields, feed.fields));
+  const fields = Object.keys(mergeFields(format.fields, feed.fields, constantsOf(feed, site)));
   const needed = new Set([...site.required, site.state_field.name]);
   const unfilled = [...needed].filter((field) => !fields.includes(field));
   const faults: Fault[] = unfilled.map((field) => ({

@@ -37,8 +37,10 @@ export async function makeSiteConfig(
     options: {
       baseUrl: new URL(written.base_url),
       token,
+      resource: written.resource,
       referenceField: written.reference_field,
       listPath: written.list_path,
+      accountPath: written.account_path,
       timeoutMs,
       concurrency: written.limits.concurrency,
     },

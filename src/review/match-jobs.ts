@@ -124,7 +124,10 @@ async function readWholeList(
 ): Promise<string | undefined> {
   for (let reading = 1; ; reading++) {
     const listing = await readJobs(matching, subject, rules);
-    if (listing.kind === 'listed') return undefined;
+    if (listing.kind === 'listed') {
+      const unproven = await listing.whyUnproven?.();
+      return unproven?.mayHide === true ? unproven.message : undefined;
+    }
     if (!listing.changed || reading === MOST_READINGS) return listing.message;
     await matching.forgetJobs();
   }

@@ -7,6 +7,7 @@ import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '../apply/maintain-backlog.ts';
+import { proveReads } from '../apply/prove-token.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { placesOf } from '../config/places-of-site.ts';
@@ -93,7 +94,6 @@ export async function startEngine(
   try {
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
-      const client = createSiteClient({ ...site.options, fieldNames: fieldNamesOf(site.name, config) });
       const address = addressOf(site.options.baseUrl);
       const requestSlots = semaphoreFor(site.options.concurrency);
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
@@ -105,12 +105,14 @@ export async function startEngine(
         site.requestsPerSecond,
         isStopping,
       );
+      const tokenDigest = tokens.get(site.name) as string;
+      const client = createSiteClient({ ...site.options, fieldNames: fieldNamesOf(site.name, config) });
       const siteContext = {
         site: site.name,
         address,
-        tokenDigest: tokens.get(site.name) as string,
+        tokenDigest,
         policy: policyOf(site),
-        client,
+        client: proveReads({ db, site: site.name, tokenDigest, client, rateLimiter }),
         inFlight,
         requestSlots,
         rateLimiter,
@@ -344,5 +346,6 @@ function policyOf(site: SiteConfig): SitePolicy {
     places: placesOf(site),
     omittedFields: site.omittedFields,
     canList: site.options.listPath !== undefined,
+    provesToken: site.options.accountPath !== undefined,
   };
 }

@@ -7,6 +7,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
 import type { Deadline } from './http/deadline.ts';
+import type { Resource } from './http/job-address.ts';
 import type { SetUpFault } from './set-up-fault.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
@@ -106,8 +107,12 @@ export interface SiteOptions {
   readonly referenceField?: string;
   /** Fields that are mapped to the site: errors are attributed to them by name. */
   readonly fieldNames?: readonly string[];
+  /** What the site calls its jobs; absent: `job`, below `/jobs`. */
+  readonly resource?: Resource;
   /** The list action used to find jobs in doubt. */
   readonly listPath?: string;
+  /** A page that only the user of a token can read. */
+  readonly accountPath?: string;
   /** From opening the connection to the last byte of the answer, in milliseconds. */
   readonly timeoutMs: number;
   /** Maximum number of connections. */
@@ -126,6 +131,12 @@ export type Listing =
       readonly pages: number;
       /** Age of its oldest cached page when the reading started; absent: none came from a cache. */
       readonly ageMs?: number;
+      /**
+       * Tells why a job that the list does not show may exist nevertheless: whether the site accepts the token is not proven, and
+       * others see fewer jobs. `undefined`: it is proven. Absent: nothing is known of the token.
+       * @param since also asks for a write that the site has accepted and that was sent after this.
+       */
+      readonly whyUnproven?: (since?: Date) => Promise<Unproven | undefined>;
     }
   | {
       readonly kind: 'unreadable';
@@ -133,6 +144,13 @@ export type Listing =
       /** Its pages do not fit together, as if it had changed while it was read: another reading may succeed at once. */
       readonly changed: boolean;
     };
+
+/** Why what was read does not prove that a job does not exist. */
+export interface Unproven {
+  readonly message: string;
+  /** The site has jobs of ours, and may have others that it shows only to the user of the token. */
+  readonly mayHide: boolean;
+}
 
 /** The result of one harmless GET. */
 export interface Probe {
@@ -145,6 +163,26 @@ export interface Probe {
   /** Whether XML of the interface came back, which proves more than a token that was not refused. */
   readonly found: boolean;
 }
+
+/**
+ * What shows, without a write, that the site accepts the token at this moment:
+ *
+ * | kind       | evidence                                                                                         |
+ * | ---------- | ------------------------------------------------------------------------------------------------ |
+ * | `accepted` | the page at `account_path`, which only the user of a token can read                              |
+ * | `refused`  | that page was answered with 401                                                                  |
+ * | `needed`   | a reader with a wrong token is refused where the token reads: it is accepted                     |
+ * | `unneeded` | none: such a reader is answered too                                                              |
+ * | `unknown`  | none: the site gave no clear answer                                                              |
+ */
+export interface TokenCheck {
+  readonly kind: 'accepted' | 'refused' | 'needed' | 'unneeded' | 'unknown';
+  /** What came back. */
+  readonly message: string;
+}
+
+/** What is read: the list, or the path where jobs are created if there is none; or one job. */
+export type Readable = 'list' | SiteJobId;
 
 export interface SendTiming {
   readonly notAfter: Deadline;
@@ -191,5 +229,7 @@ export interface SiteClient {
   ): Promise<Listing>;
   /** Sends one harmless GET to check that the interface is there and accepts the token. */
   probe(signal?: AbortSignal): Promise<Probe>;
+  /** Checks whether reading this proves that the site accepts the token: one harmless GET. */
+  checkToken(of: Readable, signal?: AbortSignal): Promise<TokenCheck>;
   close(): Promise<void>;
 }

@@ -4,13 +4,15 @@ import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
 import type { SiteJob } from './exchange.ts';
 import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
-import { type JobAddress, mayFollowCreate, pointsAtJob, readJobUrl } from './http/job-address.ts';
+import { type JobAddress, mayFollowCreate, pointsAtJob, type Resource, readJobUrl } from './http/job-address.ts';
 import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
 import { readErrors, tellProblems } from './xml/problems.ts';
 import { readXml, type XmlElement } from './xml/xml-tree.ts';
 
 /** What came back for one request, possibly incomplete. */
 export interface Reply {
+  /** What the site calls its jobs; absent: `job`, below `/jobs`. */
+  readonly resource?: Resource;
   /** The request's own URL: `Location` is relative to it. */
   readonly url: URL;
   /** Whether any byte of the request may have been sent. */
@@ -68,9 +70,9 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
  */
 export function gatherFacts(reply: Reply): Facts {
   const { root } = reply.document ?? { root: readXml(reply.body) };
-  const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url);
-  const element = root && findJob(root);
-  const job: ReadJob = element ? readJobElement(element, reply.url) : { fields: {} };
+  const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url, reply.resource);
+  const element = root && findJob(root, reply.resource);
+  const job: ReadJob = element ? readJobElement(element, reply.url, reply.resource) : { fields: {} };
   const siteJob = readSiteJob(reply, address, job);
   const hasJobRoot = root !== undefined && element === root;
   return {
@@ -83,12 +85,12 @@ export function gatherFacts(reply: Reply): Facts {
     otherContent: () => tellOtherContent(job, reply.expected ?? {}),
     otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
     problems: root ? readErrors(root) : [],
-    failureIndicators: once(() => (root ? readFailureIndicator(root) : [])),
-    isInDoubt: () => isInDoubt(root, reply.body),
+    failureIndicators: once(() => (root ? readFailureIndicator(root, reply.resource?.element) : [])),
+    isInDoubt: () => isInDoubt(root, reply.body, reply.resource?.element),
     reasons: once(() => tellProblems(reply.body, root)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: () => targetOf(reply),
-    redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url),
+    redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url, reply.resource),
     redirectsWithin: () => reply.location !== undefined && mayFollowCreate(reply.location, reply.url),
   };
 }

@@ -1,7 +1,7 @@
-// Judges what the answer to one harmless GET proves about the site, and describes it.
-import type { Probe } from './exchange.ts';
+// Judges what the answer to one harmless GET proves about the site and the token, and describes it.
+import type { Probe, TokenCheck } from './exchange.ts';
 import { isHtml } from './facts.ts';
-import type { Answer } from './http/transport.ts';
+import type { Answer, AnswerHead } from './http/transport.ts';
 import type { PageAnswer } from './list/read-page.ts';
 import { expandReferences, readXml } from './xml/xml-tree.ts';
 
@@ -50,6 +50,28 @@ export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
   }
   const message = `${seen}: not the XML of a collection of jobs; check base_url and list_path`;
   return { kind: 'misconfigured', message, mayResume: !isPage, found: false };
+}
+
+/** Judges the answer to the user of the token at `account_path`. */
+export function judgeAccount(answer: Answer, url: URL): TokenCheck {
+  if (answer.status === 401) return { kind: 'refused', message: `GET ${url.origin}${url.pathname}: 401` };
+  const isShown =
+    answer.status === 200 && answer.trouble === undefined && !isHtml(answer.body, answer.header('content-type'));
+  return { kind: isShown ? 'accepted' : 'unknown', message: describe(answer, url) };
+}
+
+/**
+ * Judges the answer to a reader with a wrong token: the site treats one that it has begun to refuse in the same way. Of statuses that may also say that nothing is there, or that
+ * the site has trouble, nothing follows.
+ */
+export function judgeStranger(answer: AnswerHead, url: URL): TokenCheck {
+  const { status } = answer;
+  const seen = status === 0 ? 'no answer' : String(status);
+  const message = `GET ${url.origin}${url.pathname} with a wrong token: ${seen}`;
+  if (status === 401 || status === 403 || (status >= 300 && status < 400 && status !== 304))
+    return { kind: 'needed', message };
+  const isAnswered = (status >= 200 && status < 300) || status === 404 || status === 410;
+  return { kind: isAnswered ? 'unneeded' : 'unknown', message };
 }
 
 const MAX_SEEN = 80;

@@ -83,9 +83,18 @@ describe('confirmGone', () => {
     const recent = siteContextFor(['9'], { recent: ['8', '9'], sample: ['1'] });
     expect(await confirm(recent.siteContext)).toEqual(GONE);
     expect(recent.shown).toEqual(['7', '8', '9']);
-    const any = siteContextFor(['2'], { recent: ['8'], sample: ['1', '8', '2', '3'] });
+    const any = siteContextFor(['2'], { recent: [], sample: ['1', '2', '3'] });
     expect(await confirm(any.siteContext)).toEqual(GONE);
-    expect(any.shown).toEqual(['7', '8', '1', '2']);
+    expect(any.shown).toEqual(['7', '1', '2']);
+  });
+
+  it('does not believe a site that shows older jobs, but none of those that it accepted last: it may hide what is not published', async () => {
+    const hiding = siteContextFor(['2'], { recent: ['8', '9'], sample: ['1', '8', '2', '3'] });
+    expect(await confirm(hiding.siteContext)).toEqual({
+      kind: 'unknown',
+      message: expect.stringContaining('of 2 jobs that it accepted last (8, 9), it shows none'),
+    });
+    expect(hiding.shown).toEqual(['7', '8', '9', '1', '2']);
   });
 
   it('requests no others while the address is proven by an accepted update or a shown job', async () => {

@@ -245,8 +245,22 @@ describe('doubts', () => {
     expect(await recordOutcome({ show: () => Promise.reject(new Error('it answered 503')) })).toBe(0);
     const note = 'The list may be incomplete or outdated: job 7 is not in it, and checking it failed: it answered 503';
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note }]);
+    // What a site never shows after its own 201 is not gone.
     await db.query(`update change set not_before = '-infinity'`);
-    expect(await recordOutcome({ show: async () => undefined })).toBe(1);
+    expect(await recordOutcome({ show: async () => undefined })).toBe(0);
+    const hidden = expect.stringContaining('neither lists nor shows any of 1 job that it accepted last (7)');
+    expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note: hidden }]);
+    // It lists another one.
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+       values ('acme', 'y', 'board', '8', '\\x01', '\\x01')`,
+    );
+    await db.query(
+      `insert into request (feed, key, operation, site_job_id, outcome, duration_ms)
+       values ('acme', 'y', 'create', '8', 'created', 1)`,
+    );
+    await db.query(`update change set not_before = '-infinity'`);
+    expect(await recordOutcome({ list: [job('8', {})], show: async () => undefined })).toBe(1);
   });
 
   it('stay as they are if that request is cancelled', async () => {

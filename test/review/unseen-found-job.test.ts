@@ -21,7 +21,13 @@ async function doubt(): Promise<number> {
   await stage.pull([posting('p1')]);
   const since = await databaseTime(db);
   await stage.fail('p1', 'in_doubt');
-  const found = { siteJobId: siteJobId('job-9'), reference: 'p1', isSecret: false, features: undefined, holdsSecret: false };
+  const found = {
+    siteJobId: siteJobId('job-9'),
+    reference: 'p1',
+    isSecret: false,
+    features: undefined,
+    holdsSecret: false,
+  };
   await keepFound(db, { site: siteName('board'), referenceField: 'number', since, isSearch: true }, [found]);
   await db.query(`update change set attempt_started = attempt_started - interval '1 hour'`);
   const open = await findDoubt(db, acme, postingKey('p1'));

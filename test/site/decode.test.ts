@@ -76,6 +76,35 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
   ];
   it.each(idCases)('ID from %s', (_name, xml, id) => expect(decode(xml)?.siteJobId).toBe(id));
 
+  it('reads an empty element that names another record as its name and ID', () => {
+    const xml = `<job><id>7</id><project id="3" name="Jobs"/><status id="5" name="Closed" is_closed="true"/><tracker id="2"/>
+      <owner id="9" name="Ann"/><owner_id>10</owner_id><note type="string"/></job>`;
+    expect(decode(xml)?.fields).toEqual({
+      id: '7',
+      project: 'Jobs',
+      'project-id': '3',
+      status: 'Closed',
+      'status-id': '5',
+      'tracker-id': '2',
+      owner: 'Ann',
+      'owner-id': '10',
+      note: '',
+    });
+  });
+
+  it('reads a job that the site calls otherwise, and no other element', () => {
+    const resource = { element: 'job_posting', path: '/board/postings' };
+    const read = (xml: string) => readSiteJob(readXml(xml) as never, base, resource);
+    expect(read('<job-posting><id>7</id></job-posting>')?.siteJobId).toBe('7');
+    expect(read('<job_posting><job-posting-id>7</job-posting-id></job_posting>')?.siteJobId).toBe('7');
+    expect(read('<answer><job_posting href="/board/postings/7.xml"/></answer>')?.siteJobId).toBe('7');
+    expect(read('<job><id>7</id></job>')).toBeUndefined();
+    expect(readJobUrl('/board/postings/7.xml', base, resource).siteJobId).toBe('7');
+    expect(readJobUrl('/jobs/postings/8', base, resource).siteJobId).toBe('8');
+    expect(readJobUrl('/board/postings.xml', base, resource)).not.toHaveProperty('siteJobId', 'postings');
+    expect(jobPath(siteJobId('a b'), resource)).toBe('/board/postings/a%20b.xml');
+  });
+
   it('no field name reaches a prototype', () => {
     const site = decode('<job><id>7</id><toString>y</toString></job>');
     expect(Object.getPrototypeOf(site?.fields)).toBe(Object.prototype);

@@ -63,6 +63,31 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
   ])('empty: %s', async (body) => {
     expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed', pages: 1 }, ids: [] });
   });
+
+  describe('of a site that calls its jobs otherwise', () => {
+    const options = { resource: { element: 'vacancy', path: '/open/vacancies' } };
+    it.each([
+      [
+        '<vacancies total_count="2" offset="0"><vacancy id="1"/><vacancy><vacancy-id>2</vacancy-id></vacancy></vacancies>',
+        [1, 2],
+      ],
+      ['<result><vacancies><vacancy href="/open/vacancies/3.xml"/></vacancies></result>', [3]],
+      ['<vacancies type="array"/>', []],
+      ['<vacancies>No vacancies found.</vacancies>', []],
+      ['<vacancys/>', []],
+    ])('%s', async (body, ids) => {
+      expect(await read(() => page(body), undefined, options)).toMatchObject({ listing: { kind: 'listed' }, ids });
+    });
+
+    it.each([
+      '<jobs><job id="1"/></jobs>',
+      '<vacancy><id>1</id></vacancy>',
+      '<vacancies><job><id>1</id></job></vacancies>',
+      '<vacancies><error>No access</error></vacancies>',
+    ])('is no list of its jobs: %s', async (body) => {
+      expect((await read(() => page(body), undefined, options)).listing.kind).toBe('unreadable');
+    });
+  });
 });
 
 it('reads each page once if that is enough, and takes no old copy of one', async () => {

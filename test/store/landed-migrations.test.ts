@@ -68,6 +68,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0077_reference_kept.sql': 'e8aee90a2c6304161d767d5fc701f72feae0e17f8535587ee2d5bc2276c5e044',
   'src/store/migrations/0094_rekey_question.sql': '190e42edabdb97b582dd6702f68aeb34e70e2641684892dfb207eb60c042150e',
   'src/store/migrations/0095_membership_rule.sql': 'fdec990b35080db817275e6f9f3fecc4756743128a68593c90c48ffef594a607',
+  'src/store/migrations/0086_accepted_token.sql': '1f14fa54d534154065f96c30d6dbbde77558586f0850b22837e5675e0a010c21',
 };
 
 const INSTEAD =

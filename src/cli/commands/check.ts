@@ -17,7 +17,7 @@ import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
-import type { Probe } from '../../site/exchange.ts';
+import type { Probe, TokenCheck } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { checkDatabase, checkQueue, type DatabaseCheck } from '../check-database.ts';
@@ -25,7 +25,13 @@ import { checkFeeds } from '../check-feeds.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { say } from '../write-action.ts';
 
-type Answers = ReadonlyMap<SiteName, Probe>;
+/** What came back from a site, and whether that proves that it accepts the token. */
+interface SiteAnswer extends Probe {
+  /** Without a write; `undefined`: the site gave no answer that could prove it. */
+  readonly token: TokenCheck | undefined;
+}
+
+type Answers = ReadonlyMap<SiteName, SiteAnswer>;
 
 export function checkCommand(): Command {
   return new Command('check')
@@ -57,7 +63,7 @@ export function checkCommand(): Command {
         // The verdict comes last, after everything that is wrong.
         await printLines([
           ...problems.map((problem) => `problem: ${problem}`),
-          verdict(config, mistakes, problems, databaseCheck),
+          verdict(config, mistakes, problems, unseenOf(databaseCheck, answers)),
         ]);
       }
       process.exitCode = mistakes.length + problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
@@ -120,13 +126,13 @@ function unknownEncoding({ name, source: { encoding } }: FeedConfig): string[] {
 const refusalsOf = (answers: Answers): string[] =>
   [...answers]
     .filter(([, { kind }]) => kind !== 'accepted')
-    .map(([site, { kind, message }]) => `site ${site}: ${ANSWERS[kind]}: ${message}`);
+    .map(([site, answer]) => `site ${site}: ${meaningOf(answer)}`);
 
 function verdict(
   { path }: Config,
   mistakes: readonly string[],
   problems: readonly string[],
-  { unseen }: WrittenCheck,
+  unseen: string | undefined,
 ): string {
   const count = mistakes.length + problems.length;
   if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
@@ -135,11 +141,17 @@ function verdict(
 }
 
 async function probeSites({ sites }: Config): Promise<Answers> {
-  const answers = new Map<SiteName, Probe>();
+  const answers = new Map<SiteName, SiteAnswer>();
   for (const { name, options } of sites.values()) {
     const client = await openSiteClient(options);
     try {
-      answers.set(name, await client.probe());
+      const probe = await client.probe();
+      const token = probe.kind === 'accepted' ? await client.checkToken('list') : undefined;
+      answers.set(name, {
+        ...probe,
+        token,
+        ...(token?.kind === 'refused' ? { kind: 'unauthorized', message: token.message } : {}),
+      });
     } finally {
       await client.close();
     }
@@ -185,7 +197,7 @@ function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck)
 const warningLines = (config: Config, databaseCheck: WrittenCheck): string[] =>
   [...config.warnings, ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
 
-function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
+function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: SiteAnswer): string[] {
   const doubts =
     options.listPath === undefined
       ? 'creates in doubt wait for a person, because list_path is not set'
@@ -195,8 +207,25 @@ function describeSite({ name, options, requestsPerSecond, stateField }: SiteConf
     `site ${name}: ${options.baseUrl.href}`,
     `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
     `  the state is in ${stateField.name}, as ${stateField.values}; ${doubts}`,
-    ...(answer === undefined ? [] : [`  probed now: ${ANSWERS[answer.kind]}: ${answer.message}`]),
+    ...(answer === undefined ? [] : [`  probed now: ${meaningOf(answer)}`]),
   ];
+}
+
+/** What could not be checked. */
+const unseenOf = ({ unseen }: WrittenCheck, answers: Answers): string | undefined => {
+  const unproven = [...answers].filter(([, answer]) => answer.kind === 'accepted' && !isProven(answer));
+  const tokens = unproven.map(([site]) => `that the token of site ${site} may write is not proven`);
+  return unseen === undefined && tokens.length === 0
+    ? undefined
+    : [...(unseen === undefined ? [] : [unseen]), ...tokens].join(', and ');
+};
+
+const isProven = ({ token }: SiteAnswer): boolean => token?.kind === 'accepted' || token?.kind === 'needed';
+
+/** What the answer means, for people. */
+function meaningOf(answer: SiteAnswer): string {
+  if (answer.kind !== 'accepted' || isProven(answer)) return `${ANSWERS[answer.kind]}: ${answer.message}`;
+  return `it is readable; that the token may write is not proven: ${answer.message}; ${answer.token?.message}`;
 }
 
 const ANSWERS: Readonly<Record<Probe['kind'], string>> = {
@@ -243,10 +272,13 @@ const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).place
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : parseCron(schedule, { tz: timeZone }).next().toDate();
 
+const tokenProven = (answer: SiteAnswer | undefined): boolean | null =>
+  answer?.kind === 'accepted' ? isProven(answer) : null;
+
 function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, problems: readonly string[]): object {
   return {
     path: config.path,
-    right: problems.length === 0 && databaseCheck.unseen === undefined,
+    right: problems.length === 0 && unseenOf(databaseCheck, answers) === undefined,
     database: config.database.kind,
     queue: config.queue.kind,
     sites: [...config.sites.values()].map(({ name, options }) => ({
@@ -256,6 +288,7 @@ function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, p
       list_path: options.listPath ?? null,
       answer: answers.get(name)?.kind ?? null,
       answer_message: answers.get(name)?.message ?? null,
+      token_proven: tokenProven(answers.get(name)),
     })),
     feeds: [...config.feeds.values()].map((feed) => ({
       feed: feed.name,

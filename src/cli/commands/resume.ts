@@ -5,6 +5,7 @@ import { resumePausedSite } from '../../review/resume-paused-site.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { tokenDigests } from '../../runtime/token-digests.ts';
 import { addressOf } from '../../site/base-address.ts';
+import { tokenHistory } from '../../store/site/refused-token.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { confirmMoved } from '../confirm-moved.ts';
@@ -45,7 +46,7 @@ export function resumeCommand(): Command {
         if (!moved) await refuseMove({ db }, configured, options.config);
         const compared = moved ? await confirmMoved(app, configured, { config: options.config, signal }) : undefined;
         const since = options.pausedSince;
-        const token = since === undefined ? undefined : (await tokenDigests(db, config)).get(site);
+        const token = (await tokenDigests(db, config)).get(site);
         const end = await resumePausedSite(db, site, {
           actor: actorName(options.as),
           seen: since === undefined ? undefined : { since, address, token },
@@ -55,14 +56,17 @@ export function resumeCommand(): Command {
         if (end.kind === 'refused') throw new UserError(end.message);
         const { wasPaused } = end;
         const note = compared?.note;
+        const { refusedAt, acceptedAt } = await tokenHistory(db, site, token ?? '');
+        const isUnproven = refusedAt !== undefined && acceptedAt === undefined;
         if (options.json === true) {
           const counts =
             compared === undefined ? {} : { compared: compared.jobs, ...(note === undefined ? {} : { note }) };
-          return printJson({ site, was_paused: wasPaused, ...counts });
+          return printJson({ site, was_paused: wasPaused, token_proven: !isUnproven, ...counts });
         }
         if (note !== undefined) await printLine(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
         if (!wasPaused) return printLine(`Site ${site} was not paused.`);
-        return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what is waiting.`);
+        await printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what is waiting.`);
+        if (isUnproven) await printLine('That its token may write is not proven: the next change tells.');
       }),
     );
 }

@@ -8,8 +8,9 @@ import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../../runtime/site-access/open-site-client.ts';
 import { findChange } from '../../store/backlog/open-change.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { adoptFoundOf } from '../adopt-found.ts';
@@ -116,7 +117,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   const configured = change === undefined ? undefined : app.config.sites.get(change.site);
   // A check at a different address proves nothing.
   if (configured !== undefined) await refuseMove(app, configured, options.config);
-  const site = configured && (await openSite(configured));
+  const site = configured && (await openSite(app.db, configured));
   try {
     const { config, as, ifVersion } = options;
     const write = commandWriter(config);
@@ -148,9 +149,9 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   }
 }
 
-const openSite = async ({ options, doubts, stateField }: SiteConfig) => ({
-  client: await openSiteClient(options),
-  referenceField: options.referenceField,
-  places: placesOf({ stateField }),
-  resolveAfterMs: doubts.resolveAfterMs,
+const openSite = async (db: Database, site: SiteConfig) => ({
+  client: await openProvenClient(db, site),
+  referenceField: site.options.referenceField,
+  places: placesOf(site),
+  resolveAfterMs: site.doubts.resolveAfterMs,
 });

@@ -32,11 +32,17 @@ export function tryCommand(): Command {
       const { setups, broken } = chooseFeeds(config, [name]);
       for (const { feed, message } of broken) throw new UserError(`feed ${feed}: ${message}`);
       for (const warning of config.warnings) printNotice(`warning: ${warning}`);
-      for (const setup of setups) process.exitCode = await showTrial(setup, options);
+      for (const setup of setups) {
+        const element = config.sites.get(setup.site)?.options.resource?.element;
+        process.exitCode = await showTrial(setup, { ...options, element });
+      }
     });
 }
 
-async function showTrial(setup: FeedSetup, options: TryOptions): Promise<ExitStatus> {
+async function showTrial(
+  setup: FeedSetup,
+  options: TryOptions & { readonly element: string | undefined },
+): Promise<ExitStatus> {
   const stopping = stopSignal();
   stopPrintingOn(stopping.signal);
   try {

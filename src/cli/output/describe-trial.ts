@@ -16,13 +16,13 @@ const SHOWN_CHARACTERS = 160;
 export function describeSample(
   sample: TriedPosting,
   number: number,
-  { xml, documents }: { readonly xml?: boolean; readonly documents: number },
+  { xml, documents, element }: { readonly xml?: boolean; readonly documents: number; readonly element?: string },
 ): string[] {
   const { key, fields, problems, notes } = sample;
   const width = Math.max(0, ...Object.keys(fields).map((field) => field.length));
   const lines =
     xml === true
-      ? encodeSiteJob(fields).xml.split('\n')
+      ? encodeSiteJob(fields, element).xml.split('\n')
       : Object.entries(fields).map(([field, text]) => `${field.padEnd(width)}  ${shown(text)}`);
   return [
     `${number}. ${oneLine(key, 200)} (${placeWriter(documents)(sample)})`,
@@ -134,13 +134,16 @@ const placeWriter =
 type PlaceOf = (record: TriedRecord) => string;
 
 /** One shown posting as `try --json` prints it. */
-export function sampleJson({ key, fields, problems, ...record }: TriedPosting, { xml }: { readonly xml?: boolean }) {
+export function sampleJson(
+  { key, fields, problems, ...record }: TriedPosting,
+  { xml, element }: { readonly xml?: boolean; readonly element?: string },
+) {
   return {
     key,
     fields,
     problems: problems.map(({ field, message }) => ({ field: field ?? null, message })),
     ...placeJson(record),
-    ...(xml === true ? { xml: encodeSiteJob(fields).xml } : {}),
+    ...(xml === true ? { xml: encodeSiteJob(fields, element).xml } : {}),
   };
 }
 

@@ -9,6 +9,7 @@ import { encodingSchema, feedFieldsSchema, formatSchema, keyAsSchema, keySchema 
 import { pagesSchema } from './pages-schema.ts';
 import { placesSchema } from './places-schema.ts';
 import {
+  constantsSchema,
   countSchema,
   fieldNameSchema,
   nameSchema,
@@ -274,6 +275,7 @@ export const feedSchema = z
       .describe(
         'Delete the job of a posting that has been on the site for this many days, although the feed still has it. Needs `policy: mirror`. [feeds.md](feeds.md#jobs-that-end-after-a-number-of-days) says when the days begin, and how a posting comes back.',
       ),
+    constants: constantsSchema.describe('The same as `constants` of the site, for this feed; they count before those.'),
     create_only_fields: z
       .array(fieldNameSchema)
       .default([])

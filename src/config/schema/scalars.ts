@@ -19,6 +19,11 @@ export const fieldNameSchema = z
   .string()
   .regex(FIELD_NAME, 'must be a name that an XML element can have: letters, digits, - _ or ., beginning with a letter');
 
+/** Site field: a value that all jobs have. */
+export const constantsSchema = z
+  .record(fieldNameSchema, z.union([z.string(), z.number(), z.boolean()]).transform(String))
+  .default({});
+
 export const percentSchema = z.number().min(0).max(100);
 export const countSchema = z.int().min(0).max(1_000_000_000);
 export const positiveSchema = z.int().min(1).max(1_000_000_000);

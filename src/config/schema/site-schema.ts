@@ -1,7 +1,15 @@
 // The schema of one site's settings.
 import { z } from 'zod';
+import { FIELD_NAME } from '../../posting/site-rules.ts';
 import { STATE_GROUPS } from '../../posting/us-states.ts';
-import { countSchema, fieldNameSchema, percentSchema, positiveSchema, secondsSchema } from './scalars.ts';
+import {
+  constantsSchema,
+  countSchema,
+  fieldNameSchema,
+  percentSchema,
+  positiveSchema,
+  secondsSchema,
+} from './scalars.ts';
 
 const baseUrlSchema = z
   .string()
@@ -36,6 +44,26 @@ const stateFieldSchema = z.strictObject({
     .describe(
       'What counts as a state: `states` (the 50), `dc`, `territories`. Most sites list D.C. with the states; add `territories` if yours accepts them.',
     ),
+});
+
+const resourceSchema = z.strictObject({
+  element: z
+    .string()
+    .regex(
+      FIELD_NAME,
+      'must be a name that an XML element can have: letters, digits, - _ or ., beginning with a letter',
+    )
+    .default('job')
+    .describe('The XML element of one job, in requests and answers.'),
+  path: z
+    .string()
+    .regex(
+      /^(\/[^/?#\\\s]+)+$/,
+      'must be a path on the site that begins with one / and has none at its end, such as /postings',
+    )
+    .refine((path) => !path.endsWith('.xml'), 'must be without .xml: jobmirror appends it')
+    .default('/jobs')
+    .describe('Where jobs are created, at this path with `.xml`, and below which each is, at `/ID.xml`.'),
 });
 
 const limitsSchema = z.strictObject({
@@ -96,6 +124,9 @@ const canarySchema = z.strictObject({
   percent: percentSchema.default(50).describe('The site is paused if more than this share of them fails.'),
 });
 
+/** With a query, if any. */
+const PATH = /^\/(?!\/)[^?#\\]*(\?[^#\\]*)?$/;
+
 export const siteSchema = z
   .strictObject({
     base_url: baseUrlSchema.describe(
@@ -112,6 +143,10 @@ export const siteSchema = z
     state_field: stateFieldSchema
       .prefault({})
       .describe('The field that carries the U.S. state, which the site requires.'),
+    resource: resourceSchema.prefault({}).describe('What the site calls its jobs.'),
+    constants: constantsSchema.describe(
+      'Field: a value that is the same for all jobs, such as `project_id: 3`. They are sent with each create, and with an update only where `omitted_fields: clear` needs it. A field that should also be updated belongs into the `fields` of the feed, which count before a constant.',
+    ),
     required: z.array(fieldNameSchema).default(['title']).describe('Fields that the site requires besides the state.'),
     max_lengths: z
       .record(fieldNameSchema, positiveSchema)
@@ -122,9 +157,16 @@ export const siteSchema = z
       .describe('A field that the site stores and returns, used to find a job in doubt.'),
     list_path: z
       .string()
-      .regex(/^\/(?!\/)[^?#\\]*(\?[^#\\]*)?$/, 'must be a path on the site that begins with one /, such as /jobs.xml')
+      .regex(PATH, 'must be a path on the site that begins with one /, such as /jobs.xml')
       .optional()
       .describe('A list action of the site, to find jobs in doubt: `/jobs.xml`.'),
+    account_path: z
+      .string()
+      .regex(PATH, 'must be a path on the site that begins with one /, such as /users/current.xml')
+      .optional()
+      .describe(
+        'A page that the site shows as XML to the user of the token and to nobody else: `/users/current.xml`. Where everybody may read jobs, it proves that the site accepts the token; without it only an accepted change does, and creates in doubt wait for one.',
+      ),
     limits: limitsSchema.prefault({}).describe('Limits on requests to the site.'),
     retry: retrySchema.prefault({}).describe('What happens when the site cannot be reached or cannot respond.'),
     doubts: doubtsSchema.prefault({}).describe('What happens to creates whose outcome is unknown.'),

@@ -2,12 +2,9 @@
 import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../../store/mapping/mapping-sample.ts';
+import { areFewAndOld, FEW_JOBS, recentlyAccepted, sampleOfAges } from '../../store/mapping/mapping-sample.ts';
 import { trustsGone } from '../../store/site/site-state.ts';
 import type { Verifying } from './verifying.ts';
-
-/** This few jobs may all have expired. */
-const FEW = 5;
 
 /**
  * | other jobs of ours                     | the right site                           |
@@ -32,7 +29,7 @@ export async function isRightSite({ subject, progress }: Verifying, isListRead: 
       if (shown !== undefined) return true;
     }
   }
-  if (!isListRead || !(await areFewAndOld(db, site, FEW))) return false;
+  if (!isListRead || !(await areFewAndOld(db, site, FEW_JOBS))) return false;
   await rateLimiter.take(signal);
   return (await client.probe(signal)).found;
 }

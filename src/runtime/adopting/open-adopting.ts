@@ -14,7 +14,7 @@ import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
-import { openSiteClient } from '../site-access/open-site-client.ts';
+import { openProvenClient } from '../site-access/open-site-client.ts';
 import { whyClosed } from '../site-access/why-closed.ts';
 
 export interface Adopting {
@@ -68,7 +68,7 @@ export async function withAdopting(
   const connection = connectionOf?.(site.name);
   let opened: SiteClient | undefined;
   try {
-    opened = connection === undefined ? await openSiteClient(site.options) : undefined;
+    opened = connection === undefined ? await openProvenClient(app.db, site) : undefined;
     const client = opened ?? (connection as SiteConnection).client;
     const context = { db: app.db, log: app.log, signal: guarded };
     const subject: AdoptSubject = {

@@ -13,7 +13,7 @@ import { NotShownError } from '../../site/exchange.ts';
 import type { SiteConnection } from '../adopting/open-adopting.ts';
 import type { App } from '../app.ts';
 import { tokenDigests } from '../token-digests.ts';
-import { openSiteClient } from './open-site-client.ts';
+import { openProvenClient } from './open-site-client.ts';
 import { whyClosed } from './why-closed.ts';
 
 /** A site in trouble is waited for by the action, which says so, not by a request. */
@@ -32,12 +32,13 @@ export function openFoundSites(
 ): OpenedFoundSites {
   const opened = new Map<SiteName, SiteConnection>();
 
-  async function connect({ name, options, requestsPerSecond }: SiteConfig): Promise<SiteConnection> {
+  async function connect(site: SiteConfig): Promise<SiteConnection> {
+    const { name, requestsPerSecond } = site;
     const known = connectionOf(name) ?? opened.get(name);
     if (known !== undefined) return known;
     const local = rateLimiterFor(requestsPerSecond);
     const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => signal.aborted);
-    const connection = { client: await openSiteClient(options), rateLimiter };
+    const connection = { client: await openProvenClient(app.db, site), rateLimiter };
     opened.set(name, connection);
     return connection;
   }

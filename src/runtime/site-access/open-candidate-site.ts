@@ -7,7 +7,7 @@ import type { CheckedSite } from '../../review/check-verdict.ts';
 import type { CandidateSite } from '../../review/compare-candidates.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { openSiteClient } from './open-site-client.ts';
+import { openProvenClient } from './open-site-client.ts';
 
 /** For comparing, and for checking a decision. */
 export type OpenCandidateSite = CandidateSite &
@@ -15,12 +15,10 @@ export type OpenCandidateSite = CandidateSite &
   Required<Pick<CheckedSite, 'resolveAfterMs'>> & { readonly client: SiteClient };
 
 /** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
-export async function openCandidateSite(
-  db: Database,
-  { name, options, requestsPerSecond, doubts, stateField }: SiteConfig,
-): Promise<OpenCandidateSite> {
+export async function openCandidateSite(db: Database, site: SiteConfig): Promise<OpenCandidateSite> {
+  const { name, options, requestsPerSecond, doubts, stateField } = site;
   return {
-    client: await openSiteClient(options),
+    client: await openProvenClient(db, site),
     rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
     referenceField: options.referenceField,
     places: placesOf({ stateField }),

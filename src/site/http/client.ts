@@ -6,23 +6,25 @@ import {
   type Exchange,
   NotShownError,
   type Outcome,
+  type Readable,
   type SendTiming,
   type SiteClient,
   type SiteJob,
   type SiteOptions,
   type SiteRequest,
+  type TokenCheck,
 } from '../exchange.ts';
 import { isHtml, type Reply } from '../facts.ts';
 import { readList } from '../list/list.ts';
 import { type PageAnswer, readPage, type TakeJob } from '../list/read-page.ts';
 import { judge } from '../outcome.ts';
-import { judgeProbe } from '../probe.ts';
+import { judgeAccount, judgeProbe, judgeStranger } from '../probe.ts';
 import type { ReadJob } from '../xml/decode.ts';
 import { findJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
 import { type Pause, timeSlices } from '../xml/time-slices.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
-import { CREATE_PATH, jobPath } from './job-address.ts';
+import { createPath, JOB, jobPath, type Resource } from './job-address.ts';
 import { type Cleaner, createCleaner } from './scrub-exchange.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
 
@@ -42,22 +44,24 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const transport = openTransport(options);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
-  const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
-  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField } = options;
+  const urlAt = (path: string | undefined) => (path === undefined ? undefined : urlOf(path.replace(/^\/*/, '/')));
+  const [listUrl, accountUrl] = [options.listPath, options.accountPath].map(urlAt);
+  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField, resource = JOB } = options;
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
   const getPage = async (url: URL, take: TakeJob, signal?: AbortSignal): Promise<PageAnswer> =>
-    readPage(await transport.stream({ url, maxBytes: maxListPageBytes, signal }), url, take);
+    readPage(await transport.stream({ url, maxBytes: maxListPageBytes, signal }), url, take, resource);
 
   return {
     async send(request, timing) {
       const startedAt = performance.now();
       const { notAfter, signal, expected } = timing;
-      const wire: Wire = { ...encode(request, urlOf), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
+      const wire: Wire = { ...encode(request, urlOf, resource), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
       const answer = await transport.exchange(wire);
       const pause = timeSlices();
       const root = await readXmlInSlices(answer.body, pause);
       const reply: Reply = {
+        resource,
         url: wire.url,
         sent: answer.sent,
         status: answer.status,
@@ -93,9 +97,9 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       };
     },
     async show(id, signal) {
-      const answer = await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal);
+      const answer = await get(urlOf(jobPath(id, resource)), MAX_ANSWER_BYTES, signal);
       const pause = timeSlices();
-      const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
+      const shown = await readShown(id, answer, options.baseUrl, { clean, pause, resource });
       return shown && clean.largeJob(shown, pause);
     },
     async list(take, signal, beforePage, maxAgeMs = 0, once = false) {
@@ -118,12 +122,25 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {
-      const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };
+      const probed = { url: listUrl ?? urlOf(createPath(resource)), isList: listUrl !== undefined };
       const probe = judgeProbe(await getPage(probed.url, () => {}, signal), probed);
       return { ...probe, message: clean.text(probe.message) };
     },
+    async checkToken(of, signal) {
+      const check = await checkToken(of, signal);
+      return { ...check, message: clean.text(check.message) };
+    },
     close: () => transport.close(),
   };
+
+  async function checkToken(of: Readable, signal?: AbortSignal): Promise<TokenCheck> {
+    if (accountUrl !== undefined) return judgeAccount(await get(accountUrl, MAX_ANSWER_BYTES, signal), accountUrl);
+    const url = of === 'list' ? (listUrl ?? urlOf(createPath(resource))) : urlOf(jobPath(of, resource));
+    const answer = await transport.stream({ url, maxBytes: MAX_ANSWER_BYTES, signal }, 'stranger');
+    // The status is enough, and a list may be long.
+    answer.close();
+    return judgeStranger(answer, url);
+  }
 }
 
 /** Above this many characters, a job is searched for the token in slices. */
@@ -162,14 +179,23 @@ function checkOptions({ baseUrl, token }: SiteOptions): void {
 }
 
 // One job per document, one request per job (site-interface.md, section 1).
-function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 'method' | 'url' | 'body'> {
+function encode(
+  request: SiteRequest,
+  urlOf: (path: string) => URL,
+  resource: Resource,
+): Pick<Wire, 'method' | 'url' | 'body'> {
+  const { element } = resource;
   switch (request.kind) {
     case 'create':
-      return { method: 'POST', url: urlOf(CREATE_PATH), body: encodeSiteJob(request.fields).xml };
+      return { method: 'POST', url: urlOf(createPath(resource)), body: encodeSiteJob(request.fields, element).xml };
     case 'update':
-      return { method: 'PUT', url: urlOf(jobPath(request.siteJobId)), body: encodeSiteJob(request.fields).xml };
+      return {
+        method: 'PUT',
+        url: urlOf(jobPath(request.siteJobId, resource)),
+        body: encodeSiteJob(request.fields, element).xml,
+      };
     case 'delete':
-      return { method: 'DELETE', url: urlOf(jobPath(request.siteJobId)) };
+      return { method: 'DELETE', url: urlOf(jobPath(request.siteJobId, resource)) };
     default:
       return request satisfies never;
   }
@@ -198,7 +224,7 @@ async function readShown(
   id: SiteJobId,
   answer: Answer,
   baseUrl: URL,
-  { clean, pause }: { readonly clean: Cleaner; readonly pause: Pause },
+  { clean, pause, resource }: { readonly clean: Cleaner; readonly pause: Pause; readonly resource: Resource },
 ): Promise<SiteJob | undefined> {
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200) {
@@ -207,7 +233,7 @@ async function readShown(
     throw new NotShownError(message, answer.status, retryAfterMs);
   }
   const root = answer.trouble === undefined ? await readXmlInSlices(answer.body, pause) : undefined;
-  const siteJob = root && readSiteJob(root, baseUrl, id);
+  const siteJob = root && readSiteJob(root, baseUrl, { resource, asked: id });
   if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
   const { siteJobId: own } = siteJob;
   return { ...siteJob, siteJobId: id, ...(own === id || clean.isToken(own) ? {} : { ownId: own }) };

@@ -3,7 +3,7 @@ import { type SiteJobId, siteJobId } from '../../posting/identifiers.ts';
 
 /** A job's ID and URL, as far as an address contains them. */
 export interface JobAddress {
-  /** From the path segment after `jobs`. */
+  /** From the path segment after `jobs`, or what the site calls them. */
   readonly siteJobId?: SiteJobId;
   /** From the last path segment, if none is `jobs`. ASSUMED: a site that promises the URL of a job returns one. */
   readonly guessedId?: SiteJobId;
@@ -16,11 +16,24 @@ const MAX_ID_LENGTH = 255;
 /** A longer text is not an address, and would take long to parse. */
 const MAX_URL_LENGTH = 16 << 10;
 
-/** Path of the create action (site-interface.md, section 4). */
-export const CREATE_PATH = '/jobs.xml';
+/** What the site calls its jobs: the XML element of one, and the path below which they are. */
+export interface Resource {
+  readonly element: string;
+  /** Begins with /, and does not end with one. */
+  readonly path: string;
+}
+
+/** As the interface has it (site-interface.md, sections 2 and 4). */
+export const JOB: Resource = { element: 'job', path: '/jobs' };
+
+/** Path of the create action. */
+export const createPath = ({ path }: Resource): string => `${path}.xml`;
 
 /** Path of one job's show, update and delete actions, below the base URL. */
-export const jobPath = (id: SiteJobId): string => `/jobs/${encodeURIComponent(id)}.xml`;
+export const jobPath = (id: SiteJobId, { path }: Resource = JOB): string => `${path}/${encodeURIComponent(id)}.xml`;
+
+/** The path segment after which a job's ID is. */
+const collectionOf = ({ path }: Resource): string => decodeSegment(path.slice(path.lastIndexOf('/') + 1)) ?? '';
 
 /** Returns a usable ID: trimmed, not empty, of a sensible length, without line breaks; otherwise `undefined`. */
 export function readJobId(text: string | undefined): SiteJobId | undefined {
@@ -34,22 +47,26 @@ export function readJobId(text: string | undefined): SiteJobId | undefined {
  * Reads the URL of a job, as in `Location`: absolute or relative to `base`, with or without `.xml`, a trailing slash or
  * a query. Empty if it is not an `http(s)` URL.
  */
-export function readJobUrl(location: string, base: URL): JobAddress {
+export function readJobUrl(location: string, base: URL, resource: Resource = JOB): JobAddress {
   if (location.length > MAX_URL_LENGTH || !URL.canParse(location, base.href)) return {};
   const url = new URL(location, base.href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return {};
   url.username = '';
   url.password = '';
   const segments = url.pathname.split('/').filter((segment) => segment !== '');
-  const jobs = segments.lastIndexOf('jobs');
-  if (jobs >= 0) return { siteJobId: readSegment(segments[jobs + 1]), url: url.href };
-  return { guessedId: readSegment(segments.at(-1)), url: url.href };
+  const collection = collectionOf(resource);
+  const jobs = segments.findLastIndex((segment) => decodeSegment(segment) === collection);
+  if (jobs >= 0) return { siteJobId: readSegment(segments[jobs + 1], collection), url: url.href };
+  return { guessedId: readSegment(segments.at(-1), collection), url: url.href };
 }
 
 /** Whether a URL names one job below `jobs`: `/jobs/12` does; `/login` and `/jobs.xml` do not. */
-export function pointsAtJob(location: string, base: URL): boolean {
+export function pointsAtJob(location: string, base: URL, resource: Resource = JOB): boolean {
   if (!URL.canParse(location, base.href)) return false;
-  return /\/jobs\/[^/]+/.test(new URL(location, base.href).pathname);
+  const segments = new URL(location, base.href).pathname.split('/');
+  return segments.some(
+    (segment, at) => at > 0 && decodeSegment(segment) === collectionOf(resource) && !!segments[at + 1],
+  );
 }
 
 const SIGN_IN = /(log|sign)[-_.]?(in|on)\b|\b(session|sso|oauth2?|auth|password)s?\b/i;
@@ -66,12 +83,15 @@ export function mayFollowCreate(location: string, base: URL): boolean {
   return target.origin === base.origin || target.pathname !== base.pathname;
 }
 
-function readSegment(segment: string | undefined): SiteJobId | undefined {
-  const name = segment?.replace(/\.(xml|html?)$/i, '');
+function readSegment(segment: string | undefined, collection: string): SiteJobId | undefined {
+  const name = decodeSegment(segment?.replace(/\.(xml|html?)$/i, '') ?? '');
   // `/jobs.xml` is the collection, not a job in it.
-  if (!name || name === 'jobs') return undefined;
+  return name === collection ? undefined : readJobId(name);
+}
+
+function decodeSegment(segment: string): string | undefined {
   try {
-    return readJobId(decodeURIComponent(name));
+    return decodeURIComponent(segment);
   } catch {
     return undefined;
   }

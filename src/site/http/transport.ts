@@ -1,4 +1,5 @@
 // Sends one HTTP request and returns the answer, or how far the request got without one.
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import type { SiteOptions } from '../exchange.ts';
@@ -57,11 +58,17 @@ export interface StreamedAnswer extends AnswerHead {
   readonly close: () => void;
 }
 
+/** `stranger`: with a token that nobody has. */
+type Reader = 'user' | 'stranger';
+
 export interface Transport {
   /** Sends once. Never throws for anything the network or the site does, never resends, never follows a redirect. */
   exchange(wire: Wire): Promise<Answer>;
-  /** Starts a GET. The answer stays open until it is read to its end, or closed. */
-  stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>): Promise<StreamedAnswer>;
+  /**
+   * Starts a GET. The answer stays open until it is read to its end, or closed.
+   * @param as who reads: by default the user of the token.
+   */
+  stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>, as?: Reader): Promise<StreamedAnswer>;
   /** Stops reusing the connections that are open now. */
   renew(): void;
   close(): Promise<void>;
@@ -74,7 +81,8 @@ export interface Transport {
  * If undici detects such a close before it writes, it opens a new connection; after that the outcome is unknown.
  */
 export function openTransport(options: SiteOptions): Transport {
-  const authorization = `Basic ${Buffer.from(`${options.token.reveal()}:X`).toString('base64')}`;
+  const basic = (token: string): string => `Basic ${Buffer.from(`${token}:X`).toString('base64')}`;
+  const authorization = basic(options.token.reveal());
   const open = (): Pool =>
     new Pool(options.baseUrl.origin, {
       connections: options.concurrency,
@@ -106,9 +114,10 @@ export function openTransport(options: SiteOptions): Transport {
         trouble,
       };
     },
-    async stream({ url, maxBytes, signal }) {
+    async stream({ url, maxBytes, signal }, as = 'user') {
       const { timeoutMs } = options;
-      const headers = requestHeaders({ method: 'GET', url, maxBytes }, authorization);
+      const credentials = as === 'user' ? authorization : basic(randomBytes(20).toString('hex'));
+      const headers = requestHeaders({ method: 'GET', url, maxBytes }, credentials);
       const raw = await openAnswer(pool, { path: url.pathname + url.search, headers, timeoutMs, signal });
       const read = (name: string): string => String(raw.headers[name] ?? '');
       return {

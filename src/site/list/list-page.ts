@@ -1,5 +1,6 @@
 // Parses one page of the site's list action: its jobs, and its hints about further pages.
 import { readFailureIndicator } from '../failure-indicator.ts';
+import { JOB, type Resource } from '../http/job-address.ts';
 import { type ReadJob, readJobElement } from '../xml/decode.ts';
 import { openXml } from '../xml/xml-events.ts';
 import { childrenOf, elementText, foldName, isNamed, type XmlElement } from '../xml/xml-tree.ts';
@@ -59,7 +60,8 @@ const LIMITS = { elements: 2_000, characters: 2 << 20 };
  * what states a failure beside its jobs. Only an empty root or an empty `jobs` counts as empty, because after an empty list a
  * create in doubt is sent again.
  */
-export function openListPage(base: URL): ListPageReading {
+export function openListPage(base: URL, resource: Resource = JOB): ListPageReading {
+  const job = foldName(resource.element).toLowerCase();
   let jobs: ReadJob[] = [];
   let count = 0;
   let isNone = false;
@@ -68,12 +70,12 @@ export function openListPage(base: URL): ListPageReading {
     // Only outermost `job` elements: a nested one belongs to its outer job.
     isSelected(name, depth) {
       const folded = foldName(name).toLowerCase();
-      if (depth === 0) isNone = ['html', 'job', 'error', 'errors'].includes(folded);
-      return !isNone && depth > 0 && depth <= MAX_DEPTH && folded === 'job';
+      if (depth === 0) isNone = ['html', job, 'error', 'errors'].includes(folded);
+      return !isNone && depth > 0 && depth <= MAX_DEPTH && folded === job;
     },
     take(element) {
       count++;
-      jobs.push(readJobElement(element, base));
+      jobs.push(readJobElement(element, base, resource));
     },
   });
   return {
@@ -89,17 +91,19 @@ export function openListPage(base: URL): ListPageReading {
     end(headers) {
       const root = reading.end();
       if (isNone) return undefined;
-      failure = readFailureIndicator(root).find(({ message }) => !isHarmless(message, count > 0))?.message;
+      failure = readFailureIndicator(root, resource.element).find(
+        ({ message }) => !isHarmless(message, count > 0, resource),
+      )?.message;
       if (failure !== undefined) return undefined;
-      return count === 0 && !isEmptyList(root) ? undefined : readHints(root, headers);
+      return count === 0 && !isEmptyList(root, resource) ? undefined : readHints(root, headers, resource);
     },
   };
 }
 
-function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
-  const readValue = readPaging(root);
+function readHints(root: XmlElement, headers: PagingHeaders, resource: Resource): PageHints {
+  const readValue = readPaging(root, resource);
   return {
-    next: readLinkHeader(headers.link) ?? readNextLink(root) ?? readValue(nextNames),
+    next: readLinkHeader(headers.link) ?? readNextLink(root, resource) ?? readValue(nextNames),
     page: readCount(readValue(pageNames)),
     totalPages: readCount(readValue(totalPagesNames) ?? headers.totalPages),
     total: readCount(readValue(totalNames) ?? headers.total),
@@ -108,41 +112,52 @@ function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
 }
 
 /** What a list says that found nothing, or after its last page. */
-const NO_JOBS =
-  /^(there (are|were) )?(no|0|zero) (\w+ )?(jobs?|results?|records?|entries|items|listings?|vacanc(y|ies))( (is|are|was|were))?( (found|available|listed|yet))*[.!]?$|^none[.!]?$/i;
+function saysNoJobs(text: string, resource: Resource): boolean {
+  const named = [resource.element, ...namesOfList(resource)].map((name) => name.replace(/[.-]/g, '[ ._-]'));
+  const what = `jobs?|results?|records?|entries|items|listings?|vacanc(y|ies)|${named.join('|')}`;
+  const none = `(there (are|were) )?(no|0|zero) (\\w+ )?(${what})( (is|are|was|were))?( (found|available|listed|yet))*[.!]?`;
+  return new RegExp(`^${none}$|^none[.!]?$`, 'i').test(text);
+}
+
+/** Elements that hold the jobs of a list: `jobs`, or what the site calls them. */
+function namesOfList({ element, path }: Resource): readonly string[] {
+  const names = [`${element}s`, path.slice(path.lastIndexOf('/') + 1)];
+  return names.map((name) => foldName(name).toLowerCase());
+}
 
 /** Of what looks like a failure: no failure is stated. A number beside jobs counts something, such as those of a state. */
-const isHarmless = (message: string, besideJobs: boolean): boolean =>
+const isHarmless = (message: string, besideJobs: boolean, resource: Resource): boolean =>
   (besideJobs && /^\d+$/.test(message)) ||
   /^no (errors?|failures?|problems?)[.!]?$/i.test(message) ||
-  NO_JOBS.test(message);
+  saysNoJobs(message, resource);
 
 /** Whether a page without jobs is an empty list. */
-function isEmptyList(root: XmlElement): boolean {
-  const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, 'jobs'));
+function isEmptyList(root: XmlElement, resource: Resource): boolean {
+  const lists = [root, ...childrenOf(root)].filter((element) => isNamed(element, ...namesOfList(resource)));
   if (lists.length === 0) return isBlank(root);
   return lists.every(({ content }) =>
-    content.every((node) => (typeof node === 'string' ? saysNothing(node.trim()) : !hasId(node))),
+    content.every((node) => (typeof node === 'string' ? saysNothing(node.trim(), resource) : !hasId(node, resource))),
   );
 }
 
-const saysNothing = (text: string): boolean => text === '' || NO_JOBS.test(text);
+const saysNothing = (text: string, resource: Resource): boolean => text === '' || saysNoJobs(text, resource);
 
 /** Then it is a record, perhaps a job by another name. */
-const hasId = (element: XmlElement): boolean =>
-  element.attributes.has('id') || childrenOf(element).some((child) => isNamed(child, 'id', 'job-id'));
+const hasId = (element: XmlElement, resource: Resource): boolean =>
+  element.attributes.has('id') ||
+  childrenOf(element).some((child) => isNamed(child, 'id', `${foldName(resource.element).toLowerCase()}-id`));
 
 const isBlank = (element: XmlElement): boolean =>
   childrenOf(element).length === 0 && elementText(element).trim() === '';
 
 // Elements that may hold paging hints: the root, and children named for it.
-const pagingElements = (root: XmlElement): readonly XmlElement[] => [
+const pagingElements = (root: XmlElement, resource: Resource): readonly XmlElement[] => [
   root,
-  ...childrenOf(root).filter((child) => isNamed(child, 'jobs', ...pagingNames)),
+  ...childrenOf(root).filter((child) => isNamed(child, ...namesOfList(resource), ...pagingNames)),
 ];
 
-function readPaging(root: XmlElement): (names: readonly string[]) => string | undefined {
-  const elements = pagingElements(root);
+function readPaging(root: XmlElement, resource: Resource): (names: readonly string[]) => string | undefined {
+  const elements = pagingElements(root, resource);
   return (names) => {
     for (const element of elements) {
       const attribute = names.find((name) => element.attributes.has(name));
@@ -155,8 +170,8 @@ function readPaging(root: XmlElement): (names: readonly string[]) => string | un
 }
 
 // `<link rel="next" href="…"/>`, as in Atom.
-function readNextLink(root: XmlElement): string | undefined {
-  const links = pagingElements(root)
+function readNextLink(root: XmlElement, resource: Resource): string | undefined {
+  const links = pagingElements(root, resource)
     .flatMap(childrenOf)
     .filter((child) => isNamed(child, 'link'));
   return links.find((link) => namesNext(link.attributes.get('rel') ?? ''))?.attributes.get('href');

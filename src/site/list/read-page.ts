@@ -1,5 +1,6 @@
 // Reads the answer to a GET that should be a list page of any size: its jobs as they arrive, and its hints.
 
+import { JOB, type Resource } from '../http/job-address.ts';
 import type { Answer, StreamedAnswer } from '../http/transport.ts';
 import { BrokenBody } from '../xml/body-text.ts';
 import type { ReadJob } from '../xml/decode.ts';
@@ -22,10 +23,15 @@ const KEPT_CHARACTERS = 64 << 10;
 export type TakeJob = (job: ReadJob) => void | Promise<void>;
 
 /** Reads the answer to its end. @param take receives each job at once, even if the page turns out to be no list. */
-export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob): Promise<PageAnswer> {
+export async function readPage(
+  answer: StreamedAnswer,
+  url: URL,
+  take: TakeJob,
+  resource: Resource = JOB,
+): Promise<PageAnswer> {
   const answeredAt = performance.now();
   const { sent, status, header } = answer;
-  const page = openListPage(url);
+  const page = openListPage(url, resource);
   let body = '';
   let hints: PageHints | undefined;
   let trouble = answer.trouble;

@@ -2,7 +2,7 @@
 import type { StatedTypes, ValueType } from '../../plan/same-meaning.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
-import { readJobId, readJobUrl } from '../http/job-address.ts';
+import { JOB, type Resource, readJobId, readJobUrl } from '../http/job-address.ts';
 import { childrenOf, elementText, foldName, isNamed, type XmlElement } from './xml-tree.ts';
 
 /** A job as its XML shows it; the ID may have to come from elsewhere. */
@@ -12,7 +12,6 @@ export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
   readonly otherId?: SiteJobId;
 }
 
-const idNames = ['id', 'job-id'];
 const urlNames = ['url', 'href'];
 
 /**
@@ -20,30 +19,35 @@ const urlNames = ['url', 'href'];
  * `undefined` if it has no ID. `base` resolves a relative URL of the job.
  * @param asked the job that was asked for: sites may tell the ID of a job in its URL only, and show nothing but its fields.
  */
-export function readSiteJob(root: XmlElement, base: URL, asked?: SiteJobId): SiteJob | undefined {
-  const element = findJob(root);
-  const job = element && readJobElement(element, base);
+export function readSiteJob(
+  root: XmlElement,
+  base: URL,
+  { resource = JOB, asked }: { readonly resource?: Resource; readonly asked?: SiteJobId } = {},
+): SiteJob | undefined {
+  const element = findJob(root, resource);
+  const job = element && readJobElement(element, base, resource);
   const siteJobId = job?.siteJobId ?? (Object.keys(job?.fields ?? {}).length > 0 ? asked : undefined);
   return job === undefined || siteJobId === undefined ? undefined : { ...job, siteJobId };
 }
 
 /** The `job` element of a document: its root, or the only one directly below. */
-export function findJob(root: XmlElement): XmlElement | undefined {
-  if (isNamed(root, 'job')) return root;
-  const jobs = childrenOf(root).filter((child) => isNamed(child, 'job'));
+export function findJob(root: XmlElement, { element }: Resource = JOB): XmlElement | undefined {
+  const name = foldName(element).toLowerCase();
+  if (isNamed(root, name)) return root;
+  const jobs = childrenOf(root).filter((child) => isNamed(child, name));
   return jobs.length === 1 ? jobs[0] : undefined;
 }
 
 /** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
-export function readJobElement(element: XmlElement, base: URL): ReadJob {
+export function readJobElement(element: XmlElement, base: URL, resource: Resource = JOB): ReadJob {
   const { fields, types } = readFields(element);
   const named = (names: readonly string[]): string | undefined => {
     const name = names.find((candidate) => fields.has(candidate) || element.attributes.has(candidate));
     return name === undefined ? undefined : (fields.get(name) ?? element.attributes.get(name));
   };
   const url = named(urlNames);
-  const address = url === undefined ? {} : readJobUrl(url, base);
-  const id = readJobId(named(idNames));
+  const address = url === undefined ? {} : readJobUrl(url, base, resource);
+  const id = readJobId(named(['id', `${foldName(resource.element)}-id`]));
   return {
     siteJobId: id ?? address.siteJobId,
     otherId: id === undefined ? undefined : readOtherId(element, id),
@@ -71,14 +75,23 @@ interface ReadFields {
 // Children with child elements are not fields; one marked as nil has no value. The first of each name counts.
 function readFields(element: XmlElement): ReadFields {
   const read: ReadFields = { fields: new Map(), types: new Map() };
+  const referred = new Map<string, string>();
   for (const child of childrenOf(element)) {
     const name = foldName(child.name);
     if (read.fields.has(name) || childrenOf(child).length > 0) continue;
+    const text = elementText(child);
+    const record = text.trim() === '' ? recordNamedBy(child) : undefined;
+    if (record !== undefined) {
+      if (record.name !== undefined) read.fields.set(name, record.name);
+      if (record.id !== undefined && !referred.has(`${name}-id`)) referred.set(`${name}-id`, record.id);
+      continue;
+    }
     const type = child.attributes.size === 0 ? undefined : statedType(child.attributes);
     if (type === undefined) read.types.delete(name);
     else read.types.set(name, type);
-    if (type !== 'nil') read.fields.set(name, elementText(child));
+    if (type !== 'nil') read.fields.set(name, text);
   }
+  for (const [name, id] of referred) if (!read.fields.has(name)) read.fields.set(name, id);
   return read;
 }
 
@@ -110,6 +123,12 @@ function statedType(attributes: XmlElement['attributes']): ValueType | undefined
   const name = attributes.get('type');
   if (name === undefined) return undefined;
   return TYPES.get(name) ?? TYPES.get(name.replace(/^.*:/, '').replace(/[-_ ]/g, '').toLowerCase());
+}
+
+/** An empty element may name another record of the site: `<category id="3" name="Health"/>` is what was sent as `category_id`. */
+function recordNamedBy({ attributes }: XmlElement): { readonly id?: string; readonly name?: string } | undefined {
+  const [id, name] = [attributes.get('id'), attributes.get('name')];
+  return id === undefined && name === undefined ? undefined : { id, name };
 }
 
 const isoTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;

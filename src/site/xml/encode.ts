@@ -5,7 +5,7 @@ import { removeIllegalCharacters } from '../../posting/xml-characters.ts';
 
 /** A document for the site, and what was left out of it. */
 export interface EncodedSiteJob {
-  /** UTF-8 text with an XML declaration and the root `job`. */
+  /** UTF-8 text with an XML declaration and the root `job`, or what the site calls its jobs. */
   readonly xml: string;
   /** One note per field from which characters were removed because XML 1.0 can't carry them. */
   readonly removed: readonly Problem[];
@@ -17,14 +17,14 @@ const elementName = /^(?!xml)[A-Za-z_][A-Za-z0-9_.-]*$/i;
 const isFieldName = (name: string): boolean => elementName.test(name);
 
 /**
- * Encodes one job: root `job`, one child per field, in the order of the fields. A conforming parser returns every
+ * Encodes one job: root `job` unless the site calls it otherwise, one child per field, in the order of the fields. A conforming parser returns every
  * string unchanged, except for characters that XML 1.0 does not allow (most control characters, U+FFFE, U+FFFF, lone
  * surrogates): these are removed and reported. Throws if a field name is not an element name, which is a configuration
  * error and never depends on a feed.
  */
-export function encodeSiteJob(fields: Fields): EncodedSiteJob {
+export function encodeSiteJob(fields: Fields, element = 'job'): EncodedSiteJob {
   const removed: Problem[] = [];
-  const job = create({ version: '1.0', encoding: 'UTF-8' }).ele('job');
+  const job = create({ version: '1.0', encoding: 'UTF-8' }).ele(element);
   for (const [field, value] of Object.entries(fields)) {
     if (!isFieldName(field)) throw new Error(`The site field "${field}" can't be the name of an XML element.`);
     const legal = removeIllegalCharacters(value);

@@ -29,6 +29,8 @@ export interface Attempt extends PostingRef {
   readonly isRepair?: boolean;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */
   readonly idMayBeReused?: boolean;
+  /** A list has shown an earlier create of the posting as not made. */
+  readonly wasDoubted?: boolean;
   /** A person approved this delete, so the guard does not count it. */
   readonly approved: boolean;
 }

@@ -141,6 +141,7 @@ interface DueChange extends PostingRef {
   readonly forms: Attempt['forms'];
   readonly isRepair: boolean;
   readonly idMayBeReused: boolean;
+  readonly wasDoubted: boolean;
   /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
   /** The site has jobs that nobody owns. */
@@ -153,7 +154,7 @@ async function readDue(
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
   const rows = await db.query(
-    `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
+    `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved, c.doubted_since is not null as was_doubted,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
@@ -223,6 +224,7 @@ async function readDue(
       forms: (row.shown ?? undefined) as Buffer | undefined,
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
+      wasDoubted: request.kind === 'create' && row.was_doubted,
       tooEarly: row.too_early,
       mayBeFound: row.may_be_found,
     };
@@ -252,7 +254,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
     `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
        attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, list_checks = 0,
        found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null,
-       sent_pull = null
+       sent_pull = null, doubted_since = case when a.operation = 'create' then c.doubted_since end
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a
      where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone

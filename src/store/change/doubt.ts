@@ -29,8 +29,10 @@ import { forgetUncertainWrites } from './uncertain-writes.ts';
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
   readonly attempt: Attempt & { readonly accepted: NonNullable<Attempt['accepted']> };
-  /** When the attempt was committed, by the database clock. */
+  /** When the first attempt was committed that may have made the job, by the database clock: a list may have shown wrongly that it did not. */
   readonly startedAt: Date;
+  /** When the last one was. */
+  readonly sentAt: Date;
   /** Age of the attempt in milliseconds when the doubt was read, by the same clock. */
   readonly sinceMs: number;
   /** How often the list was read without finding a job for it. */
@@ -39,7 +41,7 @@ export interface Doubt {
   readonly found: boolean;
 }
 
-const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coalesce(c.sent_pull, c.pull) as pull, c.attempt_started, c.list_checks, c.approved,
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coalesce(c.sent_pull, c.pull) as pull, c.attempt_started, least(c.doubted_since, c.attempt_started) as first_started, c.list_checks, c.approved,
     c.found_job_id is not null as found,
     (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
     coalesce(c.sent_revision, c.revision) as revision,
@@ -259,7 +261,8 @@ const tidy = (row: any): Doubt => ({
     accepted: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
     approved: row.approved,
   },
-  startedAt: row.attempt_started,
+  startedAt: row.first_started,
+  sentAt: row.attempt_started,
   sinceMs: row.since_ms,
   listChecks: row.list_checks,
   found: row.found,

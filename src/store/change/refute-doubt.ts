@@ -31,9 +31,19 @@ export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostT
     `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
        not_before = '-infinity', attempts = $5, attempt_token = null, attempt_operation = null, attempt_started = null,
        list_checks = 0, found_job_id = null,
+       doubted_since = case when $7 then least(doubted_since, attempt_started) end,
        reason = case when $4 = 'failed' then $6::jsonb when invalid then ${targetReason('change')} end
      where feed = $1 and key = $2 and attempt_token = $3`,
-    [feed, key, token, next.state, next.attempts, changeReason('unknown', tried)],
+    // A person's decision does not depend on what the list shows.
+    [
+      feed,
+      key,
+      token,
+      next.state,
+      next.attempts,
+      changeReason('unknown', tried),
+      mostTries !== Number.POSITIVE_INFINITY,
+    ],
   );
   return true;
 }

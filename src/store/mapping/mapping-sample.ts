@@ -63,6 +63,9 @@ export async function jobsToCompare(db: Queryable, site: SiteName, most: number)
   return rows;
 }
 
+/** This few jobs may all have expired; if the site is believed wrongly, no more than these are created twice. */
+export const FEW_JOBS = 5;
+
 /** Whether the site has at most `most` jobs of ours, all older than a day. */
 export async function areFewAndOld(db: Queryable, site: SiteName, most: number): Promise<boolean> {
   const [row] = await db.query<{ few_and_old: boolean }>(

@@ -98,8 +98,9 @@ export async function forgetOldRows(
   await forget('alert_message', 'created_at', POSTING_EVENT_DAYS, "and topic = 'posting'");
   // Undeliverable ones, and those of destinations that no process has any more.
   await forget('alert_message', 'created_at', days.failures);
-  // A process that still uses such a token tries it far more often.
-  await forget('refused_token', 'changed_at', 7);
+  // A process that still uses such a token tries it far more often. What was read with a token counts only if its last refusal is over.
+  await forget('refused_token', 'changed_at', 7, 'and (t.refused_at is null or t.accepted_at > t.refused_at)');
+  await forget('refused_token', 'changed_at', 366);
   // Sessions end after seven days, and requests may be repeated for one.
   await forget('web_session', 'created_at', 7);
   await forget('web_request', 'claimed_at', 1);

@@ -1,4 +1,4 @@
-// Stores which tokens a site refuses: a pause after a 401 applies to the token, so processes with another one continue.
+// Stores which tokens a site refuses and accepts: a pause after a 401 applies to the token, so processes with another one continue.
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { SiteName } from '../../posting/identifiers.ts';
@@ -48,10 +48,17 @@ export async function refuseToken(
   cause: string,
   { firstMs, maxMs }: ProbePace,
 ): Promise<boolean> {
+  const again = await db.query(
+    `update refused_token set refused_at = clock_timestamp() where site = $1 and digest = $2 and refused_since is not null
+     returning site`,
+    [site, digest],
+  );
+  if (again.length > 0) return false;
   const rows = await db.query(
-    `insert into refused_token as t (site, digest, refused_since, cause, noted_by, next_probe)
-     values ($1, $2, now(), $3, $4, now() + make_interval(secs => $5))
-     on conflict (site, digest) do update set refused_since = now(), cause = $3, noted_by = $4, changed_at = now(),
+    `insert into refused_token as t (site, digest, refused_since, refused_at, cause, noted_by, next_probe)
+     values ($1, $2, now(), clock_timestamp(), $3, $4, now() + make_interval(secs => $5))
+     on conflict (site, digest) do update set refused_since = now(), refused_at = clock_timestamp(), cause = $3, noted_by = $4,
+       changed_at = now(),
        probes = case when ${RECENTLY_ACCEPTED} then t.probes + 1 else 0 end,
        next_probe = now() + make_interval(secs => case when ${RECENTLY_ACCEPTED}
          then least($6::float8, $5::float8 * power(2, least(t.probes + 1, 20))) else $5::float8 end)
@@ -83,8 +90,8 @@ export async function takeTokenProbe(
   return rows.length > 0;
 }
 
-/** The site accepts the token again: its holders continue. */
-export async function acceptToken(db: Queryable, site: SiteName, digest: string): Promise<void> {
+/** The holders of a refused token continue: the site answers a request with it again. That proves nothing about what the token may do. */
+export async function tryTokenAgain(db: Queryable, site: SiteName, digest: string): Promise<void> {
   await db.query(
     `update refused_token set refused_since = null, next_probe = null, changed_at = now()
      where site = $1 and digest = $2 and refused_since is not null`,
@@ -92,11 +99,53 @@ export async function acceptToken(db: Queryable, site: SiteName, digest: string)
   );
 }
 
-/** A person wants all tokens tried again. Returns whether any was refused. */
-export async function forgetRefusedTokens(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query<{ refused: boolean }>(
-    'delete from refused_token where site = $1 returning refused_since is not null as refused',
+/**
+ * The site has accepted a request that needs the token, sent `msAgo`. One that was sent before the token was last refused proves nothing.
+ * Otherwise its holders continue if they were paused.
+ */
+export async function noteAcceptedToken(db: Queryable, site: SiteName, digest: string, msAgo: number): Promise<void> {
+  await db.query(
+    `insert into refused_token as t (site, digest, accepted_at)
+     values ($1, $2, clock_timestamp() - make_interval(secs => $3))
+     on conflict (site, digest) do update set accepted_at = excluded.accepted_at, refused_since = null, next_probe = null,
+       changed_at = case when t.refused_since is null then t.changed_at else now() end
+     where excluded.accepted_at > coalesce(greatest(t.accepted_at, t.refused_at), '-infinity')`,
+    [site, digest, msAgo / 1000],
+  );
+}
+
+/** What is known of a token. */
+export interface TokenHistory {
+  /** When the newest request was sent that the site accepted since it last refused the token; `undefined`: none was. */
+  readonly acceptedAt: Date | undefined;
+  readonly refusedAt: Date | undefined;
+  /** Whether the site has jobs of ours, as far as is known. */
+  readonly hasJobs: boolean;
+}
+
+export async function tokenHistory(db: Queryable, site: SiteName, digest: string): Promise<TokenHistory> {
+  const [row] = await db.query<{ accepted: Date | null; refused: Date | null; has_jobs: boolean }>(
+    `select case when accepted_at > coalesce(refused_at, '-infinity') then accepted_at end as accepted, refused_at as refused,
+       exists (select from mapping m where m.site = $1) as has_jobs
+     from (select 1) one left join refused_token t on t.site = $1 and t.digest = $2`,
+    [site, digest],
+  );
+  return {
+    acceptedAt: row?.accepted ?? undefined,
+    refusedAt: row?.refused ?? undefined,
+    hasJobs: row?.has_jobs === true,
+  };
+}
+
+/**
+ * A person wants all tokens tried again. When the site refused them stays known: only what it accepts since shows that it accepts them.
+ * Returns whether any was refused.
+ */
+export async function forgetRefusals(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query(
+    `update refused_token set refused_since = null, next_probe = null, probes = 0, changed_at = now() - interval '1 hour'
+     where site = $1 and refused_since is not null returning site`,
     [site],
   );
-  return rows.some(({ refused }) => refused);
+  return rows.length > 0;
 }

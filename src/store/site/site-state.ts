@@ -3,7 +3,7 @@ import type { Message } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { forgetRefusedTokens } from './refused-token.ts';
+import { forgetRefusals } from './refused-token.ts';
 
 export interface SiteState {
   readonly site: SiteName;
@@ -97,7 +97,7 @@ export async function pauseSite(
 
 /** A person resumes a site, at once and with any token. Returns whether it was paused. */
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
-  const refused = await forgetRefusedTokens(db, site);
+  const refused = await forgetRefusals(db, site);
   return (await endPause(db, site)) || refused;
 }
 

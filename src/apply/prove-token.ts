@@ -1,0 +1,143 @@
+// Tells whether what is read with a token proves that a job does not exist: only while the site accepts the token. A reader whose token
+// is refused may see the jobs that everybody sees, and takes the others for gone (law 1).
+import type { RateLimiter } from '../flow/rate-limiter.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import { NotShownError, type Readable, type SiteClient, type Unproven } from '../site/exchange.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { noteAcceptedToken, type TokenHistory, tokenHistory } from '../store/site/refused-token.ts';
+
+/** The holder of a token who reads a site. */
+export interface TokenReader {
+  readonly db: Queryable;
+  readonly site: SiteName;
+  /** See `tokenDigest`. */
+  readonly tokenDigest: string;
+  readonly client: SiteClient;
+  readonly rateLimiter?: RateLimiter;
+}
+
+/** Whether reading needs a token is a property of the site, which changes rarely. */
+const NEEDED_FOR_MS = 10 * 60_000;
+/** Accepted writes within this time are recorded once, and again before anything is to be proven. */
+const NOTED_FOR_MS = 1_000;
+/** The account page proves the token for as long as a few jobs are asked for. */
+const ACCOUNT_FOR_MS = 2_000;
+
+/** What one process knows of the token of a client. */
+interface Known {
+  /** Until when reading lists, or jobs, counts as needing a token. */
+  readonly neededUntil: { list: number; job: number };
+  accountUntil: number;
+  notedUntil: number;
+  /** When the newest accepted write was sent that is not recorded yet. */
+  unnoted: number | undefined;
+}
+
+const knownOf = new WeakMap<SiteClient, Known>();
+
+function known(client: SiteClient): Known {
+  const found = knownOf.get(client);
+  if (found !== undefined) return found;
+  const never = Number.NEGATIVE_INFINITY;
+  const made = { neededUntil: { list: never, job: never }, accountUntil: never, notedUntil: never, unnoted: undefined };
+  knownOf.set(client, made);
+  return made;
+}
+
+/** The site has accepted a write that was sent at `startedAt`, by `performance.now()`. */
+export async function noteAcceptedWrite(reader: TokenReader, startedAt: number): Promise<void> {
+  const state = known(reader.client);
+  state.unnoted = Math.max(state.unnoted ?? startedAt, startedAt);
+  if (state.notedUntil <= performance.now()) await recordWrites(reader);
+}
+
+async function recordWrites({ db, site, tokenDigest, client }: TokenReader): Promise<void> {
+  const state = known(client);
+  const startedAt = state.unnoted;
+  if (startedAt === undefined) return;
+  state.unnoted = undefined;
+  try {
+    await noteAcceptedToken(db, site, tokenDigest, performance.now() - startedAt);
+    state.notedUntil = performance.now() + NOTED_FOR_MS;
+  } catch (error) {
+    state.unnoted ??= startedAt;
+    throw error;
+  }
+}
+
+/**
+ * Returns the client with proof: what it does not find may exist as long as it is not proven that the site accepts the token. Then a job
+ * that the site denies counts as not shown, and a list tells why it proves nothing.
+ *
+ * | proof that the site accepts the token                                             | requests               |
+ * | --------------------------------------------------------------------------------- | ---------------------- |
+ * | `account_path` is shown                                                           | 1, at most every 2 s   |
+ * | it has accepted a write since it last refused the token, if asked since some time | none                   |
+ * | it refuses a reader with a wrong token                                            | 1, at most every 10 min |
+ */
+export function proveReads(reader: TokenReader): SiteClient {
+  const { client } = reader;
+  const proven: SiteClient = {
+    ...client,
+    async show(id, signal) {
+      const shown = await client.show(id, signal);
+      const unproven = shown === undefined ? await whyUnproven(subject, id, { signal }) : undefined;
+      if (unproven !== undefined)
+        throw new NotShownError(`the site says that it has no job ${id}, but ${unproven.message}`, 404, undefined);
+      return shown;
+    },
+    async list(...how) {
+      const listing = await client.list(...how);
+      if (listing.kind !== 'listed') return listing;
+      return { ...listing, whyUnproven: (since) => whyUnproven(subject, 'list', { since, signal: how[1] }) };
+    },
+  };
+  // The worker notes accepted writes for the client that it has.
+  const subject = { ...reader, client: proven };
+  return proven;
+}
+
+/** @param since also asks for a write that was sent after this. */
+async function whyUnproven(
+  reader: TokenReader,
+  read: Readable,
+  { since, signal }: { readonly since?: Date; readonly signal?: AbortSignal } = {},
+): Promise<Unproven | undefined> {
+  const { db, site, tokenDigest, client, rateLimiter } = reader;
+  const state = known(client);
+  const now = performance.now();
+  if (state.accountUntil > now && since === undefined) return undefined;
+  await recordWrites(reader);
+  const history = await tokenHistory(db, site, tokenDigest);
+  const hasAccepted = history.acceptedAt !== undefined && (since === undefined || history.acceptedAt > since);
+  const kind = read === 'list' ? 'list' : 'job';
+  if (hasAccepted || state.neededUntil[kind] > now) return undefined;
+  rateLimiter?.spend();
+  const check = await client.checkToken(read, signal);
+  if (check.kind === 'accepted') {
+    state.accountUntil = performance.now() + ACCOUNT_FOR_MS;
+    await noteAcceptedToken(db, site, tokenDigest, performance.now() - now);
+    return undefined;
+  }
+  if (check.kind === 'needed') {
+    state.neededUntil[kind] = performance.now() + NEEDED_FOR_MS;
+    return undefined;
+  }
+  return { message: describe(history, check, since), mayHide: history.hasJobs };
+}
+
+function describe(
+  { acceptedAt, refusedAt }: TokenHistory,
+  { kind, message }: Awaited<ReturnType<SiteClient['checkToken']>>,
+  since: Date | undefined,
+): string {
+  if (kind === 'refused') return `it refuses the token (${message})`;
+  const accepted =
+    refusedAt !== undefined && acceptedAt === undefined
+      ? 'has accepted no change with this token since it refused it'
+      : since !== undefined && acceptedAt !== undefined
+        ? 'has accepted no change with this token since this one was sent'
+        : 'has accepted no change with this token yet';
+  const why = kind === 'unneeded' ? 'answers readers whose token it does not know, too' : 'does not tell who may read';
+  return `whether the site accepts the token is not proven: it ${why} (${message}), and ${accepted}`;
+}

@@ -1,0 +1,177 @@
+// A site that shows jobs to everybody and refuses only writes: what it shows to a reader whose token it may refuse proves nothing.
+import { afterEach, describe, expect, it } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { openPublicBoard, type PublicBoard } from '../support/public-board.ts';
+
+let mirror: Mirror;
+let board: PublicBoard;
+afterEach(async () => {
+  await mirror.close();
+  await board[Symbol.asyncDispose]();
+});
+
+const SITE = {
+  limits: '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 2 }',
+  doubts: '{ resolve_after_seconds: 2.5, list_checks: 1 }',
+};
+
+async function open(site: Record<string, string | undefined> = {}): Promise<void> {
+  const token = 'a-token-of-the-mirror';
+  board = await openPublicBoard(token);
+  mirror = await openMirror({ site: { base_url: board.url, ...SITE, ...site } });
+  Object.assign(mirror.env, { BOARD_TOKEN: token });
+}
+
+const posts = () => board.requests.filter((line) => line.startsWith('POST')).length;
+const notes = async () => {
+  const { db } = await mirror.app();
+  return (await db.query(`select state, reason->>'note' as note from change`)) as {
+    state: string;
+    note: string | null;
+  }[];
+};
+/** Lets the next list check be due at once. */
+const hasten = async () => {
+  const { db } = await mirror.app();
+  await db.query(`update change set not_before = '-infinity' where state = 'in_doubt' and not_before < 'infinity'`);
+};
+/** Mirrors until nothing is open, or ten times. */
+const finish = async () => {
+  for (let round = 0; round < 10 && (await notes()).length > 0; round++) {
+    await hasten();
+    await probe();
+    await mirror.sync();
+  }
+};
+/** Lets a refused token be tried at once. */
+const probe = async () => {
+  const { db } = await mirror.app();
+  await db.query('update refused_token set next_probe = now() where refused_since is not null');
+};
+
+describe('a create without an answer, while the token is refused from then on', () => {
+  it.each([false, true])('is not sent again after a list that everybody sees; written before: %s', async (written) => {
+    await open();
+    board.habits.publishes = written;
+    if (written) {
+      await mirror.writeFeed(feedXml([posting('a')]));
+      expect(await mirror.sync()).toMatchObject({ created: 1 });
+    }
+    board.habits.publishes = false;
+    board.habits.loses = 1;
+    board.habits.before = (method) => {
+      if (method === 'GET') board.habits.accepts = false;
+    };
+    const feed = [...(written ? [posting('a')] : []), posting('b')];
+    await mirror.writeFeed(feedXml(feed));
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+    await hasten();
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+    expect((await notes())[0]).toMatchObject({ state: 'in_doubt', note: expect.stringContaining('not proven') });
+    expect(posts()).toBe(feed.length);
+    expect(board.jobs.size).toBe(feed.length);
+
+    board.habits.before = () => undefined;
+    board.habits.accepts = true;
+    await mirror.writeFeed(feedXml(feed.map((one) => ({ ...one, title: `${one.key} edited` }))));
+    await finish();
+    expect(board.jobs.size).toBe(feed.length);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('is in doubt again if the site refuses the token when it is sent again', async () => {
+    await open();
+    await mirror.writeFeed(feedXml([posting('a')]));
+    await mirror.sync();
+    board.habits.publishes = false;
+    const { db } = await mirror.app();
+    // As if the site had accepted another change since, whose token it has begun to refuse unnoticed.
+    await db.query(`update refused_token set accepted_at = now() + interval '1 minute'`);
+    board.habits.loses = 1;
+    board.habits.before = (method) => {
+      if (method === 'GET') board.habits.accepts = false;
+    };
+    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+    await mirror.sync();
+    expect(posts()).toBe(3);
+    expect(await notes()).toMatchObject([{ state: 'in_doubt' }]);
+    expect(board.jobs.size).toBe(2);
+    board.habits.before = () => undefined;
+    await db.query('update refused_token set accepted_at = null');
+    board.habits.accepts = true;
+    await mirror.writeFeed(feedXml([posting('a', { title: 'Head nurse' }), posting('b')]));
+    await finish();
+    expect(board.jobs.size).toBe(2);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('is decided at once where the account page proves the token', async () => {
+    await open({ account_path: '/account.xml' });
+    board.habits.drops = 1;
+    await mirror.writeFeed(feedXml([posting('a')]));
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
+    expect(posts()).toBe(2);
+    expect(board.jobs.size).toBe(1);
+  });
+
+  it('is decided at once where reading needs the token', async () => {
+    await open();
+    board.habits.private = true;
+    board.habits.drops = 1;
+    await mirror.writeFeed(feedXml([posting('a')]));
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
+    expect(board.jobs.size).toBe(1);
+  });
+});
+
+it('asks nothing more while the site accepts what is sent', async () => {
+  await open();
+  await mirror.writeFeed(feedXml(postings(20)));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml(postings(20).map((one) => ({ ...one, title: `${one.key} edited` }))));
+  await mirror.sync();
+  expect(board.requests.filter((line) => line.startsWith('GET'))).toEqual([]);
+});
+
+it('a job that the site denies to a reader whose token it refuses is not made again', async () => {
+  await open();
+  await mirror.writeFeed(feedXml(postings(3)));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  await db.query('update refused_token set refused_at = now(), accepted_at = null');
+  board.habits.before = (method) => {
+    board.habits.accepts = method === 'PUT';
+  };
+  for (const job of board.jobs.values()) job.published = job.id === '1';
+  const seen = await db.query('select key from mapping order by site_job_id');
+  board.habits.hidesFromOwner = true;
+  await mirror.writeFeed(feedXml(postings(3).map((one) => (one.key === seen[1]?.key ? { ...one, title: 'X' } : one))));
+  await mirror.sync();
+  expect(posts()).toBe(3);
+});
+
+it('a site that can be read again is resumed, and says what is not proven', async () => {
+  await open();
+  board.habits.accepts = false;
+  await mirror.writeFeed(feedXml(postings(2)));
+  expect(await mirror.sync()).toMatchObject({ created: 0, pending: 2 });
+  const program = { folder: mirror.folder, configPath: mirror.configPath, env: mirror.env };
+  const online = await runProgram(program, 'check', '--online');
+  expect(online.out).toContain('readable; that the token may write is not proven');
+  expect(online.out).not.toMatch(/accepts the token|is right/);
+  const asJson = await runProgram(program, 'check', '--online', '--json');
+  expect(asJson.json()[0]).toMatchObject({ right: false, sites: [{ answer: 'accepted', token_proven: false }] });
+  expect((await runProgram(program, 'resume', 'board')).out).toContain('its token may write is not proven');
+  board.habits.private = true;
+  expect((await runProgram(program, 'check', '--online')).out).toContain('refuses the token');
+  board.habits.accepts = true;
+  expect((await runProgram(program, 'check', '--online')).out).toMatch(/accepts the token[\s\S]*is right/);
+  await finish();
+  expect(board.jobs.size).toBe(2);
+  const { db } = await mirror.app();
+  expect(await readSiteState(db, siteName('board'))).toMatchObject({ pausedSince: undefined });
+});
