@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 235d0387dcb47e1d7886b561cbf18d311e85a29598db85bc58a331ffe2c18f1b
+// The types of the API's client. SHA-256 of the document: 63cc735a32a2a65dcf9902a598a3cd638c101e1e19fd88cc57689209826702a0
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -5714,6 +5714,8 @@ export interface operations {
                             paused_since: string | null;
                             pause_cause: string | null;
                             orphans: number;
+                            /** @description Whether its jobs show `reference_field`; `null`: none is configured. */
+                            references: ("unknown" | "shown" | "missing" | "some") | null;
                             failing: string[];
                         } & {
                             [key: string]: unknown;
