@@ -23,7 +23,7 @@ export interface PlainValue {
 export interface PlainReader {
   /** Whether a trimmed text stands for no value: another path may have one. */
   readonly isNothing: (text: string) => boolean;
-  readonly unescape: (text: string) => PlainValue;
+  readonly unescaped: (text: string) => PlainValue;
 }
 
 /**
@@ -47,7 +47,7 @@ export function compilePlain(field: string, { as, source }: FieldRule): PlainRea
   return {
     // Longer texts are none of these words.
     isNothing: (text) => text.length < 12 && (NOTHING.test(text) || (isName && NO_NAME.test(text))),
-    unescape(text) {
+    unescaped(text) {
       if (isHtml || !text.includes('&') || !REFERENCE.test(text)) return { text, isUnescaped: false };
       const once = decodeHtmlEntities(text);
       const plain = REFERENCE.test(once) ? decodeHtmlEntities(once) : once;

@@ -215,7 +215,7 @@ const NOT_EVALUATED: Evaluated = { kind: 'failed', message: 'it was not evaluate
 
 function compileRule(context: FieldContext, rule: FieldRule, readState: ReadState): FieldReader {
   const { field: name } = context;
-  const { isNothing, unescape } = compilePlain(name, rule);
+  const { isNothing, unescaped } = compilePlain(name, rule);
   const readValue = compileValue(context, rule, isNothing);
   const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
@@ -240,7 +240,7 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
       transforms.some(({ scope }) => scope === 'feed text'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
-      const { text, isUnescaped } = unescape(readValue(record, draft));
+      const { text, isUnescaped } = unescaped(readValue(record, draft));
       setField(draft, name, text);
       if (isUnescaped) draft.unescaped.push(name);
       apply(draft, transforms);

@@ -94,7 +94,7 @@ describe('readSiteJob (site-interface.md, section 2)', () => {
 
   it('reads a job that the site calls otherwise, and no other element', () => {
     const resource = { element: 'job_posting', path: '/board/postings' };
-    const read = (xml: string) => readSiteJob(readXml(xml) as never, base, resource);
+    const read = (xml: string) => readSiteJob(readXml(xml) as never, base, { resource });
     expect(read('<job-posting><id>7</id></job-posting>')?.siteJobId).toBe('7');
     expect(read('<job_posting><job-posting-id>7</job-posting-id></job_posting>')?.siteJobId).toBe('7');
     expect(read('<answer><job_posting href="/board/postings/7.xml"/></answer>')?.siteJobId).toBe('7');
