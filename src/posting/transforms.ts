@@ -107,8 +107,7 @@ function plainNumber(text: string, decimal?: '.' | ','): Transformed {
   const isFraction = last === ',' ? commas === 1 && (points > 0 || !GROUPED[',']?.test(amount)) : points === 1;
   const point = decimal ?? (isFraction ? last : last === ',' ? '.' : ',');
   const [whole = '', fraction, ...more] = amount.split(point);
-  const isWhole =
-    /^\d+$/.test(whole) || GROUPED[point === '.' ? ',' : '.']?.test(whole) || GROUPED.other?.test(whole);
+  const isWhole = /^\d+$/.test(whole) || GROUPED[point === '.' ? ',' : '.']?.test(whole) || GROUPED.other?.test(whole);
   if (!isWhole || more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction)))
     return refused('is not a number');
   return accepted(`${sign}${whole.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`);
