@@ -370,7 +370,8 @@ describe('doubts', () => {
       'location-city': 'Boston',
     });
     // Another posting has the address of a; nobody else has the one of b, but that job was there before.
-    expect(await recordOutcome({ list: [job('1', shows('a'), new Date()), job('2', shows('b'), old)] })).toBe(0);
+    const list = [job('1', shows('a'), new Date()), job('2', shows('b'), old), job('7', shows('a'), old)];
+    expect(await recordOutcome({ list })).toBe(0);
     expect(await doubts()).toMatchObject([
       { key: 'a', state: 'in_doubt', note: expect.stringContaining('made: 1; say which') },
       { key: 'b', state: 'in_doubt', note: expect.stringContaining('made: 2; say which') },

@@ -106,10 +106,12 @@ describe('the same site at another address', () => {
   it('is accepted: it shows what was sent', async () => {
     await openMirrored();
     await move();
-    expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false, compared: 10 }]);
+    expect((await resume('--json')).json()).toEqual([
+      { site: 'board', was_paused: false, token_proven: true, compared: 10 },
+    ]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1, deleted: 1 });
     await mirror.stopEngine();
-    expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false }]);
+    expect((await resume('--json')).json()).toMatchObject([{ site: 'board', was_paused: false }]);
   });
 
   it.each(spread(['upper-case', 'cut'] as const, 0, 2))(
@@ -117,7 +119,9 @@ describe('the same site at another address', () => {
     async (storedValues) => {
       await openMirrored({ sandbox: { storedValues } });
       await move();
-      expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false, compared: 10 }]);
+      expect((await resume('--json')).json()).toEqual([
+        { site: 'board', was_paused: false, token_proven: true, compared: 10 },
+      ]);
     },
   );
 
@@ -140,7 +144,13 @@ describe('the same site at another address', () => {
     await mirror.sandbox.setFaults([{ name: '404', on: ['show'] }]);
     const gone = await resume('--json');
     expect(gone.json()).toEqual([
-      { site: 'board', was_paused: false, compared: 0, note: expect.stringContaining('none of the 12 jobs') },
+      {
+        site: 'board',
+        was_paused: false,
+        token_proven: true,
+        compared: 0,
+        note: expect.stringContaining('none of the 12 jobs'),
+      },
     ]);
   });
 

@@ -47,7 +47,8 @@ describe('reads', () => {
       expect.objectContaining({ site: 'board', state: 'sending' }),
     ]);
     const pull = fits('showPull', await get(`pulls/${items[0].last_pull.pull}`));
-    expect(pull).toMatchObject({ feed: 'acme', status: 'running', complete: true, seen: 4, created: 3 });
+    // Nobody is pulling, so the reader of the pull concludes it.
+    expect(pull).toMatchObject({ feed: 'acme', status: 'review', complete: true, seen: 4, created: 3 });
     expect(fits('showPosting', await get('feeds/acme/postings/p1'))).toMatchObject({
       state: 'live',
       site_job_id: 'job-p1',

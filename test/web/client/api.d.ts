@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 63cc735a32a2a65dcf9902a598a3cd638c101e1e19fd88cc57689209826702a0
+// The types of the API's client. SHA-256 of the document: 2c57c9dfa5149b0ff05cf40724e4fbb410c2b07e73f6a825b5ab93b1ad11bde1
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1179,6 +1179,8 @@ export interface operations {
                             /** @description Of the missing posting; `null`: no missing posting may be the new one. */
                             old_key: string | null;
                             job_id: string | null;
+                            /** @description That the new posting has already: deleted once the pair is bound. */
+                            second_job_id: string | null;
                             title: string | null;
                             /** @enum {string} */
                             verdict: "sure" | "unsure" | "unmatched";
@@ -3120,6 +3122,8 @@ export interface operations {
                         count: number;
                         /** @description Another one if other entries are selected, or one has changed. */
                         mark: string;
+                        /** @description Why nothing can be decided about them before a question about changed keys is answered, and how. */
+                        answer_first: string | null;
                     } & {
                         [key: string]: unknown;
                     };
