@@ -105,16 +105,6 @@ describe('a site with', { concurrent: true }, () => {
       await installation.sync();
       const report = await heal(installation);
       const jobs = await own(installation);
-      console.log(
-        JSON.stringify(jobs.slice(0, 3)),
-        JSON.stringify(
-          await (await installation.app()).db.query(
-            'select key, state, list_checks, reason, fields from change limit 4',
-          ),
-          null,
-          1,
-        ),
-      );
       const { db } = await installation.app();
       const mapped = await db.query('select distinct site_job_id as id from mapping');
       if (habit.isUnsure === true) {
