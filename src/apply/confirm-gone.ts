@@ -3,6 +3,7 @@ import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
+import { statesDeletion } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { tellForeign } from './confirm-own.ts';
 import { type AddressProof, isProven, noteProven, shareCheck } from './prove-address.ts';
@@ -10,7 +11,7 @@ import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Returns the outcome unchanged; or `unknown` if the site still shows the job; or `misconfigured` if none of our jobs
+ * Returns the outcome unchanged; or `unknown` if the site still shows the job, and not as deleted; or `misconfigured` if none of our jobs
  * can be found. Believing it would remove all mappings of the site, and create every job a second time once the address
  * is right again. A site that expires jobs still has younger ones.
  */
@@ -26,7 +27,7 @@ export async function confirmGone(
   try {
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
     const shown = await showJob(siteContext, claimed, signal);
-    if (shown !== undefined) {
+    if (shown !== undefined && !statesDeletion(shown)) {
       const foreign = await tellForeign(shown, attempt, siteContext);
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
@@ -54,7 +55,8 @@ export async function confirmGone(
 /** Whether a job that no posting has is really gone: at a wrong address it would stay on the site for good, and nobody would know. */
 export async function isOrphanGone(siteContext: SiteContext, id: SiteJobId, signal: AbortSignal): Promise<boolean> {
   try {
-    if ((await showJob(siteContext, id, signal)) !== undefined) return false;
+    const shown = await showJob(siteContext, id, signal);
+    if (shown !== undefined && !statesDeletion(shown)) return false;
   } catch {
     return false;
   }

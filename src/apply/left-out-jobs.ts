@@ -2,6 +2,7 @@
 import { plural } from '../plan/plural.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
+import { statesDeletion } from '../site/states-deletion.ts';
 import { areFewAndOld, FEW_JOBS, recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
 import { titledNumber } from '../store/mapping/titled-id.ts';
 import type { SiteContext } from './site-context.ts';
@@ -42,7 +43,8 @@ export async function expectedJobs({ db, site, client, rateLimiter }: SiteContex
       for (const id of unlisted) {
         await rateLimiter.take(signal);
         try {
-          if ((await client.show(id, signal)) === undefined) continue;
+          const shown = await client.show(id, signal);
+          if (shown === undefined || statesDeletion(shown)) continue;
         } catch (error) {
           return `The list may be incomplete or outdated: job ${id} is not in it, and checking it failed: ${(error as Error).message}`;
         }

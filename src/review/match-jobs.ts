@@ -15,6 +15,7 @@ import type { FeedPolicy } from '../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../posting/us-states.ts';
 import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
+import { statesDeletion } from '../site/states-deletion.ts';
 import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import type { JobMatching } from '../store/mapping/job-matching.ts';
 import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
@@ -181,7 +182,8 @@ async function tellLeftOut(
     if (await matching.hasJob(id)) continue;
     await rateLimiter.take(signal);
     const shown = await client.show(id, signal).catch(() => undefined);
-    if (shown !== undefined && (shown.ownId === undefined || !(await matching.hasJob(shown.ownId))))
+    if (shown === undefined || statesDeletion(shown)) continue;
+    if (shown.ownId === undefined || !(await matching.hasJob(shown.ownId)))
       return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
   }
   return undefined;

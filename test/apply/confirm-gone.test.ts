@@ -1,6 +1,6 @@
 // A site that says "no such job" is believed only if other jobs of ours exist there.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { confirmGone } from '../../src/apply/confirm-gone.ts';
+import { confirmGone, isOrphanGone } from '../../src/apply/confirm-gone.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
@@ -20,13 +20,13 @@ interface Known {
 /**
  * The site shows the jobs `there`, and fails for those in `failing`; the database has job 7 and the jobs in `known`.
  */
-function siteContextFor(there: readonly string[], known: Known = {}, failing: readonly string[] = []) {
+function siteContextFor(there: readonly string[], known: Known = {}, failing: readonly string[] = [], fields = {}) {
   const shown: string[] = [];
   const client = {
     async show(id: string) {
       shown.push(id);
       if (failing.includes(id)) throw new Error('timed out');
-      return there.includes(id) ? { siteJobId: siteJobId(id), fields: {} } : undefined;
+      return there.includes(id) ? { siteJobId: siteJobId(id), fields } : undefined;
     },
     probe: async () => ({
       kind: 'accepted',
@@ -65,6 +65,22 @@ describe('confirmGone', () => {
   it('is unknown if the site still shows the job, or the request for it fails', async () => {
     expect(await confirm(siteContextFor(['7']).siteContext)).toMatchObject({ kind: 'unknown' });
     expect(await confirm(siteContextFor([], {}, ['7']).siteContext, 'delete')).toMatchObject({ kind: 'unknown' });
+  });
+
+  it.each([
+    [{ 'deleted-at': '2026-01-01T00:00:00Z' }, 'gone'],
+    [{ discarded_at: '2026-01-01 00:00:00 UTC' }, 'gone'],
+    [{ 'is-deleted': 'true' }, 'gone'],
+    [{ deleted: '1' }, 'gone'],
+    [{ deleted: 'false' }, 'unknown'],
+    [{ 'deleted-at': '' }, 'unknown'],
+    [{ 'deleted-at': '0000-00-00 00:00:00' }, 'unknown'],
+    [{ 'deleted-at': '2999-01-01T00:00:00Z' }, 'unknown'],
+    [{ title: 'Deleted' }, 'unknown'],
+  ])('of a job that the site still shows, with %j, it is %s', async (fields, kind) => {
+    const { siteContext } = siteContextFor(['7', '8'], { recent: ['8'] }, [], fields);
+    expect(await confirm(siteContext, 'delete')).toMatchObject({ kind });
+    expect(await isOrphanGone(siteContext, siteJobId('7'), new AbortController().signal)).toBe(kind === 'gone');
   });
 
   it('believes it of the only job if the interface is there, or if a person said that the site was emptied', async () => {

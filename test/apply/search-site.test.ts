@@ -23,7 +23,7 @@ it('lets no job be created if the list lacks a job that the site shows', async (
      values ('other', 'z', 'create', '7', 'created', 1)`,
   );
   let listed: SiteJob[] = [];
-  const shown: SiteJob = { siteJobId: siteJobId('7'), fields: { number: 'z' } };
+  let shown: SiteJob = { siteJobId: siteJobId('7'), fields: { number: 'z' } };
   const list: SiteClient['list'] = async (take) => {
     for (const siteJob of listed) take(siteJob);
     return { kind: 'listed', pages: 1 };
@@ -39,6 +39,13 @@ it('lets no job be created if the list lacks a job that the site shows', async (
   expect(await search()).toBe(false);
   const note = expect.stringContaining('job 7 is on the site but not in the list');
   expect(await state()).toMatchObject([{ checked: false, note }]);
+
+  // A site may keep showing what was deleted.
+  shown = { ...shown, fields: { ...shown.fields, 'deleted-at': '2026-01-01T00:00:00Z' } };
+  await db.query('update feed_state set site_check_failed_at = null');
+  await search();
+  const hidden = expect.stringContaining('neither lists nor shows any of 1 job');
+  expect(await state()).toMatchObject([{ checked: false, note: hidden }]);
 
   listed = [shown];
   await db.query('update feed_state set site_check_failed_at = null');

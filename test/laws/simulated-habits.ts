@@ -36,8 +36,11 @@ const DROPPED = [
   'number,salary',
 ] as const;
 
-/** The habits of the site of this life. Of every three sites, one stores everything as it was sent. */
-export function habitsOf(seed: number): SiteHabits {
+/**
+ * The habits of the site of this life. Of every three sites, one stores everything as it was sent.
+ * @param isSearched whether the life needs the site's list: without IDs in it, nothing is created before a person says what is there.
+ */
+export function habitsOf(seed: number, isSearched: boolean): SiteHabits {
   // Another sequence than the life's own.
   const random = randomOf(seed ^ 0x5eed);
   const isPlain = seed % 3 === 0;
@@ -51,7 +54,7 @@ export function habitsOf(seed: number): SiteHabits {
     updateBody: random.pick(['job', 'blank', 'empty', 'none']),
     deleteStatus: random.pick([200, 204]),
     deletedJobs: random.pick(['no', '410', 'flagged']),
-    idInBody: random.chance(80),
+    idInBody: random.chance(80) || isSearched,
     errorShape: random.pick(['errors', 'errors-array', 'field-attribute', 'field-named', 'error-root']),
     location: random.pick(['absolute', 'absolute-xml', 'relative', 'relative-xml']),
   };

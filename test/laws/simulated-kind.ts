@@ -15,12 +15,15 @@ export interface LifeKind {
 }
 
 /** Of every eight lives four expire, three of the others have another policy or a restored database. */
-export const kindOf = (seed: number): LifeKind => ({
-  expires: seed % 2 === 1,
-  policy: seed % 8 === 2 ? 'upsert_only' : seed % 8 === 4 ? 'create_only' : 'mirror',
-  isRestored: seed % 8 === 6,
-  habits: habitsOf(seed),
-});
+export function kindOf(seed: number): LifeKind {
+  const isRestored = seed % 8 === 6;
+  return {
+    expires: seed % 2 === 1,
+    policy: seed % 8 === 2 ? 'upsert_only' : seed % 8 === 4 ? 'create_only' : 'mirror',
+    isRestored,
+    habits: habitsOf(seed, isRestored),
+  };
+}
 
 export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): InstallationOptions => ({
   feed: {

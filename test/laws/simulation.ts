@@ -273,9 +273,17 @@ async function deleteByHand({ installation, random, deletedByHand, kind, story }
   const [job] = random.some(own, 1);
   if (job === undefined) return;
   story.push(`  deleted by hand: ${keyOf(job.fields)}`);
-  // A site that shows a deleted job leaves the decision to a person, whom this life does not have.
-  await installation.sandbox.inspect.removeJob(job.id, kind.habits.settings.deletedJobs === '410');
+  await installation.sandbox.inspect.removeJob(job.id, kind.habits.settings.deletedJobs !== 'no');
   deletedByHand.add(keyOf(job.fields));
+}
+
+/** What is left to do, for the story. */
+async function entriesOf({ installation }: Life): Promise<string[]> {
+  const { db } = await installation.app();
+  const entries = await db.query<{ key: string; state: string; operation: string; why: string | null }>(
+    `select key, state, operation, concat_ws('; ', reason->>'message', reason->>'note') as why from change order by key`,
+  );
+  return entries.map(({ key, state, operation, why }) => `  ${key}: ${operation} ${state}: ${why ?? ''}`);
 }
 
 async function end(life: Life): Promise<void> {
@@ -291,6 +299,7 @@ async function end(life: Life): Promise<void> {
     const report = await heal(installation);
     story.push(`healed: ${JSON.stringify(report)}`);
     if (report.status === 'mirrored') break;
+    story.push(...(await entriesOf(life)));
     await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
     // Postings with the same title make similar jobs: a doubt about one of them may need a person.
     const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => keyOf(fields) === key);

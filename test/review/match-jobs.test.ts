@@ -144,6 +144,8 @@ it('a list without a job that the site accepted lately, and still shows, proves 
   expect(await match({ ...stage, unlisted: { 1: nurse('old') } })).toBe(
     'The list is incomplete or outdated: job 1 is on the site but not in the list',
   );
+  const deleted = { ...nurse('old'), 'deleted-at': '2026-01-01T00:00:00Z' };
+  expect(await match({ ...stage, unlisted: { 1: deleted } })).toEqual({ p5: expect.stringMatching(/^sure/) });
   expect(await match(stage)).toEqual({ p5: expect.stringMatching(/^sure/) });
 });
 
