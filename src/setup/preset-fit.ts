@@ -29,8 +29,10 @@ export interface PresetFit {
 /** What a mapping makes of the sampled records. */
 export interface Yield {
   readonly records: number;
-  /** Postings that would be sent. */
+  /** Records that would be sent. */
   readonly postings: number;
+  /** Records that the mapping skips on purpose. */
+  readonly skipped: number;
   /** Site fields with a value that is accepted → in how many records. */
   readonly filled: ReadonlyMap<string, number>;
   /** Site fields with a value that is refused → in how many records. */
@@ -73,9 +75,8 @@ export async function fittingPresets(
     const isAtHome = hasFormOf(format.example?.source, address);
     const bonus =
       (isAtHome ? ADDRESS_BONUS : 0) +
-      (hasListedSign(preset.name, sample.trees) ? SIGN_BONUS : 0) +
-      (GENERAL.has(preset.name) ? GENERAL_BONUS : 0);
-    const isSigned = isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees });
+      (GENERAL.has(preset.name) ? GENERAL_BONUS : hasListedSign(preset.name, { trees: sample.trees, bytes }) ? SIGN_BONUS : 0);
+    const isSigned = isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees, bytes });
     fits.push({ preset, format, yield: fit.yield, isSigned, score: fit.score + bonus, records: sample.records });
   }
   return fits.sort((a, b) => b.score - a.score);
@@ -119,7 +120,8 @@ interface Fit {
 
 function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
   const { keyed, titled, ...found } = readAll(feed, trees);
-  if (keyed < MIN_SHARE * trees.length || titled < MIN_SHARE * trees.length) return undefined;
+  const meant = trees.length - found.skipped;
+  if (meant === 0 || keyed < MIN_SHARE * meant || titled < MIN_SHARE * meant) return undefined;
   const census = new PathCensus(feed.mapping);
   for (const tree of trees) census.add(tree);
   const used = new Map(census.used().map(({ path, exists }) => [path, exists]));
@@ -127,7 +129,7 @@ function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
   const penalty = [...found.refused].reduce((sum, [field, count]) => sum + weightOf(field) * REFUSED * count, 0);
   const fields = valueOf(found) + penalty / trees.length;
   return {
-    score: fields + 0.2 * existing.length - 0.1 * (used.size - existing.length) + keyed / trees.length,
+    score: fields + 0.2 * existing.length - 0.1 * (used.size - existing.length) + keyed / meant,
     yield: found,
     existing,
   };
@@ -139,8 +141,8 @@ export const yieldOf = (feed: FeedConfig, trees: readonly RecordTree[]): Yield =
 const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
 
 /** What the fields of an average record are worth. */
-export const valueOf = ({ filled, records }: Yield): number =>
-  [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records), 0);
+export const valueOf = ({ filled, records, skipped }: Yield): number =>
+  [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
 
 interface ReadRecords extends Yield {
   readonly keyed: number;
@@ -151,7 +153,7 @@ function readAll(feed: FeedConfig, trees: readonly RecordTree[]): ReadRecords {
   const reader = compileReader(feed.mapping);
   const filled = new Map<string, number>();
   const refused = new Map<string, number>();
-  const sent = new Set<string>();
+  let postings = 0;
   let keyed = 0;
   let skipped = 0;
   for (const tree of trees) {
@@ -159,7 +161,7 @@ function readAll(feed: FeedConfig, trees: readonly RecordTree[]): ReadRecords {
     if (read.kind === 'skipped') skipped++;
     if (read.kind !== 'posting' && read.kind !== 'invalid') continue;
     keyed++;
-    if (read.kind === 'posting') sent.add(read.posting.key);
+    if (read.kind === 'posting') postings++;
     const faulty = new Set(read.kind === 'invalid' ? read.problems.map(({ field }) => field) : []);
     for (const field of Object.keys(read.posting.fields)) {
       const counts = faulty.has(field) ? refused : filled;
@@ -167,7 +169,7 @@ function readAll(feed: FeedConfig, trees: readonly RecordTree[]): ReadRecords {
     }
   }
   const titled = (filled.get('title') ?? 0) + (refused.get('title') ?? 0);
-  return { records: trees.length, postings: sent.size, filled, refused, keyed: keyed + skipped, titled };
+  return { records: trees.length, postings, skipped, filled, refused, keyed, titled };
 }
 
 /** Whether an address differs from the example only where the example has the name of a customer. */

@@ -108,7 +108,10 @@ const PATTERNS = {
 
 /** Elements whose name, ID or address are not those of the posting. */
 const OTHERS =
-  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|location|locations|joblocation|country|language|compensation)$/;
+  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|\w*locations?|\w*address|country|language|compensation)$/;
+
+/** Places of the employer, not of the posting. */
+const ELSEWHERE = /^(?:company|employer|organi[sz]ation|hiringorganization|offices?|headquarters|recruiter|contact)$/;
 
 /** @param trees samples of the records. */
 export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
@@ -122,7 +125,8 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
   const email = best('contact-email-address');
-  const [city, state, place] = [best('location-city'), best('location-state'), best('place')];
+  const isHere = ({ parent }: PathFacts) => !ELSEWHERE.test(parent);
+  const [city, state, place] = [best('location-city', isHere), best('location-state', isHere), best('place', isHere)];
   const country = best('country', ({ texts }) => texts.length > 0 && texts.every(isCountry));
   const keyPaths = key?.path ?? combinedKey(trees, [title, city ?? place, state]);
   return {
@@ -173,6 +177,7 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
       (facts) =>
         facts.path !== title?.path &&
         isShort(facts) &&
+        isHere(facts) &&
         !NO_PLACES.test(facts.name) &&
         mostly(facts.texts, names) &&
         (new Set(facts.texts).size > 1 || facts.texts.some((text) => text.length > 2)),

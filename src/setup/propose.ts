@@ -138,13 +138,16 @@ const hasField = ({ filled, refused: wrong }: Yield, field: string): boolean => 
 
 /** A preset knows more of its system than its fields, so a format of its own must send clearly more. */
 function isBetter(own: Yield, { yield: preset, format }: PresetFit): boolean {
-  const more = own.postings - preset.postings;
-  if (Math.abs(more) > own.records * CLEARLY_MORE) return more > 0;
+  const more = own.postings - preset.postings - preset.skipped;
+  if (more > own.records * CLEARLY_MORE) return true;
   // What the list lacks comes with the details.
-  const detailed = format.details === undefined ? 0 : (own.filled.get('description') ?? 0) / Math.max(1, own.records);
-  return valueOf(own) - 2 * detailed > valueOf(preset) + CLEARLY_WORTH;
+  const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
+  const worth = (one: Yield) => valueOf({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
+  return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
 }
 
+/** A place that is wrong shows in the postings that can be sent. */
+const PLACE_FIELDS = ['location-city', 'location-state'];
 const CLEARLY_MORE = 0.05;
 /** As much as the address in most postings. */
 const CLEARLY_WORTH = 0.7;
