@@ -80,11 +80,15 @@ export const takeAddress = (db: Database, site: SiteName, address: string): Prom
 /** Describes the move and the ways to continue. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): Message {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
-  return messageOf(`base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${from}`, [
+  const [lead, setting] =
+    to.endsWith('.xml') || from.endsWith('.xml')
+      ? ['base_url and resource.path lead', 'base_url and resource.path']
+      : ['base_url leads', 'base_url'];
+  return messageOf(`${lead} to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${from}`, [
     {
       words: 'If it is the same site at a new address',
       action: { kind: 'resume_site', site, because: 'moved' },
     },
-    { words: 'If it is another site, set base_url back and give the other site a name of its own' },
+    { words: `If it is another site, set ${setting} back and give the other site a name of its own` },
   ]);
 }

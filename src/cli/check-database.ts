@@ -67,12 +67,12 @@ async function compare(config: Config, db: Database, online: boolean): Promise<D
   const named = namedFeeds(config);
   const problems: Message[] = [];
   for (const { name, options } of sites.values()) {
-    const move = await findMove(db, name, addressOf(options.baseUrl));
+    const move = await findMove(db, name, addressOf(options));
     if (move !== undefined) problems.push(reword(describeMove(name, move), (text) => `site ${name}: ${text}`));
   }
   const reported = new Set<FeedName>();
   for (const { name, siteName, source } of feeds.values()) {
-    const address = addressOf((sites.get(siteName) as SiteConfig).options.baseUrl);
+    const address = addressOf((sites.get(siteName) as SiteConfig).options);
     const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
     const former = await possibleFormerNames(db, asked, named);
     if (former.length > 0) problems.push(refuseNewName(name, siteName, former));

@@ -17,7 +17,7 @@ export async function checkReferences({ sites }: Config, db: Database, online: b
   for (const site of sites.values()) {
     const { name, options } = site;
     if (options.referenceField === undefined) continue;
-    const reference = { site: name, address: addressOf(options.baseUrl), field: options.referenceField };
+    const reference = { site: name, address: addressOf(options), field: options.referenceField };
     if (online) await lookAtJobs(db, site, reference);
     const message = describeReference(reference.field, await referenceState(db, reference));
     if (message !== undefined) warnings.push(reword(message, (text) => `site ${name}: ${text}`));

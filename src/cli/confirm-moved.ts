@@ -43,7 +43,7 @@ export async function confirmMoved(
   site: SiteConfig,
   { config, signal }: { readonly config: string | undefined; readonly signal: AbortSignal },
 ): Promise<MoveEvidence | undefined> {
-  const address = addressOf(site.options.baseUrl);
+  const address = addressOf(site.options);
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
   const client = await openSiteClient(site.options);
   const { requestsPerSecond } = site;
@@ -140,7 +140,7 @@ async function refuseUnasked({ site, client, rateLimiter, signal, tryAgain }: As
   const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
   if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;
   throw new UserError(
-    `site ${site.name} could not be asked at ${addressOf(site.options.baseUrl)} whether it is the same site: ${NOT_NOW[kind]} ` +
+    `site ${site.name} could not be asked at ${addressOf(site.options)} whether it is the same site: ${NOT_NOW[kind]} ` +
       `(${(error as Error).message}). Nothing was changed. Try again when it answers: ${tryAgain}`,
   );
 }

@@ -72,8 +72,8 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
   const { app, adopting, options } = recovering;
   const jobs = (await verification.countJobs()).get(adopting.feed) ?? 0;
   const { name, options: site } = adopting.site;
-  const { baseUrl, referenceField } = site;
-  const kept = await keptReference(app.db, { name, address: addressOf(baseUrl), referenceField });
+  const { referenceField } = site;
+  const kept = await keptReference(app.db, { name, address: addressOf(site), referenceField });
   const subject: RecoverSubject = {
     adopting: {
       ...adopting.subject,

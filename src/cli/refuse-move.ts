@@ -14,6 +14,6 @@ export async function refuseMove(
   { name, options }: SiteConfig,
   configFile: string | undefined,
 ): Promise<void> {
-  const move = await findMove(db, name, addressOf(options.baseUrl));
+  const move = await findMove(db, name, addressOf(options));
   if (move !== undefined) throw new UserError(say(describeMove(name, move), commandWriter(configFile)));
 }

@@ -22,6 +22,8 @@ export interface RekeyLoad {
   readonly settable: number;
   /** Such pairs of the last days whose creates were sent: see `pairsOfWindow`. */
   readonly recent: number;
+  /** Missing postings of a pull that has not read the whole feed. */
+  readonly unread?: number;
   /** Live site jobs of the feed, without second ones, and those that have ended while their postings are in the feed. */
   readonly live: number;
 }
@@ -50,19 +52,20 @@ const ALIKE_PERCENT = 50;
  * | above both limits                 | any                                 | yes       |
  * | all live jobs, and at least two,  | any                                 | yes       |
  * | apart from fields set on create   |                                     |           |
- * | fewer                             | above both limits and half the jobs | yes       |
+ * | fewer                             | above both limits and half the jobs,| yes       |
+ * |                                   | or half of those that were not read |           |
  * | fewer                             | fewer                               | no        |
  */
 export function seemsRekeyed(
   { percent, count }: RekeyGuard,
-  { equal, alike, settable, recent, live }: RekeyLoad,
+  { equal, alike, settable, recent, live, unread = live }: RekeyLoad,
 ): boolean {
   if (percent >= 100 || live === 0) return false;
   const share = (pairs: number) => (pairs / live) * 100;
   const together = equal === 0 ? 0 : equal + recent;
   if (together > count && share(together) > percent) return true;
   if (settable >= LEAST_OF_ALL && settable >= live) return true;
-  return alike > count && share(alike) > Math.max(percent, ALIKE_PERCENT);
+  return alike > count && (alike / Math.max(1, unread)) * 100 > Math.max(percent, ALIKE_PERCENT);
 }
 
 /** What is to become of the job of a posting that a pull did not show: the state of its delete; `none`: there is none. */
@@ -79,8 +82,8 @@ export const TWIN_DELETES = [
 export type TwinDelete = (typeof TWIN_DELETES)[number];
 
 /**
- * Whether the create of a new posting waits for a live posting with its content that the pull did not show. Of several with one content,
- * as many creates wait as there are such postings.
+ * Whether the create of a new posting waits for a live posting with its content, or its title and place, that the pull did not show. Of
+ * several with one content, as many creates wait as there are such postings.
  *
  * | delete of the other one | pull       | policy deletes | the create is                                               |
  * | ----------------------- | ---------- | -------------- | ----------------------------------------------------------- |
@@ -106,7 +109,7 @@ export const endsTwin = (twin: TwinDelete): boolean => twin !== 'none' && twin !
 
 /** Why the creates of some postings wait, and how to go on. @param unread an incomplete pull did not show the other ones */
 export function describeTwins(feed: FeedName, waiting: number, unread: boolean): Message {
-  const what = `${plural(waiting, 'new posting')} of feed ${feed} ${have(waiting)} content`;
+  const what = `${plural(waiting, 'new posting')} of feed ${feed} ${have(waiting)} content, or the title and place,`;
   const [of, until] = unread
     ? ['of postings that an incomplete pull did not show', 'a pull has read the whole feed']
     : [

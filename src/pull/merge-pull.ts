@@ -88,7 +88,7 @@ export async function mergeWithoutCommit(
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable)
-    : await keepUnseen(setup, pullTx, ledger, unreadable);
+    : await keepUnseen(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;

@@ -80,7 +80,12 @@ export async function recogniseRekey(
   const compared = comparedFields(setup);
   const recent = pairsOfWindow(scope.recent);
   const judge = (found: FoundPairs) =>
-    seemsRekeyed(setup.rekeyGuard, { ...found, recent, live: scope.live - found.second });
+    seemsRekeyed(setup.rekeyGuard, {
+      ...found,
+      recent,
+      live: scope.live - found.second,
+      ...(complete ? {} : { unread: scope.missing }),
+    });
   const narrow =
     !isAsked && scope.missing > MANY_MISSING && scope.second === 0 && compared.createOnly?.has('title') !== true;
   let found = await collectRekey(pullTx, compared, narrow);

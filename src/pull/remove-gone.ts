@@ -47,6 +47,7 @@ import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
 import { comparedFields, recogniseRekey, recogniseTwins } from './recognise-rekey.ts';
 import type { UnreadableInPull } from './recognise-unreadable.ts';
+import type { RecordPlanner } from './record-planner.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
 export interface Gone {
@@ -61,7 +62,7 @@ export interface Gone {
 export async function keepUnseen(
   setup: FeedSetup,
   pullTx: PullTransaction,
-  ledger: PullLedger,
+  { ledger, unusable }: Pick<RecordPlanner, 'ledger' | 'unusable'>,
   unreadable: UnreadableInPull,
 ): Promise<Gone> {
   const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
@@ -71,7 +72,7 @@ export async function keepUnseen(
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
   await markUnseen(pullTx);
   const holdReason = await holdForUnreadable(pullTx, unreadable);
-  ledger.unchanged += await keepOtherVersions(pullTx);
+  ledger.unchanged += await keepOtherVersions(pullTx, unusable.duplicatesOf);
   const { rekey, all } = await recogniseUnproven(setup, pullTx, ledger);
   return { missing: 0, grace: 0, holdReason: holdReason ?? (all ? rekey : undefined), rekey };
 }

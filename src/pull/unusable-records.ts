@@ -98,6 +98,11 @@ export class UnusableRecords {
     });
   }
 
+  /** How many further records with other content were noted of each key. */
+  get duplicatesOf(): ReadonlyMap<PostingKey, number> {
+    return this.#duplicatesOf;
+  }
+
   /** Keys of the unreadable records since the last call. */
   takeNewKeys(): readonly PostingKey[] {
     const keys = this.#newKeys;

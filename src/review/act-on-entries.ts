@@ -155,7 +155,7 @@ async function actWithin(
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
   if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
   const before = await entriesById(tx, selection.ids);
-  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options));
+  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options), options.configured);
   refuseOtherCount(selection.feeds, acted, options);
   refuseOtherHeld(selection.feeds, acted, options);
   refuseOtherChosen(acted, options);
@@ -169,7 +169,7 @@ async function actWithin(
     if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: DONE[action] }];
     return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id)) }];
   });
-  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted), acted };
+  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted, options), acted };
 }
 
 /** Counts what was approved in the named feeds, as an outcome may hold another delete after any earlier count. */
@@ -312,18 +312,21 @@ async function reportFeeds(
   action: BulkAction,
   feeds: readonly FeedName[],
   acted: readonly ActedEntry[],
+  { configured = [] }: ActionOptions,
 ): Promise<FeedReport[]> {
   const counts = new Map<FeedName, number>();
   for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
-  const passedOver = new Map((await countPassedOver(tx, feeds)).map((row) => [row.feed, row]));
+  const passedOver = new Map((await countPassedOver(tx, feeds, configured)).map((row) => [row.feed, row]));
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
-    const { invalid = 0, in_doubt = 0, missing = 0 } = passedOver.get(feed) ?? {};
+    const { invalid = 0, in_doubt = 0, missing = 0, kept = 0 } = passedOver.get(feed) ?? {};
     const kinds = countKinds(acted.filter((entry) => entry.feed === feed));
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
     const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
     if (action === 'retry' && invalid > 0) parts.push(`${invalid} not retried: content that breaks rules of the site`);
     if (action === 'retry' && missing > 0) parts.push(`${missing} not retried: the feed no longer has them`);
+    if (action === 'retry' && kept > 0)
+      parts.push(`${kept} not retried: deletes that the feed, as it is configured now, keeps or has not decided about`);
     const leftInDoubt = action === 'discard' && in_doubt > 0 ? { leftInDoubt: in_doubt } : {};
     return { feed, done, message: parts.join('; '), ...leftInDoubt, ...(kinds === undefined ? {} : { kinds }) };
   });

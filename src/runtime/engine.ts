@@ -83,7 +83,7 @@ export async function startEngine(
   if (await noticeRestore(db, placeOfDatabase(config))) {
     log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
-  const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
+  const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options)]));
   const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
@@ -94,7 +94,7 @@ export async function startEngine(
   try {
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
-      const address = addressOf(site.options.baseUrl);
+      const address = addressOf(site.options);
       const requestSlots = semaphoreFor(site.options.concurrency);
       const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
       const isStopping = () => requestSlots.closed;

@@ -60,7 +60,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
     return {
       feed: feed.name,
       site: feed.siteName,
-      address: addressOf((sites.get(feed.siteName) as SiteConfig).options.baseUrl),
+      address: addressOf((sites.get(feed.siteName) as SiteConfig).options),
       referenceField: sites.get(feed.siteName)?.options.referenceField,
       places: placesOf(sites.get(feed.siteName) as SiteConfig),
       sourceDigest: sourceDigest(feed.source),

@@ -111,7 +111,7 @@ export async function assessRunning(
   const sites: SiteFacts[] = [];
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
-    const address = addressOf(options.baseUrl);
+    const address = addressOf(options);
     const state = stateAt(address, await readSiteState(db, name, tokens.get(name)));
     sites.push(siteFacts(state, await findMove(db, name, address), await onlyAsksToWait(db, name)));
   }

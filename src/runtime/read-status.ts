@@ -81,7 +81,7 @@ async function readSites({ db, config }: App, processes: readonly LiveProcess[])
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
     const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
-    const address = addressOf(options.baseUrl);
+    const address = addressOf(options);
     const field = options.referenceField;
     const references = field === undefined ? undefined : await referenceState(db, { site: name, address, field });
     sites.push({

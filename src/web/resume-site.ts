@@ -18,7 +18,7 @@ export async function resumeSiteFor(
   { name, options }: SiteConfig,
   { emptied, seen }: { readonly emptied: boolean; readonly seen: Pick<SeenPause, 'since'> | undefined },
 ): Promise<boolean> {
-  const address = addressOf(options.baseUrl);
+  const address = addressOf(options);
   const move = await findMove(app.db, name, address);
   if (move !== undefined) {
     throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), app.writeAction) });

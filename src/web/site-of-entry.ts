@@ -24,6 +24,6 @@ export async function openSiteOfEntry(app: App, id: number): Promise<OpenCandida
 
 /** @throws {ProblemError} 409 if the jobs of the site were made at another address */
 export async function expectNotMoved({ db, writeAction }: App, { name, options }: SiteConfig): Promise<void> {
-  const move = await findMove(db, name, addressOf(options.baseUrl));
+  const move = await findMove(db, name, addressOf(options));
   if (move !== undefined) throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), writeAction) });
 }

@@ -60,9 +60,9 @@ describe('the create of a new posting with the content of one that was not shown
 it('says for what creates wait', () => {
   const acme = feedName('acme');
   expect(textOf(describeTwins(acme, 1, true))).toBe(
-    '1 new posting of feed acme has the content of postings that an incomplete pull did not show: it is not created until a pull has read the whole feed',
+    '1 new posting of feed acme has the content, or the title and place, of postings that an incomplete pull did not show: it is not created until a pull has read the whole feed',
   );
   expect(textOf(describeTwins(acme, 2, false))).toBe(
-    '2 new postings of feed acme have the content of postings that are gone, and whose jobs have not ended: they are not created until the jobs of the others have ended, or these are back',
+    '2 new postings of feed acme have the content, or the title and place, of postings that are gone, and whose jobs have not ended: they are not created until the jobs of the others have ended, or these are back',
   );
 });

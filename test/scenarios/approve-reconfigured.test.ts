@@ -1,7 +1,7 @@
 // A held delete is approved after the configuration of its feed has changed, and before a pull has applied that: jobs that the present
 // configuration keeps are not deleted.
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { configuredFeeds } from '../../src/review/configured-policy.ts';
 import { runProgram } from '../cli/run-program.ts';
@@ -71,4 +71,47 @@ itInAll('a rule that a pull has applied is no other one', async () => {
   expect((await approve()).kind).toBe('refused');
   await mirror.sync();
   expect(await approve()).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
+});
+
+describe('a delete that failed, before a pull has applied another configuration', () => {
+  /** The delete of one of three jobs has failed. */
+  async function failed(): Promise<void> {
+    mirror = await openMirror({ feed: { policy: 'mirror', skip: '{ city: Draft }' } });
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    const { db } = await mirror.app();
+    await db.query(
+      `insert into change (feed, key, site, desired, operation, invalid, state, target_state)
+       select feed, key, site, 'absent', 'delete', false, 'failed', 'ready' from mapping where key = 'p3'`,
+    );
+    await mirror.stopEngine();
+  }
+
+  it.each([
+    ['the policy deletes nothing', 'policy: mirror', 'policy: create_only'],
+    ['another skip', 'skip: { city: Draft }', 'skip: { city: Other }'],
+  ])('%s: retrying the whole feed leaves it', async (_, from, to) => {
+    await failed();
+    await configure(from, to);
+    const retried = await run('review', 'retry', 'acme');
+    expect(retried.out).toContain('1 not retried: deletes that the feed, as it is configured now, keeps');
+    const { group } = (await run('review', 'groups', '--json')).json<{ group: string }>()[0] ?? { group: '' };
+    expect((await run('review', 'retry', '--group', group, '--count', '1')).out).toContain('1 left alone');
+    expect(await live()).toBe(3);
+  });
+
+  it('no pull has recorded a rule: it is left as well', async () => {
+    await failed();
+    const { db } = await mirror.app();
+    await db.query('update feed_state set membership_rule = null');
+    await mirror.stopEngine();
+    await run('review', 'retry', 'acme');
+    expect(await live()).toBe(3);
+  });
+
+  it('the same configuration: it is sent', async () => {
+    await failed();
+    await run('review', 'retry', 'acme');
+    expect(await live()).toBe(2);
+  });
 });

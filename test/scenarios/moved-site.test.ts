@@ -99,7 +99,7 @@ describe('a site that has jobs', () => {
 
     const { db, config } = await mirror.app();
     const options = config.sites.get(board)?.options;
-    await setAddress(db, board, addressOf(options?.baseUrl ?? new URL(mirror.sandbox.url)));
+    await setAddress(db, board, addressOf(options ?? { baseUrl: new URL(mirror.sandbox.url) }));
     await resumeSite(db, board);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored' });
     expect((await mirror.siteJobs()).size).toBe(5);

@@ -1,4 +1,5 @@
 // A site that calls its jobs something else: postings below /board/postings, with fields that all of them have.
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -109,4 +110,26 @@ it.each([
   const checked = await runProgram({ folder: mirror.folder, configPath: mirror.configPath, env: mirror.env }, 'check');
   expect(checked.status).toBe(1);
   expect(checked.out + checked.errors).toContain(message);
+});
+
+it('another path is another site until a person says otherwise: nothing is sent to its records', async () => {
+  await open();
+  await mirror.writeFeed(feedXml(postings(2)));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
+  await mirror.stopEngine();
+  const before = board.requests.length;
+  const configure = async (from: string, to: string) =>
+    writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replaceAll(from, to));
+  await configure('/board/postings', '/board/issues');
+  await mirror.writeFeed(feedXml([posting('p1', { title: 'Changed' })]));
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'pending', requests: 0, updated: 0, deleted: 0 });
+  expect(report.message).toContain('base_url and resource.path lead to 127.0.0.1');
+  expect(report.message).toContain('resume board --moved');
+  expect(board.requests).toHaveLength(before);
+
+  await mirror.stopEngine();
+  await configure('/board/issues', '/board/postings');
+  expect(await mirror.sync()).toMatchObject({ updated: 1, deleted: 1 });
+  expect([...board.jobs.values()].map(({ fields }) => fields.title)).toEqual(['Changed']);
 });

@@ -86,6 +86,29 @@ describe('two sources of which one fails at a time', () => {
     await bindAll(before, 8);
   });
 
+  it.each([
+    ['their key', (key: string, n: number) => `<p>Ward ${n}. Quote ${key} when you apply</p>`],
+    ['a date', (key: string, n: number) => `<p>Ward ${n}. As of ${key.startsWith('a') ? 'May' : 'June'} 3</p>`],
+  ])('nothing is created, though the texts name %s', async (_, text) => {
+    const telling = (prefix: string, from: number) =>
+      Array.from({ length: 4 }, (_each, at) => {
+        const key = `${prefix}${from + at}`;
+        return posting(key, { title: `Nurse ${from + at}`, description: text(key, from + at) });
+      });
+    await openTwo();
+    await put(telling('a', 1), telling('a', 5));
+    expect(await syncOnce()).toMatchObject({ created: 8 });
+    await put(undefined, telling('b', 5));
+    const first = await syncOnce();
+    expect(first).toMatchObject({ complete: false, created: 0, pending: 4, requests: 0 });
+    expect(first.message).toContain('feeds rekey acme');
+    await put(telling('b', 1), undefined);
+    expect(await syncOnce()).toMatchObject({ complete: false, created: 0, requests: 0 });
+    expect((await rekey('--json')).json().length).toBeGreaterThan(0);
+    await put(telling('b', 1), telling('b', 5));
+    expect(await syncOnce()).toMatchObject({ status: 'review', complete: true, created: 0, held: 8, requests: 0 });
+  });
+
   it('one that comes back with its old keys: nothing was sent, and nothing is asked', async () => {
     await openTwo();
     await put(wards('a', 4), wards('a', 4, 5));

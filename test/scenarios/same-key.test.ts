@@ -50,6 +50,32 @@ it('in two sources: while one fails, nothing is sent, and nothing afterwards', a
   expect(await sync()).toMatchObject({ complete: true, updated: 0, requests: 0 });
 });
 
+it('in a feed that stays incomplete: once both versions were read and neither is the one of the job, the first one counts', async () => {
+  await openTwo();
+  const written = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, written.replace('[one.xml, two.xml]', '[one.xml, two.xml, three.xml]'));
+  await put('one.xml', [first]);
+  await put('two.xml', [second]);
+  await put('three.xml', postings(3));
+  expect(await sync()).toMatchObject({ created: 4, duplicates: 1 });
+  await put('three.xml', undefined);
+  // Only one version is read, which is not the one of the job.
+  await put('one.xml', undefined);
+  expect(await sync()).toMatchObject({ complete: false, updated: 0, requests: 0 });
+  await put('one.xml', [third]);
+  expect(await sync()).toMatchObject({ complete: false, updated: 1, duplicates: 1 });
+  expect(await shown()).toBe('three');
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(
+    mirror.configPath,
+    `${text.trimEnd()}\n    fields: { description: { template: "{description}!" } }\n`,
+  );
+  await mirror.stopEngine();
+  expect(await sync()).toMatchObject({ complete: false, updated: 1 });
+  expect(await shown()).toBe('three!');
+  expect(await sync()).toMatchObject({ complete: false, updated: 0, requests: 0 });
+});
+
 // Records that are known, and those whose bytes differ with the same content; in one group of records, and far from each other.
 const spaced = (each: TestPosting): TestPosting => ({ ...each, city: '<!-- --> Boston' });
 const far = postings(300);

@@ -20,5 +20,16 @@ it.each([
   ['http://127.0.0.1.example.com:4000', 'http://127.0.0.1.example.com:5000', false],
   ['https://jobs.example.com', 'https://jobs.example.org', false],
 ])('%s and %s: the same site? %s', (one, other, same) => {
-  expect(addressOf(new URL(one)) === addressOf(new URL(other))).toBe(same);
+  expect(addressOf({ baseUrl: new URL(one) }) === addressOf({ baseUrl: new URL(other) })).toBe(same);
+});
+
+it('differs for jobs below another path, whatever their element is called', () => {
+  const at = (url: string, path: string, element = 'job') =>
+    addressOf({ baseUrl: new URL(url), resource: { element, path } });
+  const plain = addressOf({ baseUrl: new URL('https://jobs.example.com') });
+  expect(at('https://jobs.example.com', '/jobs', 'offer')).toBe(plain);
+  expect(at('https://jobs.example.com', '/issues')).not.toBe(plain);
+  expect(at('https://jobs.example.com', '/issues')).not.toBe(at('https://jobs.example.com', '/offers'));
+  expect(at('https://jobs.example.com', '/issues')).not.toBe(at('https://jobs.example.com/issues', '/jobs'));
+  expect(at('https://jobs.example.com', '/board/jobs')).toBe(at('https://jobs.example.com/board', '/jobs'));
 });

@@ -75,7 +75,11 @@ describe('tellProblems (site-interface.md, section 7, rules 1 to 3)', () => {
       '<errors><title><error>a</error><error>b</error></title></errors>',
       [title('a'), title('b')],
     ],
-    ['base is the whole job', '<errors><base>Too many jobs</base></errors>', [{ message: 'Too many jobs' }]],
+    [
+      'base is the whole job',
+      '<errors><base>Too many jobs</base></errors>',
+      [{ message: 'Too many jobs', ofWhole: true }],
+    ],
     [
       'messages directly below errors',
       '<errors><message>a</message><message>b</message></errors>',

@@ -91,6 +91,9 @@ describe('the field of a message', () => {
     ['Titles are too long', 'the job: Titles are too long'],
     ['Title-case words are not allowed', 'the job: Title-case words are not allowed'],
     ['Number of postings exceeded', 'the job: Number of postings exceeded'],
+    ['Number and title are missing', 'the job: Number and title are missing'],
+    ['Title or number is missing', 'the job: Title or number is missing'],
+    ['Number range too wide', 'the job: Number range too wide'],
     ['The title is too long', 'the job: The title is too long'],
     ['This board is full', 'the job: This board is full'],
     ['Validation failed: This board is full', 'the job: Validation failed: This board is full'],
@@ -106,6 +109,15 @@ describe('the field of a message', () => {
       expect(said(problemsOf(`<errors><error field="${named}">is bad</error></errors>`, fields))).toEqual([
         'location_state: is bad',
       ]),
+  );
+
+  it.each([
+    '<errors><base>Title of this board is taken</base></errors>',
+    '<errors><base>Title is too long</base></errors>',
+    '<errors><base type="array"><base>Title is too long</base></base></errors>',
+    '<errors><error field="base">Title is too long</error></errors>',
+  ])('is none, if the site says that it is about the record as a whole: %s', (body) =>
+    expect(said(problemsOf(body, fields))).toEqual([expect.stringMatching(/^the job: Title /)]),
   );
 
   it('may not have been sent, if it is mapped', () => {

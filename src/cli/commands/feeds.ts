@@ -97,7 +97,7 @@ function newCommand(): Command {
           throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         const { name: feed, siteName } = configured;
         const site = config.sites.get(siteName);
-        const address = site === undefined ? '' : addressOf(site.options.baseUrl);
+        const address = site === undefined ? '' : addressOf(site.options);
         const released = await db.transaction(async (tx) => {
           const doubtful = await doubtfulFeeds(tx, { site: siteName, address }, namedFeeds(config));
           if (doubtful.length > 0) {

@@ -105,7 +105,7 @@ function importCommand(): Command {
           actorName(options.as),
           options.unchecked === true ? undefined : (lines) => askSites(app, lines, around),
           [...app.config.feeds.values()].filter(({ policy }) => !updatesJobs(policy)).map(({ name }) => name),
-          new Map([...app.config.sites.values()].map(({ name, options: { baseUrl } }) => [name, addressOf(baseUrl)])),
+          new Map([...app.config.sites.values()].map(({ name, options }) => [name, addressOf(options)])),
         );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });

@@ -41,7 +41,7 @@ export function resumeCommand(): Command {
           throw new UserError(`there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`);
         }
         const site = configured.name;
-        const address = addressOf(configured.options.baseUrl);
+        const address = addressOf(configured.options);
         const moved = options.moved === true;
         if (!moved) await refuseMove({ db }, configured, options.config);
         const compared = moved ? await confirmMoved(app, configured, { config: options.config, signal }) : undefined;

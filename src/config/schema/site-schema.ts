@@ -63,7 +63,9 @@ const resourceSchema = z.strictObject({
     )
     .refine((path) => !path.endsWith('.xml'), 'must be without .xml: jobmirror appends it')
     .default('/jobs')
-    .describe('Where jobs are created, at this path with `.xml`, and below which each is, at `/ID.xml`.'),
+    .describe(
+      'Where jobs are created, at this path with `.xml`, and below which each is, at `/ID.xml`. Another path is another address, as another `base_url` is.',
+    ),
 });
 
 const limitsSchema = z.strictObject({

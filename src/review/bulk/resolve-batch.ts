@@ -52,7 +52,7 @@ async function movedSites(
   for (const name of new Set(doubts.map(({ site }) => site))) {
     const site = sites.get(name);
     if (site === undefined) continue;
-    if ((await findMove(tx, name, addressOf(site.options.baseUrl))) !== undefined) moved.add(name);
+    if ((await findMove(tx, name, addressOf(site.options))) !== undefined) moved.add(name);
   }
   return moved;
 }

@@ -179,7 +179,7 @@ async function act(
   const kept = isSent(action) ? await entriesKept(tx, { ids, feeds: [] }, configured) : [];
   const others = new Set([...elsewhere, ...kept].map((entry) => entry.id));
   const here = ids.filter((entry) => !others.has(entry));
-  const acted = await ACTIONS[action](tx, { ids: here, feeds: [] }, bulk.actor, note);
+  const acted = await ACTIONS[action](tx, { ids: here, feeds: [] }, bulk.actor, note, configured);
   const done = new Set(acted.map((entry) => entry.id));
   const left = await findEntries(
     tx,

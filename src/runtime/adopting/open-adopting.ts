@@ -75,7 +75,7 @@ export async function withAdopting(
       db: app.db,
       feed: setup.feed,
       site: site.name,
-      address: addressOf(site.options.baseUrl),
+      address: addressOf(site.options),
       policy: setup.policy,
       referenceField: site.options.referenceField,
       stateField: setup.mapping.stateField.name,

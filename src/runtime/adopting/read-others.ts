@@ -13,9 +13,9 @@ export async function unreadOthers(
   { db, config }: App,
   { feed, site }: Pick<Adopting, 'feed' | 'site'>,
 ): Promise<FeedName[]> {
-  const address = addressOf(site.options.baseUrl);
+  const address = addressOf(site.options);
   const names = new Set(
-    [...config.sites.values()].flatMap(({ name, options }) => (addressOf(options.baseUrl) === address ? name : [])),
+    [...config.sites.values()].flatMap(({ name, options }) => (addressOf(options) === address ? name : [])),
   );
   const others = [...config.feeds.values()].filter(({ name, siteName }) => names.has(siteName) && name !== feed);
   return unreadFeeds(

@@ -17,7 +17,7 @@ export async function whyClosed(
   { name, options }: SiteConfig,
   otherwise?: string,
 ): Promise<Message | undefined> {
-  const address = addressOf(options.baseUrl);
+  const address = addressOf(options);
   const taken = await takeAddress(db, name, address);
   if (taken.kind === 'moved') return describeMove(name, taken.move);
   const token = (await tokenDigests(db, config)).get(name);

@@ -1,5 +1,6 @@
 // Finds out which of the known fields a message is about: sites write "Category name is too long", not `category-name`.
 import type { Problem } from '../../posting/posting.ts';
+import type { SaidProblem } from './problems.ts';
 
 /** What Rails puts before the messages of a record that it refused to save. */
 const PREAMBLE = /^validation (?:failed|errors?): /i;
@@ -7,8 +8,8 @@ const PREAMBLE = /^validation (?:failed|errors?): /i;
 const OPENING = /^[\s"'`«»„“”‘’‹›([*]+/;
 /** What may follow a name; a hyphen or an apostrophe would make it part of a longer word. */
 const AFTER_NAME = /^["'`«»„“”‘’‹›)\]*]*(?:$|[\s:：,;.!?–—])/u;
-/** "Number of postings exceeded" is not about the field `number`. */
-const BELONGS_TO_MORE = /^\s+(?:of|de|von|des|der|d'|di)\b/i;
+/** "Number of postings exceeded" is not about the field `number`, nor are "Name and surname missing" and "Salary range too wide" about one. */
+const BELONGS_TO_MORE = /^\s+(?:of|de|von|des|der|d'|di|and|or|nor|und|oder|et|ou|y|range)\b/i;
 /** Between the messages of one sentence: Rails' `to_sentence`. */
 const BETWEEN = /(, and |, | and )(?=\p{Lu})/u;
 
@@ -19,10 +20,10 @@ interface KnownName {
 }
 
 /** Returns the function that attributes problems to the given fields. A problem that names none of them stays as it is. */
-export function attributeTo(fields: Iterable<string>): (problem: Problem) => readonly Problem[] {
+export function attributeTo(fields: Iterable<string>): (problem: SaidProblem) => readonly Problem[] {
   const names = knownNames(fields);
-  return (problem) => {
-    if (names.length === 0) return [problem];
+  return ({ ofWhole, ...problem }) => {
+    if (names.length === 0 || ofWhole === true) return [problem];
     if (problem.field !== undefined) {
       const known = nameOfPath(problem.field, names);
       if (known === undefined) return [problem];

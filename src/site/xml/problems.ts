@@ -30,6 +30,12 @@ import {
 // Under another status than a success, the last three are errors too. A message that begins with the name of a field that
 // was sent is then attributed to it: see `field-of-message.ts`.
 
+/** A problem as the site says it. */
+export interface SaidProblem extends Problem {
+  /** The site says that it is about the record as a whole, so its words name no field. */
+  readonly ofWhole?: true;
+}
+
 const MAX_PROBLEMS = 100;
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_VALUE_LENGTH = 200;
@@ -64,8 +70,7 @@ const isHashOfDetails = (root: XmlElement): boolean =>
 /** Lists directly below the root, or as the root, that have no name for errors: Rails' `errors.messages` and `full_messages`. */
 function* readLists(root: XmlElement): Generator<Problem> {
   if (isList(root, 'string')) yield* readTexts(root, {});
-  else if (isHashOfLists(root))
-    for (const child of childrenOf(root)) yield* readTexts(child, { field: readField(child.name) });
+  else if (isHashOfLists(root)) for (const child of childrenOf(root)) yield* readTexts(child, subjectOf(child.name));
 }
 
 const isHashOfLists = (root: XmlElement): boolean =>
@@ -125,7 +130,7 @@ function* readMessageTexts(element: XmlElement): Generator<Problem> {
   const children = childrenOf(element);
   if (isMessage(element)) return yield* readTexts(element, {});
   const field = children.find((child) => childrenOf(child).length === 0 && isNamed(child, ...fieldNames));
-  const context = { field: readField(field && elementText(field)) };
+  const context = subjectOf(field && elementText(field));
   for (const child of children) yield* isMessage(child) ? readTexts(child, context) : readMessageTexts(child);
 }
 
@@ -143,7 +148,7 @@ function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> 
 }
 
 // Reads an `error` or `errors` element. `context` is the field and value given by the surrounding elements.
-function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
+function* readElement(element: XmlElement, context: Omit<SaidProblem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const plural = isPlural(element);
   // In `<errors>` children are named after fields, and a job may have a `name` or a `path`; in `<error>` they are parts.
@@ -153,7 +158,7 @@ function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): G
     const attribute = names.find((name) => element.attributes.has(name));
     return child ? elementText(child) : attribute && element.attributes.get(attribute);
   };
-  const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
+  const inner = { ...context, ...subjectOf(part(fieldNames)), value: part(['value']) ?? context.value };
   const textNames = plural ? messageNames : detailNames;
   const isText = children.length === 0 || (!plural && hasOwnText(element));
   if (isText) return yield problem({ ...inner, message: legibleText(element) || (part(textNames) ?? '') });
@@ -171,7 +176,7 @@ function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): G
     if (isNamed(child, ...textNames)) return readTexts(child, inner);
     if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
     if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
-    return readTexts(child, { field: readField(child.name) });
+    return readTexts(child, subjectOf(child.name));
   }
 }
 
@@ -182,11 +187,11 @@ const hasOwnText = (element: XmlElement): boolean =>
 const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 
 // Each nested text is one message: `<messages><message>a</message><message>b</message></messages>`.
-function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
+function* readTexts(element: XmlElement, context: Omit<SaidProblem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const named = fieldNames.find((name) => element.attributes.has(name));
-  const field = context.field ?? readField(named && element.attributes.get(named));
-  if (children.length === 0) yield problem({ ...context, field, message: elementText(element) });
+  const subject = { ...subjectOf(named && element.attributes.get(named)), ...context };
+  if (children.length === 0) yield problem({ ...subject, message: elementText(element) });
   const detail = readDetail(children);
   if (detail !== undefined) return yield problem({ ...context, ...detail });
   for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
@@ -239,21 +244,23 @@ function readDetail(parts: readonly XmlElement[]): Pick<Problem, 'message' | 'va
   return { message: value ? `${message} (${value.slice(0, MAX_VALUE_LENGTH)})` : message, ...(value ? { value } : {}) };
 }
 
-// Rails calls the record as a whole `base`.
-function readField(name: string | undefined): string | undefined {
+/** What a problem is about. Rails calls the record as a whole `base`. */
+function subjectOf(name: string | undefined): Pick<SaidProblem, 'field' | 'ofWhole'> {
   const field = foldName(name?.trim() ?? '').slice(0, MAX_VALUE_LENGTH);
-  return field === '' || field === 'base' ? undefined : field;
+  if (field === 'base') return { ofWhole: true };
+  return field === '' ? {} : { field };
 }
 
 /** An exception as Ruby shows it. */
 const EXCEPTION = /^#<([\w:]+): ([\s\S]+)>$/;
 
-function problem(found: Problem): Problem {
+function problem(found: SaidProblem): SaidProblem {
   const [, name, said] = EXCEPTION.exec(found.message.trim()) ?? [];
   const message = tidy(said === undefined || said === name ? found.message : `${said} (${name})`, MAX_MESSAGE_LENGTH);
   const value = found.value === undefined ? undefined : found.value.slice(0, MAX_VALUE_LENGTH);
   return {
     ...(found.field === undefined ? {} : { field: found.field }),
+    ...(found.ofWhole === true ? { ofWhole: true } : {}),
     ...(value === undefined ? {} : { value }),
     message,
   };

@@ -40,15 +40,29 @@ const onChanges = (action: string, states: string, set: string, kind = 'null::te
 const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
 
+/**
+ * SQL: whether the change `c` is a delete that a pull has planned, and that this configuration keeps or has not decided about: its feed
+ * is configured otherwise than when that pull looked for its posting, if one ever has. An undo names its own.
+ * @param from the number of the first of three parameters: see `asParameters`
+ */
+const isKept = (
+  c: string,
+  from: number,
+): string => `(${c}.desired = 'absent' and ${c}.state in ('rejected', 'failed', 'held')
+  and exists (select from unnest($${from}::text[], $${from + 1}::boolean[], $${from + 2}::text[]) here(feed, deletes, membership)
+    left join feed_state f on f.feed = here.feed
+    where here.feed = ${c}.feed and (not here.deletes or f.membership_rule is distinct from here.membership))
+  and not exists (select from pull p where p.id = ${c}.pull and p.undoes is not null))`;
+
 const RETRY = onChanges(
   'retry',
-  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone and not ${inQuestion('c')}`,
+  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone and not ${inQuestion('c')} and not ${isKept('c', 5)}`,
   `${SEND_AGAIN}, reason = null`,
 );
 
 const APPROVE = onChanges(
   'approve',
-  `c.state = 'held' and c.desired = 'absent' and not ${inQuestion('c')}`,
+  `c.state = 'held' and c.desired = 'absent' and not ${inQuestion('c')} and not ${isKept('c', 5)}`,
   `${SEND_AGAIN}, reason = null, approved = true`,
 );
 
@@ -90,16 +104,17 @@ export interface AuditNote {
 
 /**
  * Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule, and those of postings
- * that are missing from the feed.
+ * that are missing from the feed. @param configured what decides about deletes now: those that it keeps are skipped
  */
 export async function retryChanges(
   tx: Queryable,
   selection: Selection,
   actor: string,
   note: AuditNote = {},
+  configured: readonly ConfiguredFeed[] = [],
 ): Promise<ActedEntry[]> {
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return act(tx, RETRY, selection, actor, note);
+  return act(tx, RETRY, selection, actor, note, asParameters(configured));
 }
 
 /** An entry of another site than the one that its feed is configured for. */
@@ -139,38 +154,39 @@ export interface KeptEntry {
   readonly why: 'policy' | 'rule';
 }
 
-/** The deletes of the selection that pulls have planned, and that this configuration keeps or has not decided about. An undo names its own. */
+/** The deletes of the selection that this configuration keeps or has not decided about. */
 export const entriesKept = (
   db: Queryable,
   { ids, feeds }: Selection,
   configured: readonly ConfiguredFeed[],
 ): Promise<KeptEntry[]> =>
   db.query<KeptEntry & Record<string, unknown>>(
-    `select c.id, c.feed, case when here.deletes then 'rule' else 'policy' end as why from change c
-       join unnest($3::text[], $4::boolean[], $5::text[]) here(feed, deletes, membership) on here.feed = c.feed
-       left join feed_state f on f.feed = c.feed
-     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held') and c.desired = 'absent'
-       and (not here.deletes or f.membership_rule <> here.membership)
-       and not exists (select from pull p where p.id = c.pull and p.undoes is not null)
+    `select c.id, c.feed, case when now.deletes then 'rule' else 'policy' end as why from change c
+       join unnest($3::text[], $4::boolean[]) now(feed, deletes) on now.feed = c.feed
+     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${isKept('c', 3)}
      order by c.feed, c.id limit 1000`,
-    [
-      ids,
-      feeds,
-      configured.map(({ feed }) => feed),
-      configured.map(({ deletes }) => deletes),
-      configured.map(({ membership }) => membership),
-    ],
+    [ids, feeds, ...asParameters(configured)],
   );
 
-/** Approves held deletes of postings that are still absent; the guard does not count them. */
+const asParameters = (configured: readonly ConfiguredFeed[]): readonly unknown[] => [
+  configured.map(({ feed }) => feed),
+  configured.map(({ deletes }) => deletes),
+  configured.map(({ membership }) => membership),
+];
+
+/**
+ * Approves held deletes of postings that are still absent; the guard does not count them.
+ * @param configured what decides about deletes now: those that it keeps are skipped
+ */
 export async function approveChanges(
   tx: Queryable,
   selection: Selection,
   actor: string,
   note: AuditNote = {},
+  configured: readonly ConfiguredFeed[] = [],
 ): Promise<ActedEntry[]> {
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return act(tx, APPROVE, selection, actor, note);
+  return act(tx, APPROVE, selection, actor, note, asParameters(configured));
 }
 
 /** Discards changes until their posting changes, and records for good. */
@@ -263,20 +279,31 @@ export const countHeld = (db: Queryable, feeds: readonly FeedName[]): Promise<He
     [feeds],
   );
 
-/** How many entries of these feeds an action skipped because they are in doubt, break a known rule, or are missing from the feed. */
-export async function countPassedOver(
+/** How many entries of a feed an action skipped, by the reason. */
+export interface PassedOver {
+  readonly feed: FeedName;
+  readonly in_doubt: number;
+  /** They break a known rule. */
+  readonly invalid: number;
+  /** They are missing from the feed. */
+  readonly missing: number;
+  /** Deletes that the present configuration keeps. */
+  readonly kept: number;
+}
+
+/** Counts what an action on these feeds skipped. */
+export const countPassedOver = (
   tx: Queryable,
   feeds: readonly FeedName[],
-): Promise<
-  { readonly feed: FeedName; readonly in_doubt: number; readonly invalid: number; readonly missing: number }[]
-> {
-  return tx.query(
-    `select feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid,
-       count(*) filter (where gone and not invalid and state <> 'in_doubt') as missing
-     from change where feed = any($1::text[]) and state in ('in_doubt', 'rejected', 'failed') group by feed`,
-    [feeds],
+  configured: readonly ConfiguredFeed[],
+): Promise<PassedOver[]> =>
+  tx.query<PassedOver & Record<string, unknown>>(
+    `select c.feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid,
+       count(*) filter (where gone and not invalid and state <> 'in_doubt') as missing,
+       count(*) filter (where ${isKept('c', 2)}) as kept
+     from change c where c.feed = any($1::text[]) and state in ('in_doubt', 'rejected', 'failed') group by c.feed`,
+    [feeds, ...asParameters(configured)],
   );
-}
 
 const act = (
   tx: Queryable,
@@ -284,7 +311,8 @@ const act = (
   { ids, feeds }: Selection,
   actor: string,
   note: AuditNote,
-): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note)]);
+  more: readonly unknown[],
+): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note), ...more]);
 
 const actOnKinds = (
   tx: Queryable,

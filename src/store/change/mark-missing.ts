@@ -239,14 +239,20 @@ export async function clearUnseen({ session, subject }: PullTransaction): Promis
 
 /**
  * Of a key that occurs more than once, the job has one version, which an incomplete pull may not have read: another version is no newer one.
- * Withdraws the updates to these, and returns how many there were.
+ * Withdraws the updates to these, and returns how many there were. @param read how many further records the pull has read of each key:
+ * where these are all that are known, it has read all versions, and none of them is the job's
  */
-export async function keepOtherVersions({ session, subject: { feed, pull } }: PullTransaction): Promise<number> {
+export async function keepOtherVersions(
+  { session, subject: { feed, pull } }: PullTransaction,
+  read: ReadonlyMap<PostingKey, number>,
+): Promise<number> {
   const kept = await session.query(
     `delete from change c where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
        and exists (select from mapping m where m.feed = $1 and m.key = c.key)
-       and exists (select from record_problem p where p.feed = $1 and p.kind = 'duplicate' and p.key = c.key) returning key`,
-    [feed, pull],
+       and (select count(*) from record_problem p where p.feed = $1 and p.kind = 'duplicate' and p.key = c.key)
+         > coalesce((select r.n from unnest($3::text[], $4::int[]) r(key, n) where r.key = c.key), 0)
+     returning key`,
+    [feed, pull, [...read.keys()], [...read.values()]],
   );
   return kept.length;
 }

@@ -1,5 +1,6 @@
 // Reads what is known about postings that a site refused without saying what is wrong with them.
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
+import { mayBeNew } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** The kind of reason of a change that waits because the site may refuse every posting alike. */
@@ -10,7 +11,7 @@ export interface SetUpSuspects {
   readonly isDisproved: boolean;
   /** The messages of the other postings that wait, at most as many as asked for. */
   readonly others: readonly string[];
-  /** Other creates or updates wait that were not refused so. */
+  /** Other creates or updates are about to be sent that were not refused so. */
   readonly othersLeft: boolean;
   readonly hasJobs: boolean;
   /** A person has resumed the site since the first of these refusals, or since the pull that planned the change. */
@@ -44,7 +45,8 @@ export async function readSetUpSuspects(
        array(select message from suspect limit $4) as others,
        exists (select from feed_state f join change c on c.feed = f.feed
          where f.site = $1 and f.retired_at is null and c.state in ('ready', 'sending') and not c.gone and c.operation <> 'delete'
-           and (c.feed, c.key) <> ($2, $3) and c.not_before <= now() + ${SOON} and c.reason->>'kind' is distinct from '${SET_UP}') as "othersLeft",
+           and (c.feed, c.key) <> ($2, $3) and c.not_before <= now() + ${SOON} and c.reason->>'kind' is distinct from '${SET_UP}'
+           and (c.operation <> 'create' or f.site_checked_at is not null and ${mayBeNew('c', 'f')})) as "othersLeft",
        exists (select from mapping m where m.site = $1) as "hasJobs",
        exists (select from site_state s where s.site = $1 and (s.resumed_at > own.since
          or s.resumed_at >= (select committed_at from pull p where p.id = $5))) as resumed

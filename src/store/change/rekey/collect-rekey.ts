@@ -203,33 +203,50 @@ export interface Twins {
 
 /**
  * Decides in the temporary table `twin` which creates wait: of those that this pull has planned, and of those that have waited. One that an
- * earlier pull has let through was in the feed together with all postings of its content. `collectRekey` has collected both sides.
+ * earlier pull has let through was in the feed together with all postings of its content. Those without one of their content may be one of
+ * the same title and place, as texts that name a date or a number change with the key. `collectRekey` has collected both sides.
  */
 export async function findTwins(
   { session, subject: { feed, pull } }: PullTransaction,
   { waiting, ending }: TwinRules,
 ): Promise<Twins> {
   const had = `exists (select from rekey_posting r where r.feed = $1 and r.is_new and r.key = c.key and r.waits)`;
+  // Where this pull has read only one of the two, they may still have one job.
+  const unseen = (
+    column: 'content' | 'likeness',
+  ) => `select n.${column} from rekey_posting n join change c on c.feed = $1 and c.key = n.key and c.unseen
+    where n.feed = $1 and n.is_new and n.waits`;
+  const ordered = (column: 'content' | 'likeness') =>
+    `partition by ${column} order by had desc, length(key), key collate "C"`;
   await session.query(
     `create temporary table twin on commit drop as
-     with missing as (
-       select r.content, count(*) filter (where t.delete = any($3::text[])) as waiting, count(*) filter (where t.delete = any($4::text[])) as ending
-       from (select key, content from rekey_found where not is_new and content is not null
-           -- Where this pull has read only one of the two, they may still have one job.
-           union select o.key, o.content from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
-             where o.feed = $1 and not o.is_new and o.content in (
-               select n.content from rekey_posting n join change c on c.feed = $1 and c.key = n.key and c.unseen
-               where n.feed = $1 and n.is_new and n.waits)) r
+     with missing as materialized (
+       select r.key, r.content, r.likeness, t.delete = any($3::text[]) as waiting, t.delete = any($4::text[]) as ending,
+         row_number() over (partition by r.content, t.delete = any($3::text[]), t.delete = any($4::text[]) order by r.key) as place
+       from (select key, content, likeness from rekey_found where not is_new and content is not null
+           union select o.key, o.content, o.likeness from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
+             where o.feed = $1 and not o.is_new and (o.content in (${unseen('content')}) or o.likeness in (${unseen('likeness')}))) r
          join mapping m on m.feed = $1 and m.key = r.key left join change c on c.feed = $1 and c.key = r.key
-         cross join lateral (select coalesce(case when c.desired = 'absent' then c.state end, 'none') as delete) t
-       group by r.content),
-     added as (
-       select r.key, r.content, c.pull = $2 as planned,
-         row_number() over (partition by r.content order by ${had} desc, length(r.key), r.key collate "C") as place
-       from rekey_found r join change c on c.feed = $1 and c.key = r.key
-       where r.is_new and r.second_job is null and (c.pull = $2 or ${had}))
-     select a.key, a.content, a.planned, a.place <= m.waiting as waits, a.place > m.waiting and a.place <= m.waiting + m.ending as replaces
-     from added a join missing m on m.content = a.content`,
+         cross join lateral (select coalesce(case when c.desired = 'absent' then c.state end, 'none') as delete) t),
+     added as materialized (
+       select *, row_number() over (${ordered('content')}) as place, count(*) over (partition by content) as alike
+       from (select r.key, r.content, r.likeness, c.pull = $2 as planned, ${had} as had
+         from rekey_found r join change c on c.feed = $1 and c.key = r.key
+         where r.is_new and r.second_job is null) a where planned or had),
+     by_content as (
+       select content, count(*) filter (where waiting) as waiting, count(*) filter (where ending) as ending from missing group by content),
+     equal as materialized (
+       select a.key, a.content, a.likeness, a.planned, a.had, coalesce(a.place <= m.waiting, false) as waits,
+         coalesce(a.place > m.waiting and a.place <= m.waiting + m.ending, false) as replaces
+       from added a left join by_content m on m.content = a.content),
+     by_likeness as (
+       select likeness, count(*) as waiting from missing m where waiting and likeness is not null
+         and place > coalesce((select max(a.alike) from added a where a.content = m.content), 0)
+       group by likeness),
+     rest as (
+       select key, likeness, row_number() over (${ordered('likeness')}) as place from equal where not waits and not replaces)
+     select e.key, e.content, e.likeness, e.planned, e.waits or coalesce(r.place <= l.waiting, false) as waits, e.replaces
+     from equal e left join rest r on r.key = e.key left join by_likeness l on l.likeness = r.likeness`,
     [feed, pull, waiting, ending],
   );
   const [counts] = await session.query<{ waiting: number; replacing: number }>(
@@ -244,14 +261,16 @@ export async function holdTwins(
   note: Message,
   proven: boolean,
 ): Promise<void> {
+  const ofWaiting = (r: string) =>
+    `(${r}.content in (select content from twin where waits) or ${r}.likeness in (select likeness from twin where waits))`;
   await session.query(ASK, [feed, site, toJsonb(note), false]);
   await session.query(
     `create temporary table twin_posting on commit drop as
      select is_new, key, content, likeness, coalesce((select t.waits from twin t where r.is_new and t.key = r.key), false) as waits
-     from rekey_found r where second_job is null and content in (select content from twin where waits)
+     from rekey_found r where second_job is null and ${ofWaiting('r')}
      union
      select false, o.key, o.content, o.likeness, false from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
-     where o.feed = $1 and not o.is_new and o.content in (select content from twin where waits)
+     where o.feed = $1 and not o.is_new and ${ofWaiting('o')}
        and not exists (select from rekey_found r where not r.is_new and r.key = o.key)`,
     [feed],
   );

@@ -20,19 +20,29 @@ export const digestValues = (
 const content = (key: string): string => `(f.value <> ${key}
   and replace(f.name, '_', '-') is distinct from replace($2, '_', '-') and f.value !~ '^https?://[^[:space:]]+$')`;
 
+/** A shorter number may be any number of the text. */
+const LEAST_TELLING = 4;
+
+/** The value without the key or reference of its posting, where that stands in it as a word: a word of letters only may be any word. */
+const without = (value: string, own: string): string => `case
+  when strpos(${value}, ${own}) > 0 and ${own} ~ '[0-9]' and (length(${own}) >= ${LEAST_TELLING} or ${own} ~ '[[:alpha:]]')
+  then regexp_replace(${value}, '(^|[^[:alnum:]])' || regexp_replace(${own}, '([^[:alnum:]])', '\\\\\\1', 'g') || '(?![[:alnum:]])', '\\1#', 'g')
+  else ${value} end`;
+
 /**
- * Digests of the fields `f`. References, keys and web addresses change with the key; everything else is content, of which updates set
- * what is not set only on create (`settable`). A title and the fields of a place make postings alike; if the title is set only on
- * create, all content that is not.
+ * Digests of the fields `f`. References, keys and web addresses change with the key, also where the key or the reference stands in a text;
+ * everything else is content, of which updates set what is not set only on create (`settable`). A title and the fields of a place make
+ * postings alike; if the title is set only on create, all content that is not. A title is compared as it is.
  */
 export const digests = (fields: string, key: string): string => `lateral (
-  select md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name) filter (where ${content(key)})) as content,
-    md5(string_agg(md5(f.name) || md5(f.value), '' order by f.name)
+  select md5(string_agg(md5(f.name) || md5(f.bare), '' order by f.name) filter (where ${content(key)})) as content,
+    md5(string_agg(md5(f.name) || md5(f.bare), '' order by f.name)
       filter (where ${content(key)} and f.name <> all($4::text[]))) as settable,
     case when bool_or(f.name = 'title') then md5(string_agg(md5(f.name) || md5(lower(f.value)), '' order by f.name)
       filter (where f.name <> all($4::text[]) and case when 'title' = any($4::text[]) then ${content(key)}
         else f.name in ('title', $3) or f.name ~ 'city|location' end)) end as likeness
-  from jsonb_each_text(${fields}) f(name, value) where f.value <> '') digest`;
+  from (select name, value, case when name = 'title' then value else ${without('keyless', `coalesce(${fields}->>$2, '')`)} end as bare
+    from jsonb_each_text(${fields}) each(name, value), lateral (select ${without('value', key)} as keyless) k) f where f.value <> '') digest`;
 
 /** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
 export const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o

@@ -1,0 +1,31 @@
+// Which postings are left to try, when a site refuses one without saying what is wrong with it.
+import { afterEach, expect, it } from 'vitest';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { readSetUpSuspects } from '../../src/store/site/set-up-suspects.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+it.each([
+  ['a create that may be sent', 'now(), null, false', 'create', true],
+  ['a create that waits for the question about keys', 'now(), now(), true', 'create', false],
+  ['a create that waits for the search of the site', 'null, null, false', 'create', false],
+  ['an update, whatever its creates wait for', 'null, now(), true', 'update', true],
+])('%s', async (_, state, operation, isLeft) => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml([posting('a')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  await db.query(
+    `insert into feed_state (feed, site, site_checked_at, rekey_since, rekey_all) values ('other', 'board', ${state})`,
+  );
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, invalid, state, target_state, fields, record_hash, content_hash)
+     values ('other', 'x', 'board', 'present', $1, false, 'ready', 'ready', '{"title":"x"}', decode('00', 'hex'), decode('00', 'hex'))`,
+    [operation],
+  );
+  const refused = { feed: feedName('acme'), key: postingKey('z'), pull: undefined };
+  expect((await readSetUpSuspects(db, siteName('board'), refused, 10)).othersLeft).toBe(isLeft);
+});
