@@ -10,7 +10,13 @@ import {
 } from '../plan/adopt/open-contents.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { ownedJobIds, ownedJobs, type SentValue, sharedValues } from '../store/change/candidate-owners.ts';
+import {
+  type OpenCreates,
+  ownedJobIds,
+  ownedJobs,
+  type SentValue,
+  sharedValues,
+} from '../store/change/candidate-owners.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
@@ -36,12 +42,12 @@ export class CandidateSearch {
   constructor(
     siteContext: Pick<SiteContext, 'db' | 'site'>,
     doubts: readonly OpenDoubt[],
-    creates: readonly OpenCreate[],
+    { creates, areCut }: OpenCreates,
     matching: Matching,
   ) {
     this.#siteContext = siteContext;
     this.#matching = matching;
-    this.#contents = new OpenContents(withDoubts(creates, doubts), matching);
+    this.#contents = new OpenContents(withDoubts(creates, doubts), matching, { areCut });
     for (const open of doubts) {
       const content = this.contentOf(open);
       const others = this.#doubts.get(content);

@@ -1,5 +1,6 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import { fieldOf } from '../plan/same-value.ts';
+import { readForms } from '../plan/shown-forms.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -64,11 +65,17 @@ async function tellBlindSite(
   return verdict.kind === 'unknown' ? verdict.message : 'the site shows neither this job nor others of ours';
 }
 
-/** Where no reference is shown, another title than the posting had suggests that the job is another posting's. */
+/**
+ * Where no reference is shown, another title than the posting had suggests that the job is another posting's; not so the title that it
+ * showed after our last write.
+ */
 async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
   const compared = toCompare(shown);
   if (referenceField !== undefined && fieldOf(compared.fields, referenceField)?.trim()) return undefined;
+  const says = fieldOf(compared.fields, 'title');
+  const form = readForms(attempt.forms)('title');
+  if (form.kind === 'rewritten' && says !== undefined && form.isShown(says)) return undefined;
   const expected = { fields: attempt.before };
   if (tellOtherContent(compared, expected) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);

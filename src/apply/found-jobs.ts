@@ -90,7 +90,7 @@ export async function foundJobs(
         siteJobId: siteJob.siteJobId,
         reference: shown,
         isSecret: shown !== kept,
-        features: isSearch ? featuresOfJob(siteJob.fields, rules) : undefined,
+        features: isSearch ? featuresOfJob(siteJob.fields, rules, { types: siteJob.types }) : undefined,
         holdsSecret: siteJob.revealFields !== undefined,
       });
     },

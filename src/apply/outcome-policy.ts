@@ -51,6 +51,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         url: outcome.siteJob.url,
         evidence: {
           shown: toCompare(outcome.siteJob).fields,
+          types: outcome.siteJob.types,
           referenceField: policy.referenceField,
           asked: false,
           mayLandMs: policy.doubts.resolveAfterMs,

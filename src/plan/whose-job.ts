@@ -2,6 +2,7 @@
 // reuse IDs.
 import type { Fields } from '../posting/posting.ts';
 import { isRewriting, type LearntRewrites } from './observe-values.ts';
+import { meansTheSame, type StatedTypes, typeOf, type ValueType } from './same-meaning.ts';
 import { compareReferences, compareValues, fieldOf } from './same-value.ts';
 
 /**
@@ -24,13 +25,14 @@ const RANK = { other: 0, cut: 1, form: 2, exact: 3 } as const;
  * | none, or equally close   | only the new one's               | `new`     |
  * | "                        | only the older one's             | `older`   |
  * | "                        | both postings', or none          | `unknown` |
- * @param older the older posting's fields; `undefined` if never known.
+ * @param older the older posting's fields; `undefined` if never known. @param types what the site states about the values that it shows
  */
 export function whoseJob(
   shown: Fields | undefined,
   sent: Fields,
   older: Fields | undefined,
   referenceField: string | undefined,
+  types?: StatedTypes,
 ): Owner {
   if (shown === undefined) return 'unknown';
   const reference = referenceField === undefined ? undefined : fieldOf(shown, referenceField);
@@ -41,23 +43,31 @@ export function whoseJob(
     };
     if (near(sent) !== near(older)) return near(sent) > near(older) ? 'new' : 'older';
   }
-  return byContent(shown, sent, older);
+  return byContent({ shown, types }, sent, older);
 }
 
 /** Compares only the fields in which the two postings differ. */
-function byContent(shown: Fields, sent: Fields, older: Fields | undefined): Owner {
+function byContent(
+  { shown, types }: { readonly shown: Fields; readonly types: StatedTypes | undefined },
+  sent: Fields,
+  older: Fields | undefined,
+): Owner {
   let asNew = 0;
   let asOlder = 0;
   for (const [name, value] of Object.entries(sent)) {
     const says = fieldOf(shown, name);
     const former = older === undefined ? undefined : fieldOf(older, name);
-    if (!says || (former !== undefined && compareValues(value, former) !== undefined)) continue;
-    if (compareValues(value, says) !== undefined) asNew++;
-    else if (older === undefined || (former !== undefined && compareValues(former, says) !== undefined)) asOlder++;
+    if (!says || (former !== undefined && isAlike(value, former))) continue;
+    const type = typeOf(types, name);
+    if (isAlike(value, says, type)) asNew++;
+    else if (older === undefined || (former !== undefined && isAlike(former, says, type))) asOlder++;
   }
   if (asNew > 0 && asOlder === 0) return 'new';
   return asOlder > 0 && asNew === 0 && older !== undefined ? 'older' : 'unknown';
 }
+
+const isAlike = (own: string, says: string, type?: ValueType): boolean =>
+  compareValues(own, says) !== undefined || meansTheSame(own, says, type);
 
 /**
  * What the reference of a mapped job says about a create in doubt, which may have made it under a reused ID:

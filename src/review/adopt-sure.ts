@@ -149,7 +149,7 @@ export async function adoptNamed(
 /** The reasons are printed, so that the job is compared in the form without the token. */
 async function compareShown(subject: AdoptSubject, { key, fields }: NamedPosting, shown: SiteJob) {
   const rules = await adoptRules(subject.db, subject);
-  return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules));
+  return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, { types: shown.types }));
 }
 
 /** Another posting with the reference that the job shows. A reference that this posting has too proves nothing. */

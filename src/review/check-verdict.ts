@@ -245,7 +245,10 @@ function whyNotAlike({ attempt }: Doubt, siteAnswer: SiteAnswer, rules: AdoptRul
   if (siteAnswer.kind !== 'fits' || siteAnswer.shown === undefined)
     return 'message' in siteAnswer ? siteAnswer.message : undefined;
   const posting = featuresOfPosting(attempt.key, attempt.accepted.fields, rules);
-  const { sharesContent, reasons } = compareJob(posting, featuresOfJob(siteAnswer.shown.fields, rules));
+  const { sharesContent, reasons } = compareJob(
+    posting,
+    featuresOfJob(siteAnswer.shown.fields, rules, { types: siteAnswer.shown.types }),
+  );
   return sharesContent ? undefined : `the job no longer shows the posting's content: ${reasons.join(', ')}`;
 }
 

@@ -3,6 +3,7 @@ import type { JobComparison, Likeness } from '../plan/adopt/compare-job.ts';
 import type { AdoptRules } from '../plan/adopt/job-features.ts';
 import { CLOCK_SKEW_MS, isTimely, OpenContents, type OpenCreate } from '../plan/adopt/open-contents.ts';
 import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/place-likeness.ts';
+import { meansTheSame, typeOf } from '../plan/same-meaning.ts';
 import { compareValues, fieldOf } from '../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { openCreates, openReferences, sharedKeys, sharedValues } from '../store/change/candidate-owners.ts';
@@ -38,8 +39,9 @@ export async function judgeOf(
   const { feed, key, site, accepted } = doubt.attempt;
   const rules = { referenceField, ...places, learnt: await learntRewrites(db, site) };
   const own = createOf(doubt);
-  const others = (await openCreates(db, site)).filter((other) => other.feed !== feed || other.key !== key);
-  const contents = new OpenContents([own, ...others], rules);
+  const { creates, areCut } = await openCreates(db, site);
+  const others = creates.filter((other) => other.feed !== feed || other.key !== key);
+  const contents = new OpenContents([own, ...others], rules, { areCut });
   const content = contents.of(own);
   const isReferenceShared = await sharesReference(db, doubt, referenceField);
   const window = doubt.found
@@ -99,13 +101,14 @@ const SAME = 3;
 
 function differingNames(
   { attempt }: Doubt,
-  { fields: shown }: SiteJob,
+  { fields: shown, types }: SiteJob,
   { grades }: JobComparison,
   rules: AdoptRules,
 ): ReadonlySet<string> {
   const names = Object.entries(attempt.accepted.fields).flatMap(([name, value]) => {
     const says = fieldOf(shown, name);
     if (says === undefined || compareValues(value, says) !== undefined) return [];
+    if (meansTheSame(value, says, typeOf(types, name))) return [];
     return grades.get(gradeName(name.replaceAll('_', '-'), rules)) === SAME ? [] : name;
   });
   return new Set(names);

@@ -145,7 +145,7 @@ async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: Ado
     onProgress?.({ what: 'jobs', done });
     await matching.addJobs(
       jobs.map((siteJob) => {
-        const features = featuresOfJob(siteJob.fields, rules);
+        const features = featuresOfJob(siteJob.fields, rules, { types: siteJob.types });
         const { siteJobId, url, fields, createdAt, types } = siteJob;
         return {
           siteJobId,

@@ -34,6 +34,10 @@ async function open(options: MirrorOptions['site'] = {}): Promise<void> {
   site.proxy.target = mirror.sandbox.url;
 }
 
+const TEXT =
+  'We are looking for a nurse with five years of experience who will work in the emergency room of our hospital and ' +
+  'support patients and doctors during the night shift every week.';
+
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const count = () => mirror.sandbox.inspect.count();
 const waiting = async () =>
@@ -224,4 +228,46 @@ it('asks no more once a person has said that the found jobs are others', async (
   }
   expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
   expect(await count()).toBe(4);
+});
+
+it.each([
+  ['an edited text', { description: TEXT.replace('week', 'day') }],
+  ['a text edited at its beginning', { description: `Join us. ${TEXT}` }],
+  ['nothing but the place', {}],
+] as const)('creates no second job where the site has rewritten the title and shows %s', async (_name, shown) => {
+  await open({ reference_field: undefined });
+  await makeJob(mirror, {
+    title: 'Offer 4711',
+    'location-city': 'Boston',
+    'location-state': 'Massachusetts',
+    ...shown,
+  });
+  await mirror.writeFeed(feedXml([posting('a', { description: TEXT })]));
+  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+  expect(await count()).toBe(1);
+});
+
+it('compares by the types that the site states', async () => {
+  await open({ reference_field: undefined });
+  site.proxy.edit = (_path, _method, answer) => ({
+    ...answer,
+    body: answer.body
+      .replace(/<remote[^>]*>yes</g, '<remote type="boolean">true<')
+      .replace(/<pay[^>]*>1,500</g, '<pay type="decimal">1500.0<'),
+  });
+  await writeFile(
+    mirror.configPath,
+    (await readFile(mirror.configPath, 'utf8')).replace(
+      'format: indeed',
+      'format: indeed\n    fields: { remote: { value: "yes" }, pay: { value: "1,500" } }',
+    ),
+  );
+  await mirror.writeFeed(feedXml(list(3)));
+  expect(await mirror.sync()).toMatchObject({ created: 3 });
+  await loseMappings(mirror);
+  await mirror.stopEngine();
+  const adopted = await run('mappings', 'adopt', 'acme', '--sure');
+  expect(adopted.status, adopted.out).toBe(0);
+  expect(await (await mirror.app()).db.query('select from mapping')).toHaveLength(3);
+  expect(await count()).toBe(3);
 });

@@ -1,7 +1,7 @@
 // Whether a mapped job is the one that a create in doubt made: sites reuse IDs, and rewrite the references they store.
 import { describe, expect, it } from 'vitest';
 import type { LearntRewrites } from '../../src/plan/observe-values.ts';
-import { type Reuse, reuseOf } from '../../src/plan/whose-job.ts';
+import { type Reuse, reuseOf, whoseJob } from '../../src/plan/whose-job.ts';
 
 const NONE: LearntRewrites = new Map();
 const PREFIXED: LearntRewrites = new Map([['number', [{ kind: 'prefixed', detail: 'ACME-', seen: 3 }]]]);
@@ -47,5 +47,17 @@ describe('a mapped job that shows a reference', () => {
   it('proves nothing without a reference field', () => {
     const compared = { sent: fields('s4'), shown: fields('s4'), older: fields('s1') };
     expect(reuseOf(compared, { referenceField: undefined, learnt: NONE })).toBe('theirs');
+  });
+});
+
+describe('a job without a reference', () => {
+  it.each([
+    ['1500.0', 'number', 'new'],
+    ['900.0', 'number', 'older'],
+    ['1500.0', undefined, 'unknown'],
+    ['1,500', undefined, 'new'],
+  ] as const)('that shows %s as %s is the %s one’s', (says, type, expected) => {
+    const types = type && { pay: type };
+    expect(whoseJob({ pay: says }, { pay: '1,500' }, { pay: '900' }, undefined, types)).toBe(expected);
   });
 });

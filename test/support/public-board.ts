@@ -32,6 +32,8 @@ export interface PublicBoard extends AsyncDisposable {
     /** Whether new jobs are published at once; those that are not, it shows to nobody, if `hidesFromOwner`. */
     publishes: boolean;
     hidesFromOwner: boolean;
+    /** What it makes of the fields of a new job. */
+    rewrites: (fields: Record<string, string>, id: string) => Record<string, string>;
     /** Called for each request before it is answered. */
     before: (method: string, path: string) => void;
   };
@@ -60,6 +62,7 @@ export async function openPublicBoard(
     terse: false,
     publishes: true,
     hidesFromOwner: false,
+    rewrites: (fields) => fields,
     before: () => undefined,
   };
   let last = 0;
@@ -101,7 +104,8 @@ export async function openPublicBoard(
         return response.destroy();
       }
       last++;
-      const made = { id: String(last), fields: fieldsOf(body), published: habits.publishes };
+      const id = String(last);
+      const made = { id, fields: habits.rewrites(fieldsOf(body), id), published: habits.publishes };
       jobs.set(made.id, made);
       if (habits.loses > 0) {
         habits.loses--;

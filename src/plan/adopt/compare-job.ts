@@ -24,7 +24,10 @@ type Part = 'same' | 'similar' | 'other' | 'unknown';
 export type Likeness = 'match' | 'perhaps' | 'resembles' | 'other';
 
 export interface JobComparison {
-  /** From 0 to 1; for people, and for choosing the best of several candidates. Whether a match is certain does not follow from it. */
+  /**
+   * From 0 to 1; for people, and for choosing the best of several candidates. It reaches {@link LEAST_SCORE} exactly if the likeness is not
+   * `other`; whether a match is certain does not follow from it.
+   */
   readonly score: number;
   /** What is the same and what is not, for people. */
   readonly reasons: readonly string[];
@@ -51,6 +54,8 @@ export interface Circumstances {
   readonly isReferenceShared?: boolean;
   /** The job was compared with all open creates of the site, and is closer to this one than to any other. */
   readonly isClosest?: boolean;
+  /** Not all open creates of the site were compared: what does not prove itself may be another one's. */
+  readonly mayBeOthers?: boolean;
   /** The names of {@link JobComparison.identities} whose values other postings of the site have; `undefined`: this is not known. */
   readonly shared?: ReadonlySet<string> | undefined;
 }
@@ -65,7 +70,7 @@ const LEAST_CUT_TEXT = 20;
 const WEIGHTS = [0.4, 0.3, 0.3] as const;
 const WORTH: Readonly<Record<Part, number>> = { same: 1, similar: 0.6, unknown: 0.4, other: 0 };
 
-/** Below this score two have nothing in common that is worth a person's time. */
+/** Below this score a job is certainly not the posting's. */
 export const LEAST_SCORE = 0.5;
 const MOST_OF_OTHER = 0.49;
 /** A job with an address or a text of the posting is worth a person's time, whatever else it shows. */
@@ -83,6 +88,7 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
     place,
     text,
     identities: posting.identifying.filter((name) => values.get(name) === 'same'),
+    proofs: posting.proving.filter((name) => values.get(name) === 'same'),
     identifying: posting.identifying,
     values,
     isPlaceWhole: isPlaceWhole(posting, job, place),
@@ -93,7 +99,7 @@ export function compareJob(posting: PostingFeatures, job: JobFeatures): JobCompa
   const content = [title, place, text].reduce((sum, part, at) => sum + WORTH[part] * (WEIGHTS[at] as number), 0);
   const score = scoreOf(reference, content);
   const likeness = (circumstances: Circumstances = {}): Likeness => likenessOf(parts, posting, circumstances);
-  const least = parts.identities.length > 0 ? LEAST_OF_IDENTITY : 0;
+  const least = parts.identities.length > 0 ? LEAST_OF_IDENTITY : LEAST_SCORE;
   let graded: ReadonlyMap<string, number> | undefined;
   return {
     score: likeness() === 'other' ? Math.min(score, MOST_OF_OTHER) : Math.max(score, least),
@@ -123,6 +129,8 @@ interface Parts {
   readonly place: PlaceLikeness;
   readonly text: Part;
   readonly identities: readonly string[];
+  /** Those of them that no two postings have by chance. */
+  readonly proofs: readonly string[];
   /** Names of the posting's values that identify it. */
   readonly identifying: readonly string[];
   /** Of every other value of the posting, by name; the text is one of them. */
@@ -135,8 +143,8 @@ interface Parts {
 /**
  * What the values that identify a posting say:
  *
- * - `proven`: the job shows one that no other posting has.
- * - `same`: it shows one, and other postings may have that too.
+ * - `proven`: the job shows one that no other posting has by chance or in truth, and no others in the place of the rest.
+ * - `same`: it shows one, and other postings may have that too, or it shows others in the place of the rest.
  * - `similar`: it shows none, but a similar text.
  * - `other`: it shows none, and others in their place.
  * - `unknown`: it shows nothing in their place, or only what many postings share.
@@ -144,12 +152,16 @@ interface Parts {
 type Identity = 'proven' | 'same' | 'similar' | 'other' | 'unknown';
 
 function identityOf(
-  { identities, values }: Parts,
+  { identities, proofs, text, values }: Parts,
   { identifying }: PostingFeatures,
   shared: Circumstances['shared'],
 ): Identity {
-  if (identities.some((name) => shared?.has(name) !== true)) return shared === undefined ? 'same' : 'proven';
   const left = identifying.flatMap((name) => values.get(name) ?? []);
+  const isOfPosting = (name: string): boolean => shared?.has(name) !== true;
+  if (identities.some(isOfPosting)) {
+    const isProven = shared !== undefined && proofs.some(isOfPosting) && text !== 'other' && !left.includes('other');
+    return isProven ? 'proven' : 'same';
+  }
   if (left.includes('similar')) return 'similar';
   return left.includes('other') ? 'other' : 'unknown';
 }
@@ -162,7 +174,7 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
  *
  * | reference shown      | created in the window | what else is shown                                             | likeness    |
  * | -------------------- | --------------------- | -------------------------------------------------------------- | ----------- |
- * | exact; none, and an identifying value | yes  | the same place, nothing but the title differs, and no other open create is as close | `match` |
+ * | exact; none, and a proving value | yes       | the same place, nothing but the title differs, and no other open create is as close | `match` |
  * | exact, known rewrite | unknown               | as in the table of {@link isByReference}                       | `match`     |
  * | "                    | yes                   | the same or no title, or an identifying value, or title and place alike | `match` |
  * | "                    | yes or unknown        | another posting has the reference, and not all is the same     | `perhaps`   |
@@ -170,23 +182,26 @@ const isOwn = (identity: Identity): boolean => identity === 'proven' || identity
  * | another form, cut    | yes                   | the same title, nothing differs                                | `match`     |
  * | "                    | unknown               | all the same; for a form, title and place are enough           | `match`     |
  * | "                    | anything else, or the site shows all references as sent                              || `perhaps`   |
- * | a different one      | yes or unknown        | the same title or an identifying value; if in the window, a similar text | `resembles` |
+ * | a different one      | unknown               | another text                                                   | `other`     |
+ * | "                    | yes or unknown        | the same title or an identifying value; if in the window, a similar text | `resembles` |
  * | "                    | anything else                                                                        || `other`     |
  * | none                 | yes                   | all the same                                                   | `match`     |
- * | "                    | yes or unknown        | an identifying value that no other posting has, no other place | `match`     |
+ * | "                    | yes or unknown        | a proving value that no other posting has, no other place or identifying value | `match` |
  * | "                    | any                   | an identifying value                                           | `perhaps`   |
  * | "                    | any                   | the same title or none, nothing differs                        | `perhaps`   |
  * | "                    | yes                   | no identifying value, and the same title, or a place alike     | `resembles` |
  * | "                    | unknown               | no identifying value; the same title, or the same place and nothing differs | `resembles` |
  * | "                    | yes or unknown        | similar text, and the same title or place; if in the window, any | `resembles` |
  * | "                    | unknown               | another text, and another address                              | `other`     |
- * | "                    | yes or unknown        | other identifying values, the same title, no other place       | `resembles` |
+ * | "                    | yes                   | other identifying values, a place alike                        | `resembles` |
+ * | "                    | yes or unknown        | other identifying values, a title alike, no other place        | `resembles` |
  * | "                    | anything else                                                                        || `other`     |
  *
- * If jobs of the site show references, one without is at most `perhaps`.
+ * If jobs of the site show references, one without is at most `perhaps`; so is one without a proving value if not all open creates were
+ * compared.
  */
 function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circumstances): Likeness {
-  const { timely, isReferenceShared = false, isClosest = false, shared } = circumstances;
+  const { timely, isReferenceShared = false, isClosest = false, mayBeOthers = false, shared } = circumstances;
   const { reference, title, place } = parts;
   const identity = identityOf(parts, posting, shared);
   if (timely === true && isClosest && differsInTitleOnly(parts)) return 'match';
@@ -202,11 +217,13 @@ function likenessOf(parts: Parts, posting: PostingFeatures, circumstances: Circu
   }
   if (reference === 'other') {
     if (timely === false) return 'other';
+    if (timely === undefined && !isOwn(identity) && showsAnotherEmployer(parts)) return 'other';
     const isAlike = isOwn(identity) || (title === 'same' && !(place === 'other' && identity === 'other'));
     return isAlike || (timely === true && identity === 'similar') ? 'resembles' : 'other';
   }
   const likeness = withoutReference(parts, identity, timely);
-  return likeness === 'match' && posting.expectsReference ? 'perhaps' : likeness;
+  const isUnsure = posting.expectsReference || (mayBeOthers && identity !== 'proven');
+  return likeness === 'match' && isUnsure ? 'perhaps' : likeness;
 }
 
 function withoutReference(parts: Parts, identity: Identity, timely: boolean | undefined): Likeness {
@@ -216,13 +233,15 @@ function withoutReference(parts: Parts, identity: Identity, timely: boolean | un
   if (isOwn(identity)) return 'perhaps';
   if ((title === 'same' || title === 'unknown') && !differs(parts)) return 'perhaps';
   if (timely === false) return 'other';
-  const isSomewhereAlike = title === 'same' || place === 'same' || place === 'similar';
+  const isHere = place === 'same' || place === 'similar';
+  const isSomewhereAlike = title === 'same' || isHere;
   switch (identity) {
     case 'similar':
       return timely === true || isSomewhereAlike ? 'resembles' : 'other';
     case 'other':
       if (timely === undefined && showsAnotherEmployer(parts)) return 'other';
-      return title === 'same' && place !== 'other' ? 'resembles' : 'other';
+      if (timely === true && isHere) return 'resembles';
+      return title !== 'other' && place !== 'other' ? 'resembles' : 'other';
     default:
       if (timely === true) return isSomewhereAlike || !differs(parts) ? 'resembles' : 'other';
       return title === 'same' || (place === 'same' && !differs(parts)) ? 'resembles' : 'other';
@@ -230,15 +249,16 @@ function withoutReference(parts: Parts, identity: Identity, timely: boolean | un
 }
 
 /**
- * Text and addresses are all others: on a board for everybody, many have the same title and place. A site that rewrites texts shows the
+ * The text is another, and an address or the reference is: on a board for everybody, many have the same title and place. A site that rewrites texts shows the
  * addresses, or a similar text.
  */
-const showsAnotherEmployer = ({ text, values, identifying }: Parts): boolean =>
-  text === 'other' && identifying.some((name) => !isTextField(name) && values.get(name) === 'other');
+const showsAnotherEmployer = ({ reference, text, values, identifying }: Parts): boolean =>
+  text === 'other' &&
+  (reference === 'other' || identifying.some((name) => !isTextField(name) && values.get(name) === 'other'));
 
 /** The job shows the place and the reference, or an address or a text, and nothing but the title is another. */
-const differsInTitleOnly = ({ reference, isPlaceWhole: isPlace, text, identities, values }: Parts): boolean =>
-  (reference === 'exact' || ((reference === 'hidden' || reference === 'unsent') && identities.length > 0)) &&
+const differsInTitleOnly = ({ reference, isPlaceWhole: isPlace, text, proofs, values }: Parts): boolean =>
+  (reference === 'exact' || ((reference === 'hidden' || reference === 'unsent') && proofs.length > 0)) &&
   isPlace &&
   text !== 'other' &&
   ![...values.values()].includes('other');
@@ -331,7 +351,7 @@ function compareReference(posting: PostingFeatures, { reference: shown }: JobFea
   return found === 'exact' ? 'form' : 'unsent';
 }
 
-function compareTitle(posting: PostingFeatures, job: JobFeatures): Part {
+export function compareTitle(posting: PostingFeatures, job: Pick<JobFeatures, 'title' | 'titleWords'>): Part {
   const { title: shown } = job;
   if (posting.titles.length === 0 || shown === undefined) return 'unknown';
   if (posting.titles.includes(shown)) return 'same';
@@ -345,7 +365,7 @@ function compareTitle(posting: PostingFeatures, job: JobFeatures): Part {
 function compareText(posting: PostingFeatures, job: JobFeatures): Part {
   const name = Object.keys(posting.values).find((field) => isTextField(field) && job.values[field] !== undefined);
   if (name === undefined || posting.sketch === undefined || job.sketch === undefined) return 'unknown';
-  if (posting.values[name]?.includes(job.values[name] as string)) return 'same';
+  if (haveCommon(posting.values[name], job.values[name])) return 'same';
   const [own, shown] = [posting.textStart ?? '', job.textStart ?? ''];
   const beginsAlike = shown.length >= LEAST_CUT_TEXT && own.startsWith(shown);
   if (beginsAlike && isCutOf(posting, job, name)) return 'same';
@@ -359,10 +379,14 @@ function compareValuesOf(posting: PostingFeatures, job: JobFeatures, text: Part)
     const shown = job.values[name];
     if (name === textName) values.set(name, text);
     else if (shown === undefined) values.set(name, 'unknown');
-    else values.set(name, forms.includes(shown) || isCutOf(posting, job, name) ? 'same' : 'other');
+    else values.set(name, haveCommon(forms, shown) || isCutOf(posting, job, name) ? 'same' : 'other');
   }
   return values;
 }
+
+/** Whether a shown value may mean what was sent. */
+const haveCommon = (sent: readonly string[] = [], shown: readonly string[] = []): boolean =>
+  shown.some((one) => sent.includes(one));
 
 /** Whether the site has cut the value off; known only while both values are in memory. */
 function isCutOf({ bare: sent }: PostingFeatures, { bare: shown }: JobFeatures, name: string): boolean {

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 import type { Fields } from '../../posting/posting.ts';
 import { cluesOf } from '../match-doubt.ts';
 import { isShownExactly, type LearntRewrites, rewritings } from '../observe-values.ts';
-import { plainMeaning } from '../same-meaning.ts';
+import { meaningsOfSent, meaningsOfShown, type StatedTypes, typeOf } from '../same-meaning.ts';
 import { bareForm, fieldOf, foldSpace, referenceForm } from '../same-value.ts';
 import { type Place, type PlaceRules, placeOf } from './place-likeness.ts';
-import { sketchOf, textDigest, wordsOf } from './text-likeness.ts';
+import { sketchParts, sketchOf, textDigest, wordsOf } from './text-likeness.ts';
 
 /** How a site's jobs are compared with the postings of a feed. */
 export interface AdoptRules extends PlaceRules {
@@ -57,16 +57,18 @@ export interface PostingFeatures extends Features {
   readonly titles: readonly string[];
   /** Digests of each other field's value, and of everything that the site is known to make of it. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Names of the values that no two postings have by chance: an address, a text. */
+  /** Names of the values that tell whose job it is: a job that shows others is somebody else's. */
   readonly identifying: readonly string[];
+  /** Those of them that no two postings have by chance: a web address, a text, a value with the posting's own key. */
+  readonly proving: readonly string[];
 }
 
 /** What is compared of a site job. */
 export interface JobFeatures extends Features {
   readonly reference: string | undefined;
-  /** The digest of each other field's value. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Names of the values that no two postings have by chance: an address, a text. */
+  /** Digests of everything that each other field's value means, by the type that the site states. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+  /** Names of the values by which a posting may be found. */
   readonly identifying: readonly string[];
   /** Whose job the site says that it is, if it says so. */
   readonly owner: string | undefined;
@@ -87,27 +89,58 @@ export const isTextField = (name: string): boolean => TEXT_FIELDS.includes(nameF
 
 /** A shorter value may be a choice of a list. */
 const LEAST_TEXT = 60;
-const ADDRESS = /:\/\/|^www\.|^[^\s@]+@[^\s@]+$/i;
-const ID_NAME = /(^|-)(id|number|no|nr|ref|reference|code|key|guid|uuid|requisition)(-|$)/;
+const WEB_ADDRESS = /:\/\/|^www\./i;
+const MAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
+/** A shorter text may be a phrase that many use. */
+const LEAST_LETTERS = 20;
+/** A shorter key, or one without digits, may stand in a value by chance. */
+const LEAST_KEY = 4;
+/** A value that may be, or hold, the key of a posting. */
+const MAY_HOLD_KEY = /^(?=.*\d)\S{4,60}$/;
+const STARTS_AS_DATE = /^\d{4}-\d\d-\d\d(?:$|T)/;
 
-/** Whether no two postings have the value by chance. */
-const isIdentifying = (name: string, value: string): boolean =>
-  value.trim() !== '' &&
-  (isTextField(name) || value.length >= LEAST_TEXT || ADDRESS.test(value.trim()) || ID_NAME.test(nameForm(name)));
-
-/** Values of equal meaning have equal digests. */
-const valueDigest = (value: string): string => textDigest(meaningOf(value.trim()));
-
-/** Sites retype values: `20.50` as `20.5`, `007` as `7`, `true` as `1`, a date as its midnight, an instant in their own time zone. */
-function meaningOf(value: string): string {
-  if (/^https?:\/\//i.test(value)) return addressForm(value);
-  if (/^(?:true|false)$/i.test(value)) return plainMeaning(value.toLowerCase() === 'true' ? '1' : '0');
-  if (/^\d{4}-\d\d-\d\d$/.test(value)) return plainMeaning(`${value}T00:00:00Z`);
-  return plainMeaning(value.replace(/^\+(?=\d)/, '').replace(/^(-?)0+(?=\d+(?:\.\d+)?$)/, '$1'));
+/**
+ * | value                                             | a job with it                       | a job with another   |
+ * | ------------------------------------------------- | ----------------------------------- | -------------------- |
+ * | a web address, a text, one with the posting's key | is the posting's, if no other has it | is somebody else's   |
+ * | a mail address                                    | may be the posting's                | is somebody else's   |
+ * | anything else: a postal code, an ID of a category | says nothing alone                  | says nothing alone   |
+ */
+function tellingOf(name: string, value: string, keys: readonly string[]): 'proof' | 'hint' | undefined {
+  const text = value.trim();
+  if (text === '') return undefined;
+  if (isTextField(name)) return startOf(text).length >= LEAST_LETTERS ? 'proof' : 'hint';
+  if (WEB_ADDRESS.test(text) || text.length >= LEAST_TEXT || keys.some((key) => holdsKey(text, key))) return 'proof';
+  return MAIL_ADDRESS.test(text) ? 'hint' : undefined;
 }
 
+/** Whether a posting may be found by the value of a job. */
+const mayFind = (name: string, value: string): boolean =>
+  tellingOf(name, value, []) !== undefined || (MAY_HOLD_KEY.test(value.trim()) && !STARTS_AS_DATE.test(value.trim()));
+
+/** Whether the key stands in the value, and not as a part of a longer word or number. */
+function holdsKey(value: string, key: string): boolean {
+  if (key.length < LEAST_KEY || !/\d/.test(key)) return false;
+  const at = value.indexOf(key);
+  return at >= 0 && !/[\p{L}\p{N}]$/u.test(value.slice(0, at)) && !/^[\p{L}\p{N}]/u.test(value.slice(at + key.length));
+}
+
+/** A short value other than a text is told from another by its signs as well: `-5`, `A+`. */
+function digestsOf(name: string, meanings: readonly string[]): string[] {
+  const isText = isTextField(name);
+  return meanings.map((meaning) => {
+    if (!meaning.startsWith(TEXT_MEANING)) return digest(meaning);
+    const text = addressForm(meaning.slice(TEXT_MEANING.length));
+    return isText || text.length >= LEAST_TEXT ? textDigest(text) : digest(`${TEXT_MEANING}${bareForm(text)}`);
+  });
+}
+
+const TEXT_MEANING = 'text ';
+const digest = (text: string): string => hash('sha1', text, 'base64').slice(0, 16);
+
 /** Sites change the scheme of an address and drop a slash at its end. */
-const addressForm = (address: string): string => address.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/+$/, '');
+const addressForm = (text: string): string =>
+  WEB_ADDRESS.test(text) ? text.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/+$/, '') : text;
 
 export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules): PostingFeatures {
   const { referenceField, learnt } = rules;
@@ -116,9 +149,11 @@ export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules
   const field = referenceField ?? '';
   const values = Object.entries(fields).flatMap(([name, value]): [string, string[]][] =>
     isCompared(name, rules) && value.trim() !== ''
-      ? [[nameForm(name), [...new Set([value, ...rewritings(learnt, name, value)].map(valueDigest))]]]
+      ? [[nameForm(name), sentDigests(name, [value, ...rewritings(learnt, name, value)])]]
       : [],
   );
+  const keys = [...new Set([key, reference])];
+  const telling = values.map(([name]) => ({ name, tells: tellingOf(name, fieldOf(fields, name) ?? '', keys) }));
   return {
     ...commonFeatures(fields, rules),
     reference,
@@ -128,12 +163,14 @@ export function featuresOfPosting(key: string, fields: Fields, rules: AdoptRules
     shownAs: [...new Set([foldSpace(reference), ...rewritings(learnt, field, reference)])],
     titles: titlesOf(fields, learnt),
     values: Object.fromEntries(values),
-    identifying: identifyingOf(values, fields),
+    identifying: telling.flatMap(({ name, tells }) => (tells === undefined ? [] : name)),
+    proving: telling.flatMap(({ name, tells }) => (tells === 'proof' ? name : [])),
   };
 }
 
-const identifyingOf = (values: readonly (readonly [string, unknown])[], fields: Fields): string[] =>
-  values.flatMap(([name]) => (isIdentifying(name, fieldOf(fields, name) ?? '') ? name : []));
+const sentDigests = (name: string, values: readonly string[]): string[] => [
+  ...new Set(digestsOf(name, values.flatMap(meaningsOfSent))),
+];
 
 function titlesOf(fields: Fields, learnt: LearntRewrites): string[] {
   const title = fieldOf(fields, 'title');
@@ -147,26 +184,38 @@ function titleForm(title: string): string | undefined {
   return (form?.replace(NO_LETTERS, '') || form)?.slice(0, MOST_OF_CLUE) || undefined;
 }
 
-/** @param isSketched without a sketch, which takes most of the time, the job can be looked up, but not compared */
-export function featuresOfJob(fields: Fields, rules: AdoptRules, isSketched = true): JobFeatures {
+export interface JobReading {
+  /** What the site states about its values. */
+  readonly types?: StatedTypes | undefined;
+  /** Without a sketch, which takes most of the time, the job can be looked up, but not compared. */
+  readonly isSketched?: boolean;
+}
+
+export function featuresOfJob(
+  fields: Fields,
+  rules: AdoptRules,
+  { types, isSketched = true }: JobReading = {},
+): JobFeatures {
   const { referenceField } = rules;
   const shown = referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim();
-  const values = Object.entries(fields).flatMap(([name, value]): [string, string][] =>
-    isCompared(name, rules) && value.trim() !== '' ? [[nameForm(name), valueDigest(value)]] : [],
+  const values = Object.entries(fields).flatMap(([name, value]): [string, string[]][] =>
+    isCompared(name, rules) && value.trim() !== ''
+      ? [[nameForm(name), digestsOf(name, meaningsOfShown(value, typeOf(types, name)))]]
+      : [],
   );
   const owner = OWNER_FIELDS.map((name) => fieldOf(fields, name)?.trim()).find(Boolean);
   return {
     ...commonFeatures(fields, rules, isSketched),
     reference: shown ? shown.slice(0, MOST_OF_CLUE) : undefined,
     values: Object.fromEntries(values),
-    identifying: identifyingOf(values, fields),
+    identifying: values.flatMap(([name]) => (mayFind(name, fieldOf(fields, name) ?? '') ? name : [])),
     owner: owner?.slice(0, MOST_OF_CLUE),
   };
 }
 
 /** Values in which a posting and a job of theirs agree at least once; by them candidates are found without comparing all. */
 export interface Block {
-  readonly kind: 'reference' | 'title' | 'text' | 'value' | 'beginning' | 'start';
+  readonly kind: 'reference' | 'title' | 'text' | 'value' | 'beginning' | 'start' | 'parts' | 'place';
   /** 48 bits. */
   readonly hash: number;
 }
@@ -175,6 +224,7 @@ export function blocksOfPosting({ shownAs, ...features }: PostingFeatures): Bloc
   return [
     ...referenceBlocks(shownAs),
     ...contentBlocks(features, placesToFind(features.place), Object.entries(features.values)),
+    ...placeBlock(features.place),
   ];
 }
 
@@ -182,12 +232,24 @@ export function blocksOfPosting({ shownAs, ...features }: PostingFeatures): Bloc
 export const blocksOfMapped = ({ shownAs }: Pick<PostingFeatures, 'shownAs'>): Block[] => referenceBlocks(shownAs);
 
 export function blocksOfJob({ reference, ...features }: JobFeatures): Block[] {
-  const values = Object.entries(features.values).map(([name, one]) => [name, [one]] as const);
   const own = referenceBlocks(reference === undefined ? [] : [reference]);
   const { place } = features;
   const places = place.city === undefined ? [place] : [place, { ...place, city: ANY_CITY }];
-  return [...own, ...contentBlocks(features, places, values)];
+  // Whose job it is, only its place tells.
+  const isNameless = reference === undefined && features.identifying.every((name) => OWN_ADDRESSES.has(name));
+  return [
+    ...own,
+    ...contentBlocks(features, places, Object.entries(features.values)),
+    ...(isNameless ? placeBlock(place) : []),
+  ];
 }
+
+/** Where sites show the address of the job itself. */
+const OWN_ADDRESSES = new Set(['url', 'uri', 'link', 'href', 'self', 'permalink', 'html-url', 'job-url', 'public-url']);
+
+/** Titles may be rewritten altogether. */
+const placeBlock = ({ city, state }: Place): Block[] =>
+  city === undefined || state === undefined ? [] : [block('place', [city, state].join('\n'))];
 
 /** Stands for the city of a job, for postings that name none. No name of a city is folded to it. */
 const ANY_CITY = '*';
@@ -211,7 +273,7 @@ const LEAST_START = 20;
 const MOST_START = 40;
 
 function contentBlocks(
-  { title, textStart, identifying }: Pick<PostingFeatures, 'title' | 'textStart' | 'identifying'>,
+  { title, textStart, sketch, identifying }: Pick<PostingFeatures, 'title' | 'textStart' | 'sketch' | 'identifying'>,
   places: readonly Place[],
   values: readonly (readonly [string, readonly string[]])[],
 ): Block[] {
@@ -219,6 +281,8 @@ function contentBlocks(
     if (isTextField(name)) return digests.map((text) => block('text', text));
     return identifying.includes(name) ? digests.map((one) => block('value', `${name}\n${one}`)) : [];
   });
+  if (textStart !== undefined && textStart.length >= LEAST_START && sketch !== undefined)
+    for (const part of sketchParts(sketch)) found.push(block('parts', part));
   for (const { city = '', state = '' } of places) {
     if (textStart !== undefined && textStart.length >= LEAST_START)
       found.push(block('start', [textStart.slice(0, MOST_START), state].join('\n')));

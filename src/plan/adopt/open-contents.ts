@@ -1,8 +1,17 @@
 // Compares jobs with what all open creates of a site have sent, at once: a job belongs to the create that it is closest to.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import type { StatedTypes } from '../same-meaning.ts';
 import { referenceForm } from '../same-value.ts';
-import { type Circumstances, compareJob, isCloser, isEqual, type JobComparison, type Likeness } from './compare-job.ts';
+import {
+  type Circumstances,
+  compareJob,
+  compareTitle,
+  isCloser,
+  isEqual,
+  type JobComparison,
+  type Likeness,
+} from './compare-job.ts';
 import {
   type AdoptRules,
   bareForms,
@@ -32,6 +41,8 @@ export interface OpenCreate {
 /** A job as the site shows it, in the form to compare. */
 export interface ListedJob {
   readonly fields: Fields;
+  /** What the site states about the values. */
+  readonly types?: StatedTypes | undefined;
   readonly createdAt?: Date | undefined;
 }
 
@@ -65,13 +76,16 @@ export interface OpenContent {
 export class ComparedJob {
   readonly #comparisons: ReadonlyMap<OpenContent, JobComparison>;
   readonly #timely: ReadonlyMap<OpenContent, boolean | undefined>;
+  readonly #areCut: boolean;
 
   constructor(
     comparisons: ReadonlyMap<OpenContent, JobComparison>,
     timely: ReadonlyMap<OpenContent, boolean | undefined>,
+    areCut: boolean,
   ) {
     this.#comparisons = comparisons;
     this.#timely = timely;
+    this.#areCut = areCut;
   }
 
   /** The contents that the job may have, as far as each alone tells. */
@@ -87,7 +101,7 @@ export class ComparedJob {
   likeness(content: OpenContent, known: Omit<Circumstances, 'isClosest'>): Likeness {
     const comparison = this.#comparisons.get(content);
     if (comparison === undefined || this.equalTo(content) !== undefined) return 'other';
-    return comparison.likeness({ ...known, isClosest: this.isClosest(content) });
+    return comparison.likeness({ ...known, isClosest: this.isClosest(content), mayBeOthers: this.#areCut });
   }
 
   /** Another content that the job shows, while it differs from this one. */
@@ -103,7 +117,7 @@ export class ComparedJob {
   /** Whether the job is closer to this content than to any other. */
   isClosest(content: OpenContent): boolean {
     const own = this.#comparisons.get(content);
-    if (own === undefined) return false;
+    if (own === undefined || this.#areCut) return false;
     return [...this.#comparisons].every(
       ([other, comparison]) => other === content || this.#timely.get(other) === false || isCloser(own, comparison),
     );
@@ -129,10 +143,16 @@ const MOST_BEGINNINGS = 100;
 /** A site may show a million jobs at one place; those that share more are found without comparing all. */
 const MOST_NEARBY = 50_000;
 
+export interface OpenContentsOptions {
+  /** The site has further open creates. */
+  readonly areCut?: boolean;
+  readonly mostNearby?: number;
+}
+
 /** The contents of a site's open creates, found by the jobs that may have them. */
 export class OpenContents {
   readonly #rules: AdoptRules;
-  readonly #mostNearby: number;
+  readonly #options: OpenContentsOptions;
   readonly #byHash = new Map<string, OpenContent>();
   readonly #of = new Map<string, OpenContent>();
   readonly #index = new Map<string, Set<OpenContent>>();
@@ -141,9 +161,9 @@ export class OpenContents {
   /** Contents without a title: any job may have them. */
   readonly #untitled: OpenContent[] = [];
 
-  constructor(creates: readonly OpenCreate[], rules: AdoptRules, mostNearby = MOST_NEARBY) {
+  constructor(creates: readonly OpenCreate[], rules: AdoptRules, options: OpenContentsOptions = {}) {
     this.#rules = rules;
-    this.#mostNearby = mostNearby;
+    this.#options = options;
     const grouped = new Map<string, OpenCreate[]>();
     for (const create of creates) {
       const others = grouped.get(create.contentHash);
@@ -175,24 +195,24 @@ export class OpenContents {
   }
 
   /** Finds the contents that the job may have, without comparing. */
-  look({ fields, createdAt }: ListedJob): LookedUp {
-    const job = featuresOfJob(fields, this.#rules, false);
+  look({ fields, types, createdAt }: ListedJob): LookedUp {
+    const job = featuresOfJob(fields, this.#rules, { types, isSketched: false });
     const found = this.#sharing(job);
     const rules = this.#rules;
     let whole: JobFeatures | undefined;
     const lazily = {
       ...job,
       get sketch() {
-        whole ??= featuresOfJob(fields, rules);
+        whole ??= featuresOfJob(fields, rules, { types });
         return whole.sketch;
       },
     };
-    return { fields, createdAt, found, isNear: () => this.#near(lazily, createdAt).next().done !== true };
+    return { fields, types, createdAt, found, isNear: () => this.#near(lazily, createdAt).next().done !== true };
   }
 
   /** Compares the job with each content that it may have, and leaves out those that it certainly does not have. */
-  compare({ fields, createdAt, found }: LookedUp): ComparedJob {
-    const job = this.#featuresOf(fields);
+  compare({ createdAt, found, ...listed }: LookedUp): ComparedJob {
+    const job = this.#featuresOf(listed);
     const comparisons = new Map<OpenContent, JobComparison>();
     const timely = new Map<OpenContent, boolean | undefined>();
     for (const content of this.#withNear(found, job, createdAt)) {
@@ -202,21 +222,21 @@ export class OpenContents {
       comparisons.set(content, comparison);
       timely.set(content, when);
     }
-    return new ComparedJob(comparisons, timely);
+    return new ComparedJob(comparisons, timely, this.#options.areCut ?? false);
   }
 
   /** Compares the job with one content, whether or not it may have that. */
-  compareWith({ features }: OpenContent, { fields }: ListedJob): JobComparison {
-    return compareJob(features, this.#featuresOf(fields));
+  compareWith({ features }: OpenContent, listed: ListedJob): JobComparison {
+    return compareJob(features, this.#featuresOf(listed));
   }
 
   /** Whether so many jobs are at the place of the content that they are no longer compared with it. */
   isCrowded(content: OpenContent): boolean {
-    return (this.#nearby.get(content) ?? 0) > this.#mostNearby;
+    return (this.#nearby.get(content) ?? 0) > (this.#options.mostNearby ?? MOST_NEARBY);
   }
 
-  #featuresOf(fields: Fields): JobFeatures {
-    return { ...featuresOfJob(fields, this.#rules), bare: bareForms(fields) };
+  #featuresOf({ fields, types }: Pick<ListedJob, 'fields' | 'types'>): JobFeatures {
+    return { ...featuresOfJob(fields, this.#rules, { types }), bare: bareForms(fields) };
   }
 
   /** The contents that share more with the job than its place. */
@@ -260,9 +280,10 @@ export interface LookedUp extends ListedJob {
   readonly isNear: () => boolean;
 }
 
-/** Whether an address or a text rules out that more than the place is the same. */
+/** Whether no address and no text rules out that more than the place is the same, or the title or the text is alike. */
 function mayBeNearby({ features }: OpenContent, job: JobFeatures): boolean {
   if (!features.identifying.some((name) => job.values[name] !== undefined)) return true;
+  if (compareTitle(features, job) !== 'other') return true;
   const [own, shown] = [features.sketch, job.sketch];
   return own !== undefined && shown !== undefined && shareOfSketch(own, shown) >= SIMILAR_TEXT;
 }
@@ -295,7 +316,8 @@ function indexedBy(features: PostingFeatures): string[] {
 }
 
 const shownBlocks = (job: JobFeatures): string[] => [
-  ...blocksOfJob(job).map(blockName),
+  // By its place and its text alone it is found by time as well.
+  ...blocksOfJob(job).flatMap((one) => (one.kind === 'place' || one.kind === 'parts' ? [] : blockName(one))),
   ...(job.title === undefined ? [] : [`title ${job.title.slice(0, MOST_BEGINNINGS)}`]),
   ...(job.reference === undefined ? [] : [`reference ${referenceForm(job.reference).slice(0, MOST_BEGINNINGS)}`]),
 ];

@@ -1,5 +1,6 @@
 // Types for recording attempts: the result of an attempt as the database sees it.
 import type { Reason } from '../../plan/desired-change.ts';
+import type { StatedTypes } from '../../plan/same-meaning.ts';
 import type { ShownForms } from '../../plan/shown-forms.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -45,6 +46,8 @@ export type Result =
 /** What the site shows of the job whose ID it returned for a create. */
 export interface Evidence {
   readonly shown: Fields | undefined;
+  /** What the site states about the values that it shows. */
+  readonly types?: StatedTypes | undefined;
   readonly referenceField: string | undefined;
   /** The show action was already called, so no more evidence can be had. */
   readonly asked: boolean;

@@ -125,11 +125,21 @@ export async function ownerOfReference(
   return row?.owner;
 }
 
-/** Beyond so many, the others are left out: their jobs are unsure for the rest. */
+/** Beyond so many, the others are left out: what is not certain by itself is unsure then. */
 const MOST_OPEN_CREATES = 10_000;
 
+export interface OpenCreates {
+  readonly creates: readonly OpenCreate[];
+  /** Others were left out, so a job may be theirs. */
+  readonly areCut: boolean;
+}
+
 /** The open creates of all feeds of the site, the oldest first. */
-export async function openCreates(db: Queryable, site: SiteName): Promise<OpenCreate[]> {
+export async function openCreates(
+  db: Queryable,
+  site: SiteName,
+  most: number = MOST_OPEN_CREATES,
+): Promise<OpenCreates> {
   const rows = await db.query<{
     feed: FeedName;
     key: PostingKey;
@@ -141,18 +151,19 @@ export async function openCreates(db: Queryable, site: SiteName): Promise<OpenCr
   }>(
     `select feed, key, id as entry, coalesce(sent_fields, fields) as fields,
        encode(coalesce(sent_content_hash, content_hash), 'hex') as hash,
-       case when found_job_id is null then attempt_started end as started, state = 'in_doubt' as doubtful
+       case when found_job_id is null then least(doubted_since, attempt_started) end as started, state = 'in_doubt' as doubtful
      from change where site = any($1::text[]) and state in ('sending', 'in_doubt') and attempt_operation = 'create'
        and coalesce(sent_fields, fields) is not null
-     order by attempt_started limit ${MOST_OPEN_CREATES}`,
-    [await namesOfSite(db, site)],
+     order by attempt_started limit $2`,
+    [await namesOfSite(db, site), most + 1],
   );
-  return rows.map(({ hash, started, doubtful, ...row }) => ({
+  const creates = rows.slice(0, most).map(({ hash, started, doubtful, ...row }) => ({
     ...row,
     contentHash: hash,
     startedAt: started ?? undefined,
     isInDoubt: doubtful,
   }));
+  return { creates, areCut: rows.length > most };
 }
 
 /** A value that a posting sends in a field. */
@@ -161,7 +172,17 @@ export interface SentValue {
   readonly value: string;
 }
 
-/** Those of these values that more than one posting of the site has, as `name value`; reads all of the site's postings. */
+/**
+ * Texts and addresses that differ only by tags, signs, spaces, case, scheme or a slash have the same form, in SQL. Other rewritings are
+ * compared by digests: postings of one site hardly differ from each other by those.
+ */
+const formSql = (value: string): string =>
+  `lower(regexp_replace(replace(replace(${value}, '&lt;', '<'), '&gt;', '>'), '^\\s*https?://(www\\.)?|<[^>]*>|&#?[a-z0-9]+;|[[:space:]!-/:-@\\[-\`{-~]', '', 'gi'))`;
+
+/** Long texts that begin alike are compared whole. */
+const beginningSql = (value: string): string => `left(${formSql(`left(${value}, 600)`)}, 60)`;
+
+/** Those of these values that more than one posting of the site has in any form, as `name value`; reads all of the site's postings. */
 export async function sharedValues(
   db: Queryable,
   site: SiteName,
@@ -172,16 +193,25 @@ export async function sharedValues(
   for (const name of new Set(values.map((one) => one.name))) {
     const asked = [...new Set(values.flatMap((one) => (one.name === name ? one.value : [])))];
     const rows = await db.query<{ value: string }>(
-      `select value from (
-         select d.feed, d.key, d.fields->>$2 as value from document d
-         where d.fields->>$2 = any($3::text[])
-           and exists (select from mapping m where m.feed = d.feed and m.key = d.key and m.site = any($1::text[]))
-         union select feed, key, fields->>$2 from change where site = any($1::text[]) and fields->>$2 = any($3::text[])
-         union select feed, key, sent_fields->>$2 from change where site = any($1::text[]) and sent_fields->>$2 = any($3::text[])) p
-       group by value having count(distinct (feed, key)) > 1`,
-      [sites, name, asked],
+      `with asked as materialized (select a.value, ${formSql('a.value')} as form, ${beginningSql('a.value')} as beginning
+         from unnest($3::text[]) a(value)),
+       sent as (
+         select d.feed, d.key, ${valueSql('d.fields')} as value from document d
+         where exists (select from mapping m where m.feed = d.feed and m.key = d.key and m.site = any($1::text[]))
+         union all select feed, key, ${valueSql('fields')} from change where site = any($1::text[])
+         union all select feed, key, ${valueSql('sent_fields')} from change where site = any($1::text[])),
+       alike as materialized (
+         select feed, key, value from sent
+         where value is not null and ${beginningSql('value')} = any(array(select beginning from asked)))
+       select a.value from asked a join alike s on ${formSql('s.value')} = a.form
+       group by a.value having count(distinct (s.feed, s.key)) > 1`,
+      [sites, [...new Set([name, name.replaceAll('_', '-'), name.replaceAll('-', '_')])], asked],
     );
     for (const { value } of rows) shared.add(`${name} ${value}`);
   }
   return shared;
 }
+
+/** The value of a field under any spelling of its name. */
+const valueSql = (fields: string): string =>
+  `(select ${fields}->>n from unnest($2::text[]) n where ${fields}->>n is not null limit 1)`;

@@ -397,7 +397,7 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };
   const { evidence } = result;
-  const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
+  const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField, evidence?.types);
   if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {

@@ -112,7 +112,16 @@ export interface SureMatch {
 }
 
 /** A block with more pairs is left out; its postings count as crowded. Beginnings and shared values are only hints. */
-const MOST_PAIRS = { reference: 2_500, title: 2_500, text: 900, value: 400, beginning: 400, start: 400 } as const;
+const MOST_PAIRS = {
+  reference: 2_500,
+  title: 2_500,
+  text: 900,
+  value: 400,
+  beginning: 400,
+  start: 400,
+  parts: 400,
+  place: 2_500,
+} as const;
 const FETCHED_AT_ONCE = 1_000;
 const COMPARED_AT_ONCE = 2_000;
 /** Features of this many are kept; each takes a few kilobytes. */

@@ -31,10 +31,11 @@ export interface SearchedCreate {
 
 const READ_AT_ONCE = 200;
 /**
- * So many jobs of a block are compared with a posting. If the site shows more with its title and place, or its text, a person decides;
- * all other blocks are only hints.
+ * So many jobs of a block are compared with a posting. If the site shows more with its title and place, its text, or nothing but its place
+ * that could be compared, a person decides; all other blocks are only hints.
  */
 const MOST_OF_BLOCK = 1_000;
+const DECISIVE: readonly string[] = ['title', 'text', 'place'];
 const MOST_OF_HINT = 100;
 /** Candidates of a posting that are kept; the best ones are named to a person. */
 const MOST_CANDIDATES = 20;
@@ -361,7 +362,7 @@ class Search {
        from unnest($3::text[], $4::text[], $5::bigint[]) a(key, kind, hash) cross join lateral (
          select r.site_job_id, r.site, r.by_search, r.found_at from site_reference r
          where r.blocks @> array[a.hash] and r.site = $1 and ${UNOWNED}
-           and ${UNREFUTED} limit case when a.kind in ('title', 'text') then ${MOST_OF_BLOCK} else ${MOST_OF_HINT} end + 1) r
+           and ${UNREFUTED} limit case when a.kind = any($6::text[]) then ${MOST_OF_BLOCK} else ${MOST_OF_HINT} end + 1) r
        group by a.key, a.kind, a.hash`,
       [
         this.#site,
@@ -369,12 +370,13 @@ class Search {
         asked.map(({ key }) => key),
         asked.map(({ kind }) => kind),
         asked.map(({ hash }) => hash),
+        DECISIVE,
       ],
     );
     const ids = new Map<string, Set<string>>();
     const crowded = new Set<string>();
     for (const { key, kind, ids: found } of rows) {
-      const isHint = kind !== 'title' && kind !== 'text';
+      const isHint = !DECISIVE.includes(kind);
       if (isHint && found.length > MOST_OF_HINT) continue;
       if (!isHint && found.length > MOST_OF_BLOCK) crowded.add(key);
       const all = ids.get(key) ?? new Set<string>();

@@ -1,9 +1,10 @@
 // Whose job a job is, as far as it and one create tell: the table above `likenessOf`, line by line.
 import { describe, expect, it } from 'vitest';
 import { stateTable } from '../../../src/config/load-us-states.ts';
-import { type Circumstances, compareJob, isCloser, isEqual } from '../../../src/plan/adopt/compare-job.ts';
+import { type Circumstances, compareJob, isCloser, isEqual, LEAST_SCORE } from '../../../src/plan/adopt/compare-job.ts';
 import { bareForms, featuresOfJob, featuresOfPosting } from '../../../src/plan/adopt/job-features.ts';
 import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
+import type { ValueType } from '../../../src/plan/same-meaning.ts';
 import type { Fields } from '../../../src/posting/posting.ts';
 import { compileStates } from '../../../src/posting/us-states.ts';
 
@@ -26,6 +27,8 @@ function compare(sent: Changes, shown: Changes, rules = rulesOf('number')) {
     { ...featuresOfJob(says, rules), bare: bareForms(says) },
   );
 }
+
+const plainOf = ({ 'contact-web-address': _, ...fields }: Fields): Fields => fields;
 
 const IN_TIME = { timely: true } as const;
 const LATE = { timely: false } as const;
@@ -189,15 +192,103 @@ describe('without a reference', () => {
       IN_TIME,
       'resembles',
     ],
-    [
-      'another address, text and title',
+    ...[IN_TIME, UNTOLD, LATE].map((when, at): [string, Changes, Circumstances, string] => [
+      `another address, text and title, ${['in time', 'no creation time', 'at another time'][at]}`,
       { ...sent, title: 'Cook', description: 'You cook.', 'contact-web-address': 'https://b.example.com' },
-      IN_TIME,
-      'other',
+      when,
+      at === 0 ? 'resembles' : 'other',
+    ]),
+    ...[IN_TIME, UNTOLD, LATE].map((when, at): [string, Changes, Circumstances, string] => [
+      `another address, a similar title and no text, ${['in time', 'no creation time', 'at another time'][at]}`,
+      { ...plain, title: 'Driver', 'contact-web-address': 'https://b.example.com' },
+      when,
+      at === 2 ? 'other' : 'resembles',
+    ]),
+    [
+      'an address of its own, another text',
+      { ...sent, title: 'Opening', description: 'You drive from one town to the next and back again.' },
+      { ...IN_TIME, ...ALONE },
+      'perhaps',
+    ],
+    [
+      'the text of its own, another address',
+      { ...sent, title: 'Opening', 'contact-web-address': 'https://b.example.com' },
+      { ...IN_TIME, ...ALONE },
+      'perhaps',
     ],
     ['nothing', {}, UNTOLD, 'perhaps'],
   ])('%s', (_name, shown, circumstances, expected) => {
     expect(compare(sent, shown, rulesOf(undefined)).likeness(circumstances)).toBe(expected);
+  });
+
+  describe('a value that the posting alone has', () => {
+    const other = {
+      title: 'Plumber',
+      description: 'Pipes and water of all kinds in the houses of the town',
+      'contact-web-address': 'https://pipes.example.net/1',
+      'location-city': 'Salem',
+      'location-state': 'Ohio',
+    };
+    const inTime = { ...IN_TIME, ...ALONE };
+    it.each<[string, string, string]>([
+      ['zip-code', '44460', 'resembles'],
+      ['category-id', '17', 'resembles'],
+      ['company_number', 'C-1234', 'resembles'],
+      // Whoever has it may be the same employer.
+      ['contact-email-address', 'jobs@acme.example.com', 'perhaps'],
+    ])('of %s proves nothing', (name, value, expected) => {
+      expect(
+        compare({ ...sent, [name]: value }, { ...other, [name]: value }, rulesOf(undefined)).likeness(inTime),
+      ).toBe(expected);
+    });
+
+    it.each([
+      ['key-1', 'match'],
+      ['https://x.example.com/apply?job=key-1', 'match'],
+      ['key-12', 'resembles'],
+    ])('with its key, %s, proves it', (value, expected) => {
+      const shown = { title: 'Opening', apply: value, 'location-city': 'Salem', 'location-state': 'Ohio' };
+      expect(compare({ ...plain, apply: value }, shown, rulesOf(undefined)).likeness(inTime)).toBe(expected);
+    });
+
+    it('proves nothing as a short text', () => {
+      const shown = { title: 'Plumber', description: 'Apply now!', 'location-city': 'Salem', 'location-state': 'Ohio' };
+      expect(compare({ ...sent, description: 'Apply now!' }, shown, rulesOf(undefined)).likeness(inTime)).toBe(
+        'perhaps',
+      );
+    });
+  });
+
+  describe('values are compared by their meaning', () => {
+    it.each<[string, string, ValueType | undefined, boolean]>([
+      ['yes', 'true', undefined, false],
+      ['yes', 'true', 'boolean', true],
+      ['t', 'true', 'boolean', true],
+      ['yes', '1', undefined, true],
+      ['1,500', '1500.0', 'number', true],
+      ['007', '7', 'number', true],
+      ['2027-01-01T12:00:00', '2027-01-01T12:00:00Z', 'instant', true],
+      ['2027-01-01', '2027-01-01T00:00:00Z', undefined, true],
+      ['-5', '5', undefined, false],
+    ])('%s and %s, %s', (own, says, type, isSame) => {
+      const rules = rulesOf(undefined);
+      const posting = featuresOfPosting('key-1', { ...plainOf(sent), extra: own }, rules);
+      const job = featuresOfJob({ ...plainOf(sent), extra: says }, rules, { types: type && { extra: type } });
+      expect(compareJob(posting, job).likeness(IN_TIME)).toBe(isSame ? 'match' : 'perhaps');
+    });
+  });
+
+  it('a score tells whether a job may be the posting’s', () => {
+    for (const shown of [
+      sent,
+      { ...plain, title: 'Opening' },
+      { title: 'Cook', 'location-city': 'Akron' },
+      { ...sent, title: 'Cook', description: 'You cook.', 'contact-web-address': 'https://b.example.com' },
+      { ...plain, title: 'Opening', description: `${TEXT} Apply now.` },
+    ]) {
+      const comparison = compare(sent, shown, rulesOf(undefined));
+      expect(comparison.score >= LEAST_SCORE, JSON.stringify(shown)).toBe(comparison.likeness() !== 'other');
+    }
   });
 
   it('a posting with neither reference nor address is compared by what it has', () => {
@@ -210,6 +301,16 @@ describe('without a reference', () => {
     const shown = { title: 'Cook', description: 'You cook.', 'contact-web-address': sent['contact-web-address'] };
     expect(compare(sent, shown, rulesOf(undefined)).score).toBe(0.6);
   });
+});
+
+it('another reference and text are another employer’s, if no time tells', () => {
+  const sent = { number: 'n1', title: 'Nurse', description: 'You care for twelve patients.', 'location-state': 'Ohio' };
+  const other = { ...sent, number: 'z7', description: 'Our practice looks for somebody to help.' };
+  expect([UNTOLD, IN_TIME, LATE].map((when) => compare(sent, other).likeness(when))).toEqual([
+    'other',
+    'resembles',
+    'other',
+  ]);
 });
 
 describe('of two postings, a job is closer to the one', () => {

@@ -76,13 +76,28 @@ describe('a job is compared with', () => {
   });
 
   it('a create by its place no more once that was done for too many jobs', () => {
-    const contents = new OpenContents([create('nurse', NURSE)], rules, 1);
+    const contents = new OpenContents([create('nurse', NURSE)], rules, { mostNearby: 1 });
     const compare = () =>
       contents.compare(contents.look({ fields: { title: 'Opening', ...PLACE }, createdAt: LATER })).contents;
     const content = contents.of({ feed: feedName('acme'), key: postingKey('nurse') });
     expect([compare(), compare(), compare()].map(({ length }) => length)).toEqual([1, 1, 0]);
     expect(contents.isCrowded(content)).toBe(true);
   });
+});
+
+it('takes nothing for certain that does not prove itself if creates were left out', () => {
+  const likeness = (areCut: boolean, fields: Fields, shared = new Set<string>()) => {
+    const contents = new OpenContents([create('nurse', fields)], rules, { areCut });
+    const content = contents.of({ feed: feedName('acme'), key: postingKey('nurse') });
+    return contents.compare(contents.look({ fields, createdAt: LATER })).likeness(content, { timely: true, shared });
+  };
+  const plain = { title: 'Nurse', ...PLACE };
+  expect([likeness(false, plain), likeness(true, plain)]).toEqual(['match', 'perhaps']);
+  expect([likeness(true, NURSE), likeness(true, NURSE, new Set(['contact-web-address']))]).toEqual([
+    'match',
+    'perhaps',
+  ]);
+  expect(likeness(true, { ...plain, number: 'n1' })).toBe('match');
 });
 
 it('looks for texts at the place only where nothing else is shared', () => {

@@ -1,0 +1,36 @@
+// Before a delete, where job IDs may be reused: a job that shows no reference is told by its title.
+import { describe, expect, it } from 'vitest';
+import { confirmOwn } from '../../src/apply/confirm-own.ts';
+import type { SiteContext } from '../../src/apply/site-context.ts';
+import { formsAfter } from '../../src/plan/shown-forms.ts';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import { attemptOf, siteContextWith } from './site-context.ts';
+
+const BEFORE = { title: 'Driver (CDL-A)', number: 'k' };
+
+/** What the site showed after our last accepted write. */
+const formsOf = (title: string) =>
+  formsAfter(
+    { accepted: BEFORE, sent: new Set(['title', 'number']), known: undefined },
+    { fields: { title }, kept: { title }, types: undefined, isWhole: true },
+  );
+
+async function outcomeOf(title: string, formTitle?: string) {
+  const client = {
+    show: async () => ({ siteJobId: siteJobId('7'), fields: { title } }),
+  } as unknown as SiteContext['client'];
+  const forms = formTitle === undefined ? undefined : formsOf(formTitle);
+  const attempt = { ...attemptOf('delete'), before: BEFORE, idMayBeReused: true, forms };
+  return (await confirmOwn(attempt, siteContextWith({ client }), new AbortController().signal))?.outcome.kind;
+}
+
+describe('a delete of a job without a reference', () => {
+  it.each<[string, string, string | undefined, string | undefined]>([
+    ['with the title that was sent', 'Driver CDL A', undefined, undefined],
+    ['with the title that it showed after our last write', 'Offer 4711', 'Offer 4711', undefined],
+    ['with another title', 'Offer 4711', undefined, 'unconfirmed'],
+    ['with another title than it showed', 'Plumber', 'Offer 4711', 'unconfirmed'],
+  ])('%s', async (_name, shown, formTitle, expected) => {
+    expect(await outcomeOf(shown, formTitle)).toBe(expected);
+  });
+});
