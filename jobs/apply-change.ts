@@ -11,6 +11,7 @@ import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
+import { watchNewJob } from '../src/apply/watch-new-jobs.ts';
 import { watchReference } from '../src/apply/watch-reference.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
@@ -82,27 +83,33 @@ async function conclude(
   const recorded = await recordOutcome(siteContext, concluded, signal);
   const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, concluded, signal) : recorded;
   crossStep('outcome-committed');
+  report(siteContext, attempt, exchange, recordedAs);
+  // An accepted write proves the token for what is read afterwards.
+  if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
   if (recordedAs === 'recorded') {
     await learnFromJob(attempt, exchange.outcome, siteContext, signal);
     if (result.kind === 'updated') await noteAfterUpdate(attempt, forms, siteContext, signal);
   }
-  report(siteContext, attempt, exchange, recordedAs);
-  if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
 }
 
 /** If this fails, another job teaches the same later. */
 async function learnFromJob(
-  { request }: Attempt,
+  attempt: Attempt,
   outcome: Outcome,
   siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const { request } = attempt;
   if (request.kind !== 'create' || outcome.kind !== 'created') return;
   const { rewrites, log, site } = siteContext;
   await rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
     log.warn({ err: error, site }, 'value rewrites not recorded');
   });
-  await watchReference(request.fields, outcome.siteJob, siteContext, signal).catch((error) => {
+  const shown = await watchNewJob(attempt, outcome.siteJob, siteContext, signal).catch((error) => {
+    log.warn({ err: error, site }, 'whether the site shows new jobs could not be told yet');
+    return undefined;
+  });
+  await watchReference(request.fields, outcome.siteJob, siteContext, signal, shown).catch((error) => {
     log.warn({ err: error, site }, 'whether the site keeps references could not be told yet');
   });
 }

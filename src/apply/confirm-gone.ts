@@ -5,14 +5,15 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { statesDeletion } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
 import { tellForeign } from './confirm-own.ts';
-import { type AddressProof, isProven, noteProven, shareCheck } from './prove-address.ts';
+import { isProven, noteProven, shareCheck } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Returns the outcome unchanged; or `unknown` if the site still shows the job, and not as deleted; or `misconfigured` if none of our jobs
- * can be found. Believing it would remove all mappings of the site, and create every job a second time once the address
+ * Returns the outcome unchanged; or `unknown` if the site still shows the job, and not as deleted, or may only hide it; or `misconfigured` if
+ * none of our jobs can be found. Believing it would remove all mappings of the site, and create every job a second time once the address
  * is right again. A site that expires jobs still has younger ones.
  */
 export async function confirmGone(
@@ -32,6 +33,8 @@ export async function confirmGone(
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
     }
+    const hidden = shown === undefined ? await tellHidden(siteContext, claimed) : undefined;
+    if (hidden !== undefined) return { kind: 'unknown', message: hidden };
   } catch (error) {
     return {
       kind: 'unknown',

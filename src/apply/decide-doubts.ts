@@ -12,8 +12,13 @@ import { MAX_CANDIDATES } from './doubt-candidates.ts';
 import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Tells why a list proves nothing about a create that was sent at this time: see `Listing`. */
-type WhyUnproven = NonNullable<Extract<Listing, { kind: 'listed' }>['whyUnproven']>;
+/** What may keep a list that was read to its end from showing a new job. */
+interface ListLimits {
+  /** Tells why the list proves nothing about a create that was sent at this time: see `Listing`. */
+  readonly whyUnproven: Extract<Listing, { kind: 'listed' }>['whyUnproven'];
+  /** Whether the site does not show each new job at once. */
+  readonly hides: () => Promise<boolean>;
+}
 
 /**
  * Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's.
@@ -25,7 +30,7 @@ export async function decideDoubts(
   search: CandidateSearch,
   matching: Matching,
   signal: AbortSignal,
-  whyUnproven: WhyUnproven = async () => undefined,
+  limits: ListLimits,
 ): Promise<number> {
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
@@ -64,7 +69,7 @@ export async function decideDoubts(
       ({ siteJobId }) => !taken.has(siteJobId),
     );
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left, found.unshown);
-    else resolved += await notFound(siteContext, open.doubt, whyUnproven);
+    else resolved += await notFound(siteContext, open.doubt, limits);
     crossStep('doubt-resolved');
   }
   return resolved;
@@ -252,12 +257,20 @@ async function postpone(
   await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs, possible);
 }
 
+const HIDES_NEW =
+  'the list does not show its job, which proves nothing: the site does not show each new job at once. Look for the job on the site, as its ' +
+  'administrator sees it';
+
 /**
- * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the list may have been
- * read without the rights of the token.
+ * No match. After enough list checks the site has surely not made the job, and the desired state may be sent; unless the site hides new
+ * jobs, or the list may have been read without the rights of the token.
  */
-async function notFound(siteContext: SiteContext, doubt: Doubt, whyUnproven: WhyUnproven): Promise<number> {
-  const unproven = await whyUnproven(doubt.sentAt);
+async function notFound(siteContext: SiteContext, doubt: Doubt, { whyUnproven, hides }: ListLimits): Promise<number> {
+  if (await hides()) {
+    await explainDoubts(siteContext.db, [doubt], HIDES_NEW, siteContext.policy.doubts.resolveAfterMs);
+    return 0;
+  }
+  const unproven = await whyUnproven?.(doubt.sentAt);
   if (unproven !== undefined) {
     const message = `the list does not show its job, which proves nothing: ${unproven.message}`;
     const note = siteContext.policy.provesToken

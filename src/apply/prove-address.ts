@@ -1,20 +1,12 @@
-// Checks whether the site shows other jobs of ours: at a wrong address, or without a show action, it denies that any exists.
-import { plural } from '../plan/plural.ts';
+// Keeps for a while what other jobs of ours have proven about a site that says "no such job".
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { areFewAndOld, FEW_JOBS, recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
-import { trustsGone } from '../store/site/site-state.ts';
+import { type AddressProof, checkFailed, checkOthers, type JobAsker } from '../store/mapping/visible-jobs.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /** How long the address counts as proven, and for how many jobs; short, so that a site that breaks is noticed soon. */
 const PROVEN_MS = 10_000;
 const PROVEN_JOBS = 20;
-
-/** What other jobs of ours prove about the site. */
-export type AddressProof =
-  | { readonly kind: 'proven' }
-  | { readonly kind: 'unproven'; readonly asked: number; readonly seen: string | undefined }
-  | { readonly kind: 'unknown'; readonly message: string };
 
 /** What one process knows about a site's address. */
 interface Evidence {
@@ -63,59 +55,27 @@ export const showsJobs = (siteContext: SiteContext): boolean =>
 /** Checks other jobs of ours; calls at the same time share one check. */
 export function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<AddressProof> {
   const evidence = openEvidence(siteContext);
-  evidence.checking ??= checkOthers(siteContext, claimed, signal)
-    .catch(
-      (error: unknown): AddressProof => ({
-        kind: 'unknown',
-        message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
-      }),
-    )
+  evidence.checking ??= checkOthers(askerOf(siteContext), new Set([claimed]), signal)
+    .then((proof) => {
+      if (proof.kind === 'proven' && proof.isShown) {
+        noteProven(siteContext);
+        evidence.showsUntil = performance.now() + PROVEN_MS;
+      }
+      return proof;
+    })
+    .catch(checkFailed)
     .finally(() => {
       evidence.checking = undefined;
     });
   return evidence.checking;
 }
 
-/**
- * | other jobs of ours                     | verdict                                                              |
- * | -------------------------------------- | -------------------------------------------------------------------- |
- * | one is found                           | right address: the job was deleted, or has expired                   |
- * | older ones are found, but none of those that the site accepted last | unknown: it may hide jobs that are new or not published |
- * | we have no others                      | right address if the site's list, or its jobs path, can be read      |
- * | few, all gone, all made over a day ago | the same: they have expired                                          |
- * | more, or younger ones, all gone        | wrong address or another user's token, until a person says otherwise |
- */
-async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<AddressProof> {
-  const { db, site } = siteContext;
-  if (await trustsGone(db, site)) return { kind: 'proven' };
-  const asked = new Set<SiteJobId>();
-  let hidden: readonly SiteJobId[] = [];
-  for (const pick of [recentlyAccepted, sampleOfAges]) {
-    hidden = [...asked];
-    for (const siteJobId of await pick(db, site, claimed)) {
-      if (asked.has(siteJobId)) continue;
-      asked.add(siteJobId);
-      try {
-        if ((await showJob(siteContext, siteJobId, signal)) === undefined) continue;
-      } catch (error) {
-        return {
-          kind: 'unknown',
-          message: `the job seems to be gone, but checking other jobs failed: ${(error as Error).message}`,
-        };
-      }
-      if (hidden.length > 0) {
-        const message = `the job seems to be gone, but the site may only not show it: of ${plural(hidden.length, 'job')} that it accepted last (${hidden.join(', ')}), it shows none`;
-        return { kind: 'unknown', message };
-      }
-      noteProven(siteContext);
-      openEvidence(siteContext).showsUntil = performance.now() + PROVEN_MS;
-      return { kind: 'proven' };
-    }
-  }
-  if (asked.size > 0 && !(await areFewAndOld(db, site, FEW_JOBS))) {
-    return { kind: 'unproven', asked: asked.size, seen: undefined };
-  }
-  siteContext.rateLimiter.spend();
-  const { found, message } = await siteContext.client.probe(signal);
-  return found ? { kind: 'proven' } : { kind: 'unproven', asked: asked.size, seen: message };
-}
+const askerOf = (siteContext: SiteContext): JobAsker => ({
+  db: siteContext.db,
+  site: siteContext.site,
+  ask: (id, signal) => showJob(siteContext, id, signal),
+  probe(signal) {
+    siteContext.rateLimiter.spend();
+    return siteContext.client.probe(signal);
+  },
+});

@@ -3,16 +3,18 @@ import { checkDelays } from '../plan/check-delay.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { openCreates } from '../store/change/candidate-owners.ts';
 import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
+import { expectedJobs } from '../store/mapping/visible-jobs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { CandidateSearch } from './candidate-search.ts';
 import { decideDoubts } from './decide-doubts.ts';
 import { foundJobs } from './found-jobs.ts';
-import { expectedJobs } from './left-out-jobs.ts';
 import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
+import { askerInTurn } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
+import { hidesNewJobs } from './watch-new-jobs.ts';
 import { showsReferences } from './watch-reference.ts';
 
 /** Doubts resolved with one reading of the list. */
@@ -40,7 +42,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
     policy.referenceField === undefined ? undefined : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
-  const expected = await expectedJobs(siteContext);
+  const expected = await expectedJobs(askerInTurn(siteContext));
   const take = (siteJob: SiteJob): void | Promise<void> => {
     expected.take(siteJob);
     found?.take(siteJob);
@@ -49,6 +51,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const beforePage = async (stop?: AbortSignal): Promise<void> => {
     await found?.keep();
     await candidates.keep();
+    await expected.keep();
     await siteContext.rateLimiter.take(stop);
   };
   const listing = await client.list(take, signal, beforePage, maxAgeMs);
@@ -72,7 +75,11 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
   await keepUnowned(siteContext, decidable, matching);
   await candidates.tellShared(decidable);
-  return decideDoubts(siteContext, decidable, candidates, matching, signal, listing.whyUnproven);
+  const hides = () => hidesNewJobs(siteContext, signal);
+  return decideDoubts(siteContext, decidable, candidates, matching, signal, {
+    whyUnproven: listing.whyUnproven,
+    hides,
+  });
 }
 
 /** Postpones the doubts for which the list is too old. Returns the others. */

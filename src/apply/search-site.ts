@@ -5,6 +5,7 @@ import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { releaseOwned } from '../store/change/put-in-doubt.ts';
+import { expectedJobs } from '../store/mapping/visible-jobs.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
 import { isSiteElsewhere } from '../store/site/known-address.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import { countNameless, forgetUnread } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
-import { expectedJobs } from './left-out-jobs.ts';
+import { askerInTurn } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { updateSiteHealth } from './update-site-health.ts';
 
@@ -105,7 +106,7 @@ async function readList(
 ): Promise<string | 'elsewhere' | undefined> {
   const { db, site, address, client, rateLimiter } = siteContext;
   const found = await foundJobs(siteContext, { isSearch: true });
-  const expected = await expectedJobs(siteContext);
+  const expected = await expectedJobs(askerInTurn(siteContext));
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);
     found.take(siteJob);
@@ -117,6 +118,7 @@ async function readList(
   const listing = await client
     .list(take, signal, async (stop) => {
       await found.keep();
+      await expected.keep();
       await recordProgress();
       crossStep('site-page-kept');
       await rateLimiter.take(stop);

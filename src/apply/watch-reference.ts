@@ -28,12 +28,14 @@ const watchedOf = new WeakMap<SiteContext, Watched>();
 /**
  * Takes the answer to a create that certainly shows its job. An answer may show less than the site keeps, so that the job itself is asked
  * for before the reference counts as missing.
+ * @param known the job, if the site has just shown it.
  */
 export async function watchReference(
   sent: Fields,
   created: SiteJob,
   siteContext: SiteContext,
   signal: AbortSignal,
+  known?: SiteJob,
 ): Promise<void> {
   const { referenceField } = siteContext.policy;
   if (referenceField === undefined || !fieldOf(sent, referenceField)?.trim()) return;
@@ -47,7 +49,7 @@ export async function watchReference(
   watched.isAsking = true;
   watched.asked++;
   try {
-    const shown = await showJob(siteContext, created.siteJobId, signal);
+    const shown = known ?? (await showJob(siteContext, created.siteJobId, signal));
     const evidence = shown === undefined ? undefined : evidenceOf(sent, shown, referenceField);
     if (evidence !== undefined) await note(siteContext, watched, evidence);
   } finally {

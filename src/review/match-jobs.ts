@@ -15,10 +15,10 @@ import type { FeedPolicy } from '../plan/policy.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { compileStates, type StateTable } from '../posting/us-states.ts';
 import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
-import { statesDeletion } from '../site/states-deletion.ts';
+import { unlessDeleted } from '../site/states-deletion.ts';
 import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import type { JobMatching } from '../store/mapping/job-matching.ts';
-import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
+import { type ExpectedJobs, expectedJobs } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { databaseTime } from '../store/site/site-search.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
@@ -94,8 +94,14 @@ export async function adoptRules(
 export async function matchJobs(matching: JobMatching, subject: AdoptSubject): Promise<MatchEnd> {
   const rules = await adoptRules(subject.db, subject);
   const since = await databaseTime(subject.db);
-  const expected = await recentlyAccepted(subject.db, subject.site);
-  const unread = (await readWholeList(matching, subject, rules)) ?? (await tellLeftOut(matching, subject, expected));
+  const { db, site, client, rateLimiter } = subject;
+  const ask = async (id: SiteJobId, signal: AbortSignal) => {
+    await rateLimiter.take(signal);
+    return unlessDeleted(await client.show(id, signal));
+  };
+  const expected = await expectedJobs({ db, site, ask }, (id) => matching.hasJob(id));
+  const unread =
+    (await readWholeList(matching, subject, rules, expected)) ?? (await expected.tellLeftOut(subject.signal));
   subject.signal.throwIfAborted();
   if (unread !== undefined) return { kind: 'failed', message: unread };
   crossStep('jobs-listed');
@@ -122,9 +128,10 @@ async function readWholeList(
   matching: JobMatching,
   subject: AdoptSubject,
   rules: AdoptRules,
+  expected: ExpectedJobs,
 ): Promise<string | undefined> {
   for (let reading = 1; ; reading++) {
-    const listing = await readJobs(matching, subject, rules);
+    const listing = await readJobs(matching, subject, rules, expected);
     if (listing.kind === 'listed') {
       const unproven = await listing.whyUnproven?.();
       return unproven?.mayHide === true ? unproven.message : undefined;
@@ -134,7 +141,12 @@ async function readWholeList(
   }
 }
 
-async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: AdoptRules): Promise<Listing> {
+async function readJobs(
+  matching: JobMatching,
+  subject: AdoptSubject,
+  rules: AdoptRules,
+  expected: ExpectedJobs,
+): Promise<Listing> {
   const { client, rateLimiter, signal, onProgress } = subject;
   let waiting: SiteJob[] = [];
   let done = 0;
@@ -161,32 +173,17 @@ async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: Ado
     );
   };
   const take = (siteJob: SiteJob): void | Promise<void> => {
+    expected.take(siteJob);
     waiting.push(siteJob);
     return waiting.length < STORED_AT_ONCE ? undefined : store();
   };
   const listing = await client.list(take, signal, async (stop) => {
     await store();
+    await expected.keep();
     await rateLimiter.take(stop);
   });
   await store();
   return listing;
-}
-
-/** Explains that the list is incomplete or outdated: it lacks one of these jobs, which the site shows. */
-async function tellLeftOut(
-  matching: JobMatching,
-  { client, rateLimiter, signal }: AdoptSubject,
-  expected: readonly SiteJobId[],
-): Promise<string | undefined> {
-  for (const id of expected) {
-    if (await matching.hasJob(id)) continue;
-    await rateLimiter.take(signal);
-    const shown = await client.show(id, signal).catch(() => undefined);
-    if (shown === undefined || statesDeletion(shown)) continue;
-    if (shown.ownId === undefined || !(await matching.hasJob(shown.ownId)))
-      return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
-  }
-  return undefined;
 }
 
 async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rules: AdoptRules): Promise<PostingsRead> {

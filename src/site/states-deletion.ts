@@ -14,3 +14,7 @@ export const statesDeletion = ({ fields }: Pick<SiteJob, 'fields'>): boolean =>
   Object.entries(fields).some(
     ([name, value]) => MARK.test(name.replaceAll('_', '-')) && !UNSET.test(value) && !(Date.parse(value) > Date.now()),
   );
+
+/** The shown job, unless it says that it was deleted. */
+export const unlessDeleted = (shown: SiteJob | undefined): SiteJob | undefined =>
+  shown === undefined || statesDeletion(shown) ? undefined : shown;

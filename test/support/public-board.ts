@@ -116,7 +116,7 @@ export async function openPublicBoard(
       return answer(201, habits.terse ? '' : xmlOf(made), { location });
     }
     if (job === undefined || (method === 'GET' && !sees(job))) return answer(404);
-    if (method === 'PUT' && habits.hidesFromOwner && !job.published) return answer(404);
+    if (method !== 'GET' && habits.hidesFromOwner && !job.published) return answer(404);
     if (method === 'GET') return answer(200, xmlOf(job));
     if (method === 'DELETE') {
       jobs.delete(job.id);

@@ -3,6 +3,7 @@
 import { fieldOf } from '../../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import type { MappedJob } from '../../store/mapping/verification.ts';
+import { noteShownJobs } from '../../store/site/new-jobs.ts';
 import { countHidden } from './finding.ts';
 import { judgeJob } from './judge-job.ts';
 import type { Verifying } from './verifying.ts';
@@ -45,6 +46,11 @@ async function compareListed(
   jobs: readonly SiteJob[],
 ) {
   if (jobs.length === 0) return;
+  await noteShownJobs(
+    subject.db,
+    subject.site,
+    jobs.map(({ siteJobId }) => siteJobId),
+  );
   const { referenceField } = subject;
   await verification.addListed(
     jobs.map((siteJob) => ({ siteJobId: siteJob.siteJobId, reference: openReference(siteJob, referenceField) })),

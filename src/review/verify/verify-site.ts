@@ -1,8 +1,12 @@
-// Compares the jobs of some feeds with what their site shows now. Changes nothing, on the site or in the mappings.
-import type { Message } from '../../plan/message.ts';
+// Compares the jobs of some feeds with what their site shows now. Changes nothing on the site; of the mappings, only notes which jobs it shows.
+import { type Message, messageOf } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
 import { compileStates } from '../../posting/us-states.ts';
 import type { SiteJob } from '../../site/exchange.ts';
 import type { JobToAsk, Verification, VerifiedJob } from '../../store/mapping/verification.ts';
+import { type AddressProof, checkOthers, tellHidden } from '../../store/mapping/visible-jobs.ts';
+import { noteShownJobs } from '../../store/site/new-jobs.ts';
 import { databaseTime } from '../../store/site/site-search.ts';
 import { learntRewrites } from '../../store/site/value-rewrites.ts';
 import { crossStep } from '../../telemetry/steps.ts';
@@ -10,7 +14,6 @@ import { findForeign } from './find-foreign.ts';
 import { countHidden, type FeedCounts, type Finding, noCounts } from './finding.ts';
 import { type JobJudgement, judgeJob } from './judge-job.ts';
 import { readJobs } from './read-jobs.ts';
-import { describeUnproven, isRightSite } from './right-site.ts';
 import type { VerifyEnd, Verifying, VerifySubject } from './verifying.ts';
 
 /** After this many jobs that seem gone, with none seen, it is probably another site. */
@@ -137,6 +140,10 @@ async function record(
       counts.unknown++;
       return;
     case 'gone': {
+      if ((await tellHidden(subject, siteJobId)) !== undefined) {
+        counts.unasked++;
+        return;
+      }
       const finding: Finding = { ...about, finding: 'gone', fields: {} };
       if (progress.seen > 0) return report(verifying, job, finding);
       progress.unproven.push({ job, finding });
@@ -146,6 +153,7 @@ async function record(
       return report(verifying, job, { ...about, finding: 'foreign', fields: judged.fields, message: judged.message });
     case 'compared': {
       progress.seen++;
+      await noteShownJobs(subject.db, subject.site, [siteJobId]);
       await reportProven(verifying);
       countHidden(counts, judged.hidden);
       for (const name of differing) {
@@ -186,15 +194,39 @@ async function reportProven(verifying: Verifying): Promise<void> {
   for (const { job, finding } of verifying.progress.unproven.splice(0)) await report(verifying, job, finding);
 }
 
-/** Reports the jobs that seem gone, if the site is the right one; otherwise returns why it seems to be another one. */
+/**
+ * Reports the jobs that seem gone, if the site is the right one; otherwise returns why that is not proven. What a list that could not be
+ * read would have shown is not made up for by a probe.
+ */
 async function proveGone(verifying: Verifying, unread: Message | undefined): Promise<Message | undefined> {
   const { progress, subject } = verifying;
   if (progress.unproven.length === 0) return undefined;
-  if (!(await isRightSite(verifying, unread === undefined))) {
-    subject.signal.throwIfAborted();
-    return describeUnproven(subject.site, progress.unproven.length);
-  }
+  const { db, site, ask, client, rateLimiter, signal } = subject;
+  const proof = await checkOthers(
+    {
+      db,
+      site,
+      ask,
+      async probe() {
+        await rateLimiter.take(signal);
+        const probed = await client.probe(signal);
+        return { ...probed, found: probed.found && unread === undefined };
+      },
+    },
+    new Set(progress.unproven.map(({ job }) => job.siteJobId)),
+    signal,
+  );
+  signal.throwIfAborted();
+  if (proof.kind !== 'proven') return describeUnproven(site, progress.unproven.length, proof);
   progress.seen++;
   await reportProven(verifying);
   return undefined;
+}
+
+function describeUnproven(site: SiteName, asked: number, proof: Exclude<AddressProof, { kind: 'proven' }>): Message {
+  const words = `site ${site} has none of the ${plural(asked, 'job')} of ours that it was asked for`;
+  if (proof.kind === 'unknown') return `${words}: ${proof.message}`;
+  return messageOf(`${words}: check base_url and the token`, [
+    { words: 'if the site was really emptied, run', action: { kind: 'resume_site', site, because: 'emptied' } },
+  ]);
 }

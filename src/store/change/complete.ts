@@ -174,16 +174,16 @@ interface Created {
 async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
-    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, created_by, missing_pulls)
-     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash, pull,
+    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, created_by, never_shown, missing_pulls)
+     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash, pull, never_shown,
        coalesce((select g.missing_pulls from change g where g.feed = c.feed and g.key = c.key and g.gone), 0)
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[],
-       $8::bigint[]) c(feed, key, site, id, url, record_hash, content_hash, pull)
+       $8::bigint[], $9::bool[]) c(feed, key, site, id, url, record_hash, content_hash, pull, never_shown)
      where not exists (select from mapping o where o.site = c.site and o.site_job_id = c.id
                        and (o.feed, o.key) <> (c.feed, c.key))
      on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
        site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
-       created_by = excluded.created_by, adopted = false, missing_pulls = excluded.missing_pulls, mapped_at = now()
+       created_by = excluded.created_by, never_shown = excluded.never_shown, adopted = false, missing_pulls = excluded.missing_pulls, mapped_at = now()
      returning m.feed, m.key`,
     [
       created.map(({ attempt }) => attempt.feed),
@@ -194,6 +194,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
       created.map(({ sent }) => sent.recordHash),
       created.map(({ sent }) => sent.contentHash),
       created.map(({ attempt }) => attempt.pull ?? null),
+      created.map(({ result }) => result.adopted === undefined),
     ],
   );
   return new Set(rows.map(idOf));
@@ -206,7 +207,7 @@ async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
   );
   if (updated.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
-    `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0
+    `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0, never_shown = false
      from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[]) u(feed, key, record_hash, content_hash, id)
      where m.feed = u.feed and m.key = u.key and m.site_job_id = u.id returning m.feed, m.key`,
     [

@@ -86,7 +86,7 @@ async function write(
   { key, from, to, url, shown, forms }: JobReplacement,
 ): Promise<void> {
   await session.query(
-    `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null,
+    `update mapping set site_job_id = $3, site_job_url = $4, content_hash = $5, adopted = true, created_by = null, never_shown = false,
        mapped_at = now(), record_hash = ${unreadHashSql('recovered')} where feed = $1 and key = $2`,
     [feed, key, to, url ?? null, contentHash(shown)],
   );

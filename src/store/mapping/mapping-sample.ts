@@ -13,12 +13,23 @@ const YOUNGEST = 2;
 const ANY = 4;
 
 /** Jobs that the site accepted most recently: expiry is least likely to have removed them. */
-export async function recentlyAccepted(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
+export const recentlyAccepted = (db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> =>
+  recent(db, site, ['created', 'accepted'], not);
+
+/** Jobs that the site made most recently. That it shows an older one, which was updated since, says nothing about new ones. */
+export const recentlyCreated = (db: Queryable, site: SiteName): Promise<SiteJobId[]> => recent(db, site, ['created']);
+
+async function recent(
+  db: Queryable,
+  site: SiteName,
+  outcomes: readonly string[],
+  not?: SiteJobId,
+): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select m.site_job_id from request r join mapping m on m.feed = r.feed and m.key = r.key
-     where r.at > now() - interval '1 day' and r.outcome in ('created', 'accepted') and r.operation <> 'delete' and ${EXPECTED}
+     where r.at > now() - interval '1 day' and r.outcome = any($4::text[]) and r.operation <> 'delete' and ${EXPECTED}
      order by r.at desc limit $3`,
-    [site, not ?? '', RECENT],
+    [site, not ?? '', RECENT, outcomes],
   );
   return uniqueIds(rows);
 }
