@@ -55,11 +55,15 @@ export const bundledPresets = (): Promise<readonly Preset[]> => presetsIn(BUNDLE
 const bundledFormats = new Map<string, WrittenFormat>();
 
 /** Reads a preset. Throws a {@link ConfigError} if it is invalid. */
-export async function readPreset({ file }: Preset): Promise<WrittenFormat> {
+export async function readPreset(preset: Preset): Promise<WrittenFormat> {
+  const { file } = preset;
   const format = bundledFormats.get(file) ?? (await readSettings(file, formatSchema));
-  if (dirname(file) === BUNDLED) bundledFormats.set(file, format);
+  if (isBundled(preset)) bundledFormats.set(file, format);
   return format;
 }
+
+/** It comes with jobmirror. */
+export const isBundled = ({ file }: Preset): boolean => dirname(file) === BUNDLED;
 
 /** The base of relative paths in a preset. */
 export const folderOf = ({ file }: Preset): string => dirname(file);

@@ -88,14 +88,14 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#text') collect(child, path, depth, paths);
     else if (name === '#markup') continue;
-    else collect(child, path === '' ? stepOf(name) : `${path}/${stepOf(name)}`, depth + 1, paths);
+    else collect(child, path === '' ? pathStep(name) : `${path}/${pathStep(name)}`, depth + 1, paths);
   }
 }
 
 const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 /** The name without its prefix, which paths need not have; in quotes if it has characters with a meaning in paths. */
-function stepOf(name: string): string {
+export function pathStep(name: string): string {
   const isAttribute = name.startsWith('@');
   const local = name.slice(isAttribute ? 1 : 0).replace(/^[^:\s/]+:(?=[^:\s]+$)/, '');
   if (isAttribute) return `@${local}`;

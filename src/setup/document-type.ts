@@ -11,7 +11,8 @@ export function documentTypeOf(bytes: Buffer): DocumentType | undefined {
   if (text === '') return undefined;
   if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/i.test(text)) return 'html';
   if (text.startsWith('<')) return 'xml';
-  if (text.startsWith('[')) return 'json';
+  // A string with JSON in it is none of ours either, but it is no table.
+  if (text.startsWith('[') || /^"(?:\s|\\[nrt])*[[{]/.test(text)) return 'json';
   if (text.startsWith('{')) return isLines(text) ? 'jsonl' : 'json';
   // Some documents have a text before their root.
   if (/<\?xml\s|<(?:rss|source|jobs|feed)[\s>]/i.test(text.slice(0, 2_048))) return 'xml';

@@ -9,12 +9,13 @@ export interface RecordList {
 const MAX_DEPTH = 6;
 /** What one record is called, for documents that have only one. */
 const RECORD_NAMES =
-  /^(?:job|jobs?posting|posting|position|positionopening|vacancy|vacature|offer|opening|opportunity|requisition|item|entry|ad|listing|record|row|stelle|emploi|vaga)s?$/i;
+  /^(?:job|jobs?posting|posting|position|positionopening|vacancy|vacature|offer|opening|opportunity|requisition|item|entry|ad|listing|record|row|stelle|stellenangebot|emploi|empleo|oferta|vaga|anuncio)s?$/i;
 
 interface XmlElement {
   count: number;
   /** Bytes of all of them together. */
   bytes: number;
+  /** Names of its children, and of its attributes with `@`. */
   readonly children: Set<string>;
 }
 
@@ -30,7 +31,7 @@ export function xmlLists(text: string): readonly RecordList[] {
     elements.set(path, known);
     return known;
   };
-  for (const { index, 0: whole, 1: slash, 2: name = '', 4: end } of text.matchAll(MARKUP)) {
+  for (const { index, 0: whole, 1: slash, 2: name = '', 3: attributes = '', 4: end } of text.matchAll(MARKUP)) {
     if (name === '') continue;
     if (slash === '/') {
       const closed = open.pop();
@@ -41,26 +42,35 @@ export function xmlLists(text: string): readonly RecordList[] {
     const local = name.slice(name.indexOf(':') + 1);
     const path = parent === undefined ? local : `${parent}/${local}`;
     if (open.length < MAX_DEPTH) {
-      elementAt(path).count++;
+      const element = elementAt(path);
+      element.count++;
+      for (const [, attribute] of attributes.matchAll(ATTRIBUTE)) element.children.add(`@${attribute}`);
       if (parent !== undefined) elementAt(parent).children.add(local);
     }
     if (end !== '/') open.push({ path, from: index });
   }
-  const candidates = [...elements].filter(([path, { children }]) => path.includes('/') && children.size > 1);
+  // Elements with a single kind of child, which repeats, may be records made of `<param name="title">`.
+  const candidates = [...elements].filter(
+    ([path, { count, children }]) =>
+      path.includes('/') && (children.size > 1 || (children.size === 1 && count > 1 && isNamedAsRecord(path))),
+  );
   return candidates
     .map(([path, element]) => ({ path, records: element.count, score: scoreOf(path, element, text.length) }))
     .sort((a, b) => b.score - a.score)
     .map(({ path, records }) => ({ path, records }));
 }
 
+const ATTRIBUTE = /([^\s=/"']+)\s*=\s*(?:"[^"]*"|'[^']*')/g;
+
+const isNamedAsRecord = (path: string): boolean => RECORD_NAMES.test(path.split('/').at(-1) ?? '');
+
 /** Records make up most of the document, and are not deep in it. */
 function scoreOf(path: string, { count, bytes, children }: XmlElement, length: number): number {
   const names = path.split('/');
-  const isNamed = RECORD_NAMES.test(names.at(-1) ?? '');
   return (
     (bytes / length) * 4 +
     (count > 1 ? 2 : 0) +
-    (isNamed ? 2 : 0) +
+    (isNamedAsRecord(path) ? 2 : 0) +
     Math.min(children.size, 10) / 10 -
     names.length * 0.75
   );

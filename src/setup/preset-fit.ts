@@ -3,15 +3,16 @@
 import type { FeedConfig } from '../config/config.ts';
 import { makeFeedConfig } from '../config/feed-config.ts';
 import { readMapFiles } from '../config/map-files.ts';
-import { folderOf, type Preset, readPreset } from '../config/presets.ts';
+import { folderOf, isBundled, type Preset, readPreset } from '../config/presets.ts';
 import { feedSchema } from '../config/schema/feed-schema.ts';
 import { formatSchema, type WrittenFormat } from '../config/schema/format-schema.ts';
 import { siteSchema } from '../config/schema/site-schema.ts';
 import { feedName } from '../posting/identifiers.ts';
 import { PathCensus } from '../posting/path-census.ts';
+import type { RecordTree } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
-import { parseValuePath, textsAt } from '../posting/value-path.ts';
 import type { DocumentType } from './document-type.ts';
+import { hasListedSign, hasSign } from './preset-signs.ts';
 import { type SampledRecords, sampleRecords } from './sample-records.ts';
 
 export interface PresetFit {
@@ -19,9 +20,23 @@ export interface PresetFit {
   readonly format: WrittenFormat;
   /** Higher is better. */
   readonly score: number;
-  /** Site fields that have a value in the sample. */
-  readonly filled: readonly string[];
+  readonly yield: Yield;
   readonly records: number;
+  /** The address or the records have what only the preset's system has. */
+  readonly isSigned: boolean;
+}
+
+/** What a mapping makes of the sampled records. */
+export interface Yield {
+  readonly records: number;
+  /** Records that would be sent. */
+  readonly postings: number;
+  /** Records that the mapping skips on purpose. */
+  readonly skipped: number;
+  /** Site fields with a value that is accepted → in how many records. */
+  readonly filled: ReadonlyMap<string, number>;
+  /** Site fields with a value that is refused → in how many records. */
+  readonly refused: ReadonlyMap<string, number>;
 }
 
 /** Fewer records with a key, or with a title: the preset is made for other feeds. */
@@ -57,11 +72,12 @@ export async function fittingPresets(
     samples.set(group, sample);
     const fit = sample.trees.length === 0 ? undefined : fitOf(feed, sample);
     if (fit === undefined) continue;
+    const isAtHome = hasFormOf(format.example?.source, address);
     const bonus =
-      (hasFormOf(format.example?.source, address) ? ADDRESS_BONUS : 0) +
-      (hasSigns(preset.name, sample) ? SIGN_BONUS : 0) +
-      (GENERAL.has(preset.name) ? GENERAL_BONUS : 0);
-    fits.push({ preset, format, ...fit, score: fit.score + bonus, records: sample.records });
+      (isAtHome ? ADDRESS_BONUS : 0) +
+      (GENERAL.has(preset.name) ? GENERAL_BONUS : hasListedSign(preset.name, { trees: sample.trees, bytes }) ? SIGN_BONUS : 0);
+    const isSigned = isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees, bytes });
+    fits.push({ preset, format, yield: fit.yield, isSigned, score: fit.score + bonus, records: sample.records });
   }
   return fits.sort((a, b) => b.score - a.score);
 }
@@ -72,21 +88,6 @@ const SIGN_BONUS = 1.5;
 /** Presets that others resemble: of two that read the same, the better known name is proposed. */
 const GENERAL = new Set(['indeed', 'jooble', 'rss', 'csv']);
 const GENERAL_BONUS = 0.6;
-
-/** Paths in the records that only this format has, although its preset does not read them. */
-const SIGNS: Readonly<Record<string, string>> = {
-  adzuna: 'salary/min',
-  jobsora: 'phone',
-  talent: 'isremote',
-  'wp-job-manager': 'job_listing:location',
-};
-
-function hasSigns(preset: string, { trees }: SampledRecords): boolean {
-  const sign = SIGNS[preset];
-  if (sign === undefined) return false;
-  const path = parseValuePath(sign);
-  return trees.some((tree) => textsAt(path, tree).length > 0);
-}
 
 const isReadBy = (type: DocumentType, format: WrittenFormat['type']): boolean =>
   type === format || (format === 'json-ld' && (type === 'html' || type === 'json'));
@@ -110,33 +111,65 @@ export function feedConfigOf(
 /** Parses a format that was made up here. */
 export const formatFrom = (settings: object): WrittenFormat => formatSchema.parse(settings);
 
-function fitOf(feed: FeedConfig, { trees }: SampledRecords): Pick<PresetFit, 'score' | 'filled'> | undefined {
-  const reader = compileReader(feed.mapping);
+interface Fit {
+  readonly score: number;
+  readonly yield: Yield;
+  /** Paths of the mapping that the records have. */
+  readonly existing: readonly string[];
+}
+
+function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
+  const { keyed, titled, ...found } = readAll(feed, trees);
+  const meant = trees.length - found.skipped;
+  if (meant === 0 || keyed < MIN_SHARE * meant || titled < MIN_SHARE * meant) return undefined;
   const census = new PathCensus(feed.mapping);
-  const counts = new Map<string, number>();
-  const keys = new Set<string>();
+  for (const tree of trees) census.add(tree);
+  const used = new Map(census.used().map(({ path, exists }) => [path, exists]));
+  const existing = [...used].flatMap(([path, exists]) => (exists ? [path] : []));
+  const penalty = [...found.refused].reduce((sum, [field, count]) => sum + weightOf(field) * REFUSED * count, 0);
+  const fields = valueOf(found) + penalty / trees.length;
+  return {
+    score: fields + 0.2 * existing.length - 0.1 * (used.size - existing.length) + keyed / meant,
+    yield: found,
+    existing,
+  };
+}
+
+/** @param trees records of the feed. */
+export const yieldOf = (feed: FeedConfig, trees: readonly RecordTree[]): Yield => readAll(feed, trees);
+
+const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
+
+/** What the fields of an average record are worth. */
+export const valueOf = ({ filled, records, skipped }: Yield): number =>
+  [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
+
+interface ReadRecords extends Yield {
+  readonly keyed: number;
+  readonly titled: number;
+}
+
+function readAll(feed: FeedConfig, trees: readonly RecordTree[]): ReadRecords {
+  const reader = compileReader(feed.mapping);
+  const filled = new Map<string, number>();
+  const refused = new Map<string, number>();
+  let postings = 0;
   let keyed = 0;
+  let skipped = 0;
   for (const tree of trees) {
     const read = reader.read(tree);
-    census.add(tree);
-    if (read.kind !== 'posting' && read.kind !== 'invalid') {
-      if (read.kind === 'skipped') keyed++;
-      continue;
-    }
+    if (read.kind === 'skipped') skipped++;
+    if (read.kind !== 'posting' && read.kind !== 'invalid') continue;
     keyed++;
-    keys.add(read.posting.key);
-    const refused = new Set(read.kind === 'invalid' ? read.problems.map(({ field }) => field) : []);
+    if (read.kind === 'posting') postings++;
+    const faulty = new Set(read.kind === 'invalid' ? read.problems.map(({ field }) => field) : []);
     for (const field of Object.keys(read.posting.fields)) {
-      counts.set(field, (counts.get(field) ?? 0) + (refused.has(field) ? REFUSED : 1));
+      const counts = faulty.has(field) ? refused : filled;
+      counts.set(field, (counts.get(field) ?? 0) + 1);
     }
   }
-  if (keyed < MIN_SHARE * trees.length || (counts.get('title') ?? 0) < MIN_SHARE * trees.length) return undefined;
-  const share = (field: string) => (counts.get(field) ?? 0) / trees.length;
-  const filled = Object.keys(feed.mapping.fields).filter((field) => counts.has(field));
-  const fields = filled.reduce((sum, field) => sum + (WEIGHTS[field] ?? 0.5) * share(field), 0);
-  const used = new Map(census.used().map(({ path, exists }) => [path, exists]));
-  const existing = [...used.values()].filter((exists) => exists).length;
-  return { score: fields + 0.2 * existing - 0.1 * (used.size - existing) + keyed / trees.length, filled };
+  const titled = (filled.get('title') ?? 0) + (refused.get('title') ?? 0);
+  return { records: trees.length, postings, skipped, filled, refused, keyed, titled };
 }
 
 /** Whether an address differs from the example only where the example has the name of a customer. */

@@ -57,7 +57,7 @@ const isShort = ({ texts }: PathFacts): boolean => mostly(texts, (text) => text.
 const PATTERNS = {
   key: {
     names:
-      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug',
+      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug nid pid nr',
     suits: isShort,
   },
   title: {
@@ -108,21 +108,25 @@ const PATTERNS = {
 
 /** Elements whose name, ID or address are not those of the posting. */
 const OTHERS =
-  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|location|locations|joblocation|country|language|compensation)$/;
+  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|\w*locations?|\w*address|country|language|compensation)$/;
+
+/** Places of the employer, not of the posting. */
+const ELSEWHERE = /^(?:company|employer|organi[sz]ation|hiringorganization|offices?|headquarters|recruiter|contact)$/;
 
 /** @param trees samples of the records. */
 export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf, isCountry }: Places): ProposedMapping {
   const all = factsOf(trees);
   const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) =>
     bestPath(all, PATTERNS[field].names.split(' '), (facts) => PATTERNS[field].suits(facts) && also(facts));
-  const isKey = (facts: PathFacts) =>
-    facts.share === 1 && new Set(facts.texts).size >= facts.texts.length * MIN_DISTINCT;
+  const titles = best('title', ({ parent }) => !OTHERS.test(parent));
+  const isKey = (facts: PathFacts) => facts.share === 1 && identifies(trees, facts, titles);
   const key = best('key', (facts) => isKey(facts) && !OTHERS.test(facts.parent)) ?? best('contact-web-address', isKey);
   const title = best('title', (facts) => facts.path !== key?.path && !OTHERS.test(facts.parent));
   const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
   const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
   const email = best('contact-email-address');
-  const [city, state, place] = [best('location-city'), best('location-state'), best('place')];
+  const isHere = ({ parent }: PathFacts) => !ELSEWHERE.test(parent);
+  const [city, state, place] = [best('location-city', isHere), best('location-state', isHere), best('place', isHere)];
   const country = best('country', ({ texts }) => texts.length > 0 && texts.every(isCountry));
   const keyPaths = key?.path ?? combinedKey(trees, [title, city ?? place, state]);
   return {
@@ -145,8 +149,15 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     state: PathFacts | undefined,
     place: PathFacts | undefined,
   ): Readonly<Record<string, ProposedRule>> {
+    const namesState = (text: string): boolean => placeOf(text).state !== undefined;
     const hasStates = state?.texts.some(isState) === true;
-    const readable = place?.texts.some((text) => placeOf(text).state !== undefined) === true;
+    const readable = place?.texts.some(namesState) === true;
+    if (!hasStates && !readable) {
+      const stateByTexts = byTexts(isState);
+      if (stateByTexts !== undefined) return placeRules(city, stateByTexts, undefined);
+      const placeByTexts = byTexts(namesState);
+      if (placeByTexts !== undefined) return placeRules(city, undefined, placeByTexts);
+    }
     if (place !== undefined && !hasStates && (readable || state === undefined)) {
       const cityRule =
         city === undefined || city.path === place.path
@@ -160,12 +171,27 @@ export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf,
     };
   }
 
+  /** A path with another name whose texts are states or places. "DE" alone may be a language, "CA" a country. */
+  function byTexts(names: (text: string) => boolean): PathFacts | undefined {
+    return all.find(
+      (facts) =>
+        facts.path !== title?.path &&
+        isShort(facts) &&
+        isHere(facts) &&
+        !NO_PLACES.test(facts.name) &&
+        mostly(facts.texts, names) &&
+        (new Set(facts.texts).size > 1 || facts.texts.some((text) => text.length > 2)),
+    );
+  }
+
   /** A country beside it tells Georgia from Georgia, and "Munich, DE" from Delaware. */
   function withCountry({ path }: PathFacts, step: Readonly<Record<string, unknown>>): ProposedRule {
     const alone = { from: path, ...step };
     return country === undefined ? alone : [{ template: `{${path}}, {${country.path}}`, ...step }, alone];
   }
 }
+
+const NO_PLACES = /lang|locale|country|nation|currency|title|name|company|employer/;
 
 /** Filled in every record, and short, come first; then the number of different texts decides. */
 function candidatesOf(all: readonly PathFacts[], records: number): readonly KeyCandidate[] {
@@ -192,8 +218,34 @@ function combinedKey(
   return undefined;
 }
 
-/** The same posting may be listed twice. */
-const MIN_DISTINCT = 0.7;
+/** The same posting may be listed twice, or once per place. Others that share a key are different postings. */
+function identifies(trees: readonly RecordTree[], { path }: PathFacts, title: PathFacts | undefined): boolean {
+  const [ofKey, ofTitle] = [path, title?.path].map((each) => (each === undefined ? undefined : parseValuePath(each)));
+  const firsts = new Map<string, { readonly title: string; readonly record: string }>();
+  let repeated = 0;
+  let confused = 0;
+  for (const tree of trees) {
+    const key = (ofKey && textsAt(ofKey, tree)[0]?.trim()) ?? '';
+    const now = { title: (ofTitle && textsAt(ofTitle, tree)[0]) ?? '', record: JSON.stringify(tree) };
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, now);
+    else if (first.record !== now.record) {
+      repeated++;
+      if (first.title !== now.title) confused++;
+    }
+  }
+  return repeated <= trees.length * MOST_REPEATED && confused <= trees.length * MOST_CONFUSED;
+}
+
+const MOST_REPEATED = 0.3;
+const MOST_CONFUSED = 0.02;
+
+/** Whether every record has a text of its own there. */
+export function isUnique(trees: readonly RecordTree[], path: string): boolean {
+  const parsed = parseValuePath(path);
+  const texts = trees.map((tree) => textsAt(parsed, tree)[0]?.trim() ?? '');
+  return !texts.includes('') && new Set(texts).size === texts.length;
+}
 
 const optional = (field: string, facts: PathFacts | undefined): Readonly<Record<string, ProposedRule>> =>
   facts === undefined ? {} : { [field]: facts.path };
@@ -202,25 +254,64 @@ const optional = (field: string, facts: PathFacts | undefined): Readonly<Record<
 const textRule = ({ path, texts }: PathFacts): ProposedRule =>
   texts.some((text) => /&lt;\/?(?:p|br|ul|li|div|strong|b|h\d)\b/i.test(text)) ? { from: path, as: 'html' } : path;
 
+/** What holds the text of a name in some systems: Drupal's `[{ value }]`, WordPress's `{ rendered }`. */
+const WRAPPERS = /^(?:value|rendered|raw|processed|text|uri|#text|_text|\$t|\$|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
+/** What names the values of a list: `<param name="title">`. */
+const NAMERS = ['@name', '@key', '@field', '@id', '@code', '@label', 'name', 'key', 'field', 'label', 'code'];
+const VALUES = ['value', '@value', 'text', 'content', 'values'];
+
 function factsOf(trees: readonly RecordTree[]): readonly PathFacts[] {
   const paths = new Set(trees.flatMap((tree) => [...textPathsIn(tree)]));
-  return [...paths].map((path) => {
-    const parsed = parseValuePath(path);
-    const texts = trees.flatMap((tree) => {
-      const text = textsAt(parsed, tree).find((one) => one.trim() !== '');
-      return text === undefined ? [] : [text.trim()];
-    });
-    const names = parsed.map(({ name }) => plain(name));
-    return {
-      path,
-      name: names.at(-1) ?? '',
-      parent: names.at(-2) ?? '',
-      texts,
-      share: texts.length / trees.length,
-      depth: names.length,
-    };
+  const own = trees.some((tree) => typeof tree !== 'string' && '#text' in tree) ? ['#text'] : [];
+  const plainFacts = [...paths, ...own].map((path) => {
+    const steps = parseValuePath(path).map(({ name }) => name);
+    const isWrapped = steps.length > 1 && WRAPPERS.test(steps.at(-1) ?? '');
+    return factsAt(trees, path, isWrapped ? steps.slice(0, -1) : steps);
   });
+  const named = new Map(trees.flatMap((tree) => [...namedValuesIn(tree, '', 0)]));
+  // Names that a list gives to its values are less certain than those of elements.
+  const namedFacts = [...named].map(([path, name]) => ({ ...factsAt(trees, path, [name]), depth: 3 }));
+  return [...plainFacts, ...namedFacts];
 }
+
+/** @param steps the names by which the path is known. */
+function factsAt(trees: readonly RecordTree[], path: string, steps: readonly string[]): PathFacts {
+  const parsed = parseValuePath(path);
+  const texts = trees.flatMap((tree) => {
+    const text = textsAt(parsed, tree).find((one) => one.trim() !== '');
+    return text === undefined ? [] : [text.trim()];
+  });
+  const names = steps.map((step) => plain(step.replace(/^(?:field|acf|cf|custom)_(?=.)/i, '')));
+  return {
+    path,
+    name: path === '#text' ? 'text' : (names.at(-1) ?? ''),
+    parent: names.at(-2) ?? '',
+    texts,
+    share: texts.length / trees.length,
+    depth: names.length,
+  };
+}
+
+/** Path of a value that a list names → its name. */
+function* namedValuesIn(tree: RecordTree, path: string, depth: number): Iterable<readonly [string, string]> {
+  if (typeof tree === 'string' || depth > 3) return;
+  for (const [step, child] of Object.entries(tree)) {
+    if (typeof child === 'string' || !/^[\w.-]+$/.test(step)) continue;
+    const here = path === '' ? step : `${path}/${step}`;
+    const elements: readonly RecordTree[] = isList(child) ? child : [child];
+    for (const element of elements) {
+      if (typeof element === 'string' || isList(element)) continue;
+      const namer = NAMERS.find((each) => typeof element[each] === 'string');
+      const name = namer === undefined ? undefined : element[namer];
+      const value = '#text' in element || '#markup' in element ? '' : VALUES.find((each) => each in element);
+      if (typeof name === 'string' && value !== undefined && /^[\w .:-]{1,60}$/.test(name))
+        yield [`${here}[${namer}='${name}']${value === '' ? '' : `/${value}`}`, name];
+      else yield* namedValuesIn(element, here, depth + 1);
+    }
+  }
+}
+
+const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 const plain = (name: string): string =>
   name

@@ -10,10 +10,19 @@ import { compileStates } from '../posting/us-states.ts';
 import { type DocumentType, documentTypeOf } from './document-type.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { feedsNamedIn } from './named-feeds.ts';
-import { feedConfigOf, fittingPresets, formatFrom } from './preset-fit.ts';
-import { type KeyCandidate, type ProposedMapping, type ProposedRule, proposeMapping } from './propose-fields.ts';
+import { namedJson, namedScript } from './other-shapes.ts';
+import { feedConfigOf, fittingPresets, formatFrom, type PresetFit, valueOf, type Yield, yieldOf } from './preset-fit.ts';
+import {
+  isUnique,
+  type KeyCandidate,
+  type ProposedMapping,
+  type ProposedRule,
+  proposeMapping,
+} from './propose-fields.ts';
 import { type ProposedPages, proposePages } from './propose-pages.ts';
+import { proposeSkip } from './propose-skip.ts';
 import { type SampledRecords, sampleRecords } from './sample-records.ts';
+import { tableLayout } from './table-layout.ts';
 
 export interface Proposal {
   /** A preset's name; `undefined`: a format of its own. */
@@ -35,6 +44,20 @@ export interface Proposal {
   /** Paths of the records that have a text, for the comments. */
   readonly paths: readonly string[];
   readonly notes: readonly string[];
+  /** The second choice, and how it differs. */
+  readonly runnerUp?: RunnerUp;
+}
+
+export interface RunnerUp {
+  /** A preset, or `own`. */
+  readonly format: string;
+  /** Postings of the sampled records that it would send. */
+  readonly postings: number;
+  readonly records: number;
+  /** Site fields that only this one fills. */
+  readonly gains: readonly string[];
+  /** Site fields that only the proposed one fills. */
+  readonly losses: readonly string[];
 }
 
 export type ProposalResult =
@@ -51,39 +74,117 @@ export interface ProposalRequest {
   readonly records: string | undefined;
   /** Proposes a format of its own, whatever presets fit. */
   readonly isOwn: boolean;
+  /** A person chose the preset, the only one of `presets`. */
+  readonly isChosen?: boolean;
 }
 
 const refused = (message: string): ProposalResult => ({ kind: 'refused', message });
 
 export async function proposeFormat(request: ProposalRequest): Promise<ProposalResult> {
-  const { bytes, address, presets, records, isOwn } = request;
+  const { bytes, address, presets, records, isOwn, isChosen = false } = request;
   const type = documentTypeOf(bytes);
+  const script = type === undefined || type === 'csv' ? namedScript(bytes.toString('utf8', 0, 4_096)) : undefined;
+  if (script !== undefined) return refused(script);
   if (type === undefined) return refused('it is empty, or neither XML, JSON, a table nor a page with postings');
   if (type === 'xml' && !isOwn && records === undefined && addressOf(address) !== undefined && isSitemap(bytes)) {
     const sitemap = await proposeSitemap(presets, bytes);
     if (sitemap !== undefined) return { kind: 'proposal', proposal: sitemap };
   }
-  const [fit] = isOwn || records !== undefined ? [] : await fittingPresets(presets, type, bytes, address);
-  if (fit !== undefined) {
-    const { name } = fit.preset;
-    const { paths } = factsOf(await sampleRecords(bytes, feedConfigOf(fit.format).source, address));
-    return {
-      kind: 'proposal',
-      proposal: {
-        preset: { name, description: fit.format.description },
-        settings: {},
-        key: undefined,
-        lenient: false,
-        fields: {},
-        filled: fit.filled,
-        records: fit.records,
-        paths,
-        notes: [],
-      },
-    };
+  const fits = isOwn || records !== undefined ? [] : await fittingPresets(presets, type, bytes, address);
+  const [first] = fits;
+  if (isChosen && first !== undefined) return presetProposal(first, request);
+  if (first === undefined && !isOwn && records === undefined && (type === 'html' || type === 'json')) {
+    const keyless = await proposeKeyless(presets, bytes, address);
+    if (keyless !== undefined) return { kind: 'proposal', proposal: keyless };
   }
-  if (type === 'html') return refusedPage(bytes, address);
-  return proposeOwn(request, type);
+  const best = fits.find(({ isSigned }) => isSigned);
+  if (type === 'html') return best === undefined ? refusedPage(bytes, address) : presetProposal(best, request);
+  const own = await proposeOwn(request, type);
+  if (own.kind === 'refused') return best === undefined ? own : presetProposal(best, request);
+  const { proposal, yield: ownYield } = own;
+  if (best === undefined || isBetter(ownYield, best)) {
+    const other = best ?? first;
+    const runnerUp = other === undefined ? {} : { runnerUp: runnerUpOf(other.preset.name, other.yield, ownYield) };
+    return { kind: 'proposal', proposal: { ...proposal, ...runnerUp } };
+  }
+  const second = fits.find((fit) => fit !== best && fit.isSigned);
+  const isOwnSecond = second === undefined || isBetter(ownYield, second);
+  const [name, other] = isOwnSecond ? (['own', ownYield] as const) : ([second.preset.name, second.yield] as const);
+  return presetProposal(best, request, runnerUpOf(name, other, best.yield));
+}
+
+async function presetProposal(
+  { preset, format, records, yield: found }: PresetFit,
+  { bytes, address }: ProposalRequest,
+  runnerUp?: RunnerUp,
+): Promise<ProposalResult> {
+  const proposal = {
+    preset: { name: preset.name, description: format.description },
+    settings: {},
+    key: undefined,
+    lenient: false,
+    fields: {},
+    filled: Object.keys(format.fields).filter((field) => hasField(found, field)),
+    records,
+    paths: factsOf(await sampleRecords(bytes, feedConfigOf(format).source, address)).paths,
+    notes: [],
+    ...(runnerUp === undefined ? {} : { runnerUp }),
+  };
+  return { kind: 'proposal', proposal };
+}
+
+/** With values that are accepted or refused. */
+const hasField = ({ filled, refused: wrong }: Yield, field: string): boolean => filled.has(field) || wrong.has(field);
+
+/** A preset knows more of its system than its fields, so a format of its own must send clearly more. */
+function isBetter(own: Yield, { yield: preset, format }: PresetFit): boolean {
+  const more = own.postings - preset.postings - preset.skipped;
+  if (more > own.records * CLEARLY_MORE) return true;
+  // What the list lacks comes with the details.
+  const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
+  const worth = (one: Yield) => valueOf({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
+  return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
+}
+
+/** A place that is wrong shows in the postings that can be sent. */
+const PLACE_FIELDS = ['location-city', 'location-state'];
+const CLEARLY_MORE = 0.05;
+/** As much as the address in most postings. */
+const CLEARLY_WORTH = 0.7;
+
+function runnerUpOf(format: string, theirs: Yield, chosen: Yield): RunnerUp {
+  const only = (one: Yield, other: Yield) => [...one.filled.keys()].filter((field) => !other.filled.has(field));
+  const { postings, records } = theirs;
+  return { format, postings, records, gains: only(theirs, chosen), losses: only(chosen, theirs) };
+}
+
+/** The address is the key of postings in pages. Those in files, or without one, may have another. */
+async function proposeKeyless(
+  presets: readonly Preset[],
+  bytes: Buffer,
+  address: string,
+): Promise<Proposal | undefined> {
+  const preset = presets.find(({ name }) => name === 'schema-org');
+  if (preset === undefined) return undefined;
+  const { key_as: _, ...format } = await readPreset(preset);
+  const sample = await sampleRecords(bytes, feedConfigOf(format).source, address);
+  if (sample.trees.length === 0) return undefined;
+  const mapping = proposeMapping(sample.trees, places());
+  const isIdentified = isUnique(sample.trees, 'identifier/value');
+  const key = isIdentified ? 'identifier/value' : mapping.key;
+  const { filled } = yieldOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
+  return {
+    preset: { name: preset.name, description: format.description },
+    settings: {},
+    key,
+    keyCandidates: mapping.keyCandidates,
+    lenient: false,
+    fields: {},
+    filled: Object.keys(format.fields).filter((field) => filled.has(field)),
+    records: sample.records,
+    paths: factsOf(sample).paths,
+    notes: ['the postings have no address of their own, so the key is another one than the preset\'s'],
+  };
 }
 
 const isSitemap = (bytes: Buffer): boolean =>
@@ -103,7 +204,7 @@ async function proposeSitemap(presets: readonly Preset[], bytes: Buffer): Promis
     fields: {},
     filled: Object.keys(format.fields),
     records,
-    paths: factsOf({ trees, records, unreadable: 0 }).paths,
+    paths: factsOf({ trees }).paths,
     notes: ['pages of the sitemap that are no postings should be skipped: skip: { loc: { not_matches: "/jobs/" } }'],
   };
 }
@@ -126,8 +227,11 @@ const titleOf = (bytes: Buffer): string => {
 interface Own {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly sample: SampledRecords;
+  /** Those of its records that are postings. */
+  readonly trees: SampledRecords['trees'];
   readonly mapping: ProposedMapping;
   readonly lenient: boolean;
+  readonly notes: readonly string[];
 }
 
 /** Repairs records if that makes more of them readable. */
@@ -142,38 +246,75 @@ async function sampleLeniently(
   return { sample: helps ? repaired : sample, lenient: helps };
 }
 
+type OwnResult =
+  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: Yield }
+  | Extract<ProposalResult, { kind: 'refused' }>;
+
 /** Tries the likeliest lists, and takes the one of which most can be mapped. */
-async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 'html'>): Promise<ProposalResult> {
+async function proposeOwn(request: ProposalRequest, type: Exclude<DocumentType, 'html'>): Promise<OwnResult> {
   const { bytes, isWhole } = request;
   const document = type === 'json' ? parsed(bytes) : undefined;
   if (type === 'json' && document === undefined && request.records === undefined) {
-    return refused(
+    return unusable(
       isWhole
         ? 'it begins like JSON, but is not valid'
         : 'it is too large to find its records; name their path with --records',
     );
   }
   const tried: Own[] = [];
-  for (const list of listsOf(request, type, document)) {
+  let refusal: string | undefined;
+  const csv = type === 'csv' ? tableLayout(bytes) : undefined;
+  const lists = listsOf(request, type, document);
+  for (const list of lists) {
     const settings = {
       type,
       ...(type === 'xml' || (type === 'json' && list.path !== '') ? { records: list.path } : {}),
-      ...tableSettings(type, bytes),
+      ...(csv === undefined ? {} : { csv }),
     };
     const { sample, lenient } = await sampleLeniently(bytes, sourceOf(settings));
-    if (sample.trees.length > 0)
-      tried.push({ settings, sample, lenient, mapping: proposeMapping(sample.trees, places()) });
+    refusal ??= sample.refusal;
+    const { skip, trees, notes } = proposeSkip(type, sample);
+    if (trees.length === 0) continue;
+    const skipping = skip === undefined ? settings : { ...settings, skip };
+    tried.push({ settings: skipping, sample, trees, lenient, notes, mapping: proposeMapping(trees, places()) });
   }
   const [best] = tried.toSorted((a, b) => worthOf(b.mapping) - worthOf(a.mapping));
-  if (best === undefined) return refused('no records were found in it; name their path with --records');
+  const other = request.records === undefined ? namedJson(document) : undefined;
+  if (other !== undefined && (best === undefined || !('title' in best.mapping.fields))) return unusable(other);
+  if (best === undefined) return unusable(refusal ?? (await withoutRecords(request, type)));
   const pages = proposePages(document, best.sample.records, addressOf(request.address));
-  return { kind: 'proposal', proposal: ownProposal(best, pages) };
+  return { kind: 'proposal', proposal: ownProposal(best, pages), yield: ownYield(best) };
+}
+
+const unusable = (message: string): Extract<ProposalResult, { kind: 'refused' }> => ({ kind: 'refused', message });
+
+/** A path helps where there is something that it could name. */
+async function withoutRecords({ bytes, records }: ProposalRequest, type: DocumentType): Promise<string> {
+  if (records !== undefined) return `it has no records at ${records}`;
+  if (type === 'csv' || type === 'jsonl') return 'none of its first records can be read';
+  if (type === 'xml') {
+    const { refusal } = await sampleRecords(bytes, sourceOf({ type, records: '*/job' }));
+    if (refusal !== undefined) return refusal;
+  }
+  const text = bytes.toString('utf8', 0, 4_096);
+  const isEmpty = type === 'json' ? /^\s*(?:\{\s*\}|\[)/.test(text) : !/<[^!?/][^>]*>[\s\S]*<[^!?/]/.test(text);
+  return isEmpty
+    ? 'it has no records'
+    : 'no records were found in it; name their path with --records, such as --records source/job';
+}
+
+/** Nothing is sent without a key. */
+function ownYield({ settings, trees, mapping }: Own): Yield {
+  const key = mapping.key ?? 'no key';
+  const feed = feedConfigOf(formatFrom({ ...settings, key, fields: mapping.fields }));
+  return yieldOf({ ...feed, mapping: { ...feed.mapping, skip: undefined } }, trees);
 }
 
 const addressOf = (text: string): URL | undefined =>
   /^https?:/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 
-function ownProposal({ settings, sample, mapping, lenient }: Own, { total, pages, notes }: ProposedPages): Proposal {
+function ownProposal(own: Own, { total, pages, notes }: ProposedPages): Proposal {
+  const { settings, sample, trees, mapping, lenient } = own;
   const filled = Object.keys(mapping.fields);
   return {
     preset: undefined,
@@ -184,8 +325,9 @@ function ownProposal({ settings, sample, mapping, lenient }: Own, { total, pages
     fields: mapping.fields,
     filled,
     records: sample.records,
-    paths: factsOf(sample).paths,
+    paths: factsOf({ trees }).paths,
     notes: [
+      ...own.notes,
       ...notes,
       ...(Array.isArray(mapping.key)
         ? [
@@ -228,22 +370,6 @@ function sourceOf(settings: object): FeedConfig['source'] {
   return source.table === undefined ? source : { ...source, table: { ...source.table, keyPaths: [] } };
 }
 
-/** Rows before the header: reports of programs begin with some. */
-function tableSettings(type: DocumentType, bytes: Buffer): object {
-  if (type !== 'csv') return {};
-  const lines = bytes
-    .toString('utf8', 0, 65_536)
-    .replace(/^\ufeff/, '')
-    .replaceAll(/"[^"]*"/g, '')
-    .split(/\r\n|\n|\r/);
-  const counts = lines
-    .slice(0, 30)
-    .map((line) => Math.max(...[',', ';', '\t', '|'].map((delimiter) => line.split(delimiter).length - 1)));
-  const usual = counts.toSorted((a, b) => a - b)[Math.floor(counts.length / 2)] ?? 0;
-  const header = counts.findIndex((count) => count >= Math.max(1, usual * 0.8));
-  return header > 0 && usual > 1 ? { csv: { skip_rows: header } } : {};
-}
-
 let known: Parameters<typeof proposeMapping>[1] | undefined;
 
 function places(): Parameters<typeof proposeMapping>[1] {
@@ -258,6 +384,6 @@ function places(): Parameters<typeof proposeMapping>[1] {
   return known;
 }
 
-function factsOf({ trees }: SampledRecords): { readonly paths: readonly string[] } {
+function factsOf({ trees }: Pick<SampledRecords, 'trees'>): { readonly paths: readonly string[] } {
   return { paths: [...new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]))].slice(0, 60) };
 }

@@ -15,6 +15,10 @@ export interface SampledRecords {
   readonly unreadable: number;
   /** Records in the bytes, sampled or not. */
   readonly records: number;
+  /** The last record in the bytes, sampled or not; `undefined` if it cannot be parsed. */
+  readonly last: RecordTree | undefined;
+  /** Why the document is not read at all. */
+  readonly refusal: string | undefined;
 }
 
 /**
@@ -26,16 +30,21 @@ export async function sampleRecords(bytes: Buffer, source: FeedSource, address =
   const trees: RecordTree[] = [];
   let unreadable = 0;
   let records = 0;
+  let last: RecordTree | undefined;
+  const parse = (record: Buffer) => formatOf(format).parseRecord(record, { lenient, table });
   const take = (batch: RecordBatch) => {
     records += batch.count;
+    const end = batch.count === 0 ? undefined : parse(batch.recordOf(batch.count - 1));
+    if (end !== undefined) last = end.kind === 'tree' ? end.tree : undefined;
     for (let record = 0; record < batch.count && trees.length + unreadable < SAMPLED_RECORDS; record++) {
-      const parsed = formatOf(format).parseRecord(batch.recordOf(record), { lenient, table });
+      const parsed = parse(batch.recordOf(record));
       if (parsed.kind === 'tree') trees.push(parsed.tree);
       else unreadable++;
     }
   };
   const requested = isWebAddress(address) && URL.canParse(address) ? publicAddress(address) : undefined;
   const options = { format, recordPath, lenient, table, script, acceptsEmptyPages, address: requested };
+  let refusal: string | undefined;
   const splitting = startSplitting(
     { ...options, totalPaths: [], maxRecordBytes: limits.maxRecordBytes },
     { take, drain: () => undefined },
@@ -43,9 +52,11 @@ export async function sampleRecords(bytes: Buffer, source: FeedSource, address =
   );
   try {
     await splitting.push(bytes);
+    refusal = splitting.refusal;
     await splitting.endDocument(true);
+    refusal ??= splitting.refusal;
   } finally {
     await splitting.close();
   }
-  return { trees, unreadable, records };
+  return { trees, unreadable, records, last, refusal };
 }

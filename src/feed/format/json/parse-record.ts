@@ -36,21 +36,24 @@ export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
     return { kind: 'tree', tree: new RecordParser(text, false).parse() };
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
-    const repaired = lenient ? parseRepaired(text) : undefined;
-    if (repaired !== undefined) return repaired;
+    // Of several faults, the one that no repair removes is what stops the record.
+    const repaired = parseRepaired(text) ?? error;
+    if (lenient && !(repaired instanceof MalformedJson)) return repaired;
+    const { message } = repaired instanceof MalformedJson ? repaired : error;
     const line = text.slice(0, error.at).split('\n').length;
-    return unreadable(`it is not well-formed JSON: ${error.message} (line ${line} of the record)`);
+    return unreadable(`it is not well-formed JSON: ${message} (line ${line} of the record)`);
   }
 }
 
-function parseRepaired(text: string): ParsedRecord | undefined {
+/** `undefined`: there is nothing to repair. */
+function parseRepaired(text: string): ParsedRecord | MalformedJson | undefined {
   const repaired = repairRecord(text);
   if (repaired === undefined) return undefined;
   try {
     return { kind: 'tree', tree: new RecordParser(repaired.json, false).parse(), repairs: repaired.repairs };
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
-    return undefined;
+    return error;
   }
 }
 

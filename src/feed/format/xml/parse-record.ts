@@ -48,22 +48,33 @@ export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
     return { kind: 'tree', tree: buildTree(xml) };
   } catch (error) {
     if (!(error instanceof MalformedXml)) throw error;
-    const repaired = lenient ? parseRepaired(xml) : undefined;
-    if (repaired !== undefined) return repaired;
-    const line = xml.slice(0, error.at).split('\n').length;
-    return unreadable(`it is not well-formed XML: ${error.message} (line ${line} of the record)`);
+    // Of several faults, the one that no repair removes is what stops the record.
+    const repaired = parseRepaired(xml) ?? error;
+    if (lenient && !(repaired instanceof MalformedXml)) return repaired;
+    const { at, message } = repaired instanceof MalformedXml ? repaired : error;
+    const line = xml.slice(0, at).split('\n').length;
+    return unreadable(`it is not well-formed XML: ${message} (line ${line} of the record)`);
   }
 }
 
-function parseRepaired(xml: string): ParsedRecord | undefined {
+/** `undefined`: there is nothing to repair. */
+function parseRepaired(xml: string): ParsedRecord | MalformedXml | undefined {
   const repaired = repairRecord(xml);
   if (repaired === undefined) return undefined;
   try {
     return { kind: 'tree', tree: buildTree(repaired.xml), repairs: repaired.repairs };
   } catch (error) {
     if (!(error instanceof MalformedXml)) throw error;
-    return undefined;
+    const line = repaired.xml.slice(0, error.at).split('\n').length;
+    return new MalformedXml(startOfLine(xml, line), error.message);
   }
+}
+
+/** Repairs change no line breaks. */
+function startOfLine(xml: string, line: number): number {
+  let at = 0;
+  for (let nth = 1; nth < line; nth++) at = xml.indexOf('\n', at) + 1;
+  return at;
 }
 
 class MalformedXml extends Error {
