@@ -12,9 +12,7 @@ import type { WrittenFormat } from './schema/format-schema.ts';
 /** The details that are requested for web sources; `undefined` if there are none. */
 const detailsOf = (feed: WrittenFeed, format: WrittenFormat): WrittenDetails | undefined =>
   writtenSources(feed).some(isWebAddress)
-    ? feed.details === undefined
-      ? format.details
-      : (feed.details ?? undefined)
+    ? (feed.details ?? format.details)
     : undefined;
 
 const MEDIA_TYPES = {

@@ -76,7 +76,8 @@ export async function makeSitesAndFeeds(
   const feeds = new Map<FeedName, FeedConfig>();
   for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
     const site = writtenSites.get(feed.site);
-    const format = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
+    const whole = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
+    const format = whole && withoutRemoved(whole, feed);
     const credentials = await credentialsOf(feed, ['feeds', name, 'credentials'], { ...around, complain, warn });
     if (site === undefined || format === undefined) continue;
     const pagesFault = faultOfPages(feed, format);
@@ -121,7 +122,7 @@ const isOpenlySent = (address: string): boolean =>
 
 function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefined {
   const sources = writtenSources(feed);
-  if (feed.pages !== undefined && !sources.every(isWebAddress)) return 'work only with http and https sources';
+  if (feed.pages && !sources.every(isWebAddress)) return 'work only with http and https sources';
   const pages = pagesOf(feed, format);
   const isInBody = pages?.by === 'next' || pages?.by === 'cursor' || pages?.more !== undefined;
   if (pages !== undefined && format.total.length > 0 && !sources.every(isWebAddress)) {
@@ -143,6 +144,17 @@ function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefi
     }
   }
   return undefined;
+}
+
+/** The format without what the feed takes away from it. */
+function withoutRemoved(format: WrittenFormat, { pages, total, details, places }: WrittenFeed): WrittenFormat {
+  return {
+    ...format,
+    ...(pages === null ? { pages: undefined } : {}),
+    ...(total === null ? { total: [] } : {}),
+    ...(details === null ? { details: undefined } : {}),
+    ...(places === null ? { places: undefined } : {}),
+  };
 }
 
 async function formatOf(

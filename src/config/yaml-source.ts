@@ -30,11 +30,13 @@ const MAX_ALIASES = 100;
 /** `source: -` means standard input. Quote the dash, because YAML would start a list entry there. */
 const STANDARD_INPUT = /^([ \t]*source:[ \t]+)-([ \t]*(?:#.*)?)$/gm;
 
+export const quoteStandardInput = (text: string): string => text.replace(STANDARD_INPUT, "$1'-'$2");
+
 /** Parses YAML 1.2. Throws a {@link ConfigError} with every syntax error; a repeated name is one too. */
 export function parseYaml(file: string, text: string): YamlSource {
   const lines = new LineCounter();
   // No pretty errors: they quote the line, which may hold a token.
-  const document = parseDocument(text.replace(STANDARD_INPUT, "$1'-'$2"), {
+  const document = parseDocument(quoteStandardInput(text), {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,

@@ -7,6 +7,7 @@ import { textPathsIn } from '../posting/path-census.ts';
 import { isCountry } from '../posting/steps/country-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { compileStates } from '../posting/us-states.ts';
+import { parseValuePath, textsAt } from '../posting/value-path.ts';
 import { type DocumentType, documentTypeOf } from './document-type.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { feedsNamedIn } from './named-feeds.ts';
@@ -43,9 +44,16 @@ export interface Proposal {
   readonly records: number;
   /** Paths of the records that have a text, for the comments. */
   readonly paths: readonly string[];
+  /** The same with some of their values, for whoever has to choose one. */
+  readonly columns: readonly Column[];
   readonly notes: readonly string[];
   /** The second choice, and how it differs. */
   readonly runnerUp?: RunnerUp;
+}
+
+export interface Column {
+  readonly path: string;
+  readonly values: readonly string[];
 }
 
 export interface RunnerUp {
@@ -126,7 +134,7 @@ async function presetProposal(
     fields: {},
     filled: Object.keys(format.fields).filter((field) => hasField(found, field)),
     records,
-    paths: factsOf(await sampleRecords(bytes, feedConfigOf(format).source, address)).paths,
+    ...factsOf(await sampleRecords(bytes, feedConfigOf(format).source, address)),
     notes: [],
     ...(runnerUp === undefined ? {} : { runnerUp }),
   };
@@ -182,7 +190,7 @@ async function proposeKeyless(
     fields: {},
     filled: Object.keys(format.fields).filter((field) => filled.has(field)),
     records: sample.records,
-    paths: factsOf(sample).paths,
+    ...factsOf(sample),
     notes: ['the postings have no address of their own, so the key is another one than the preset\'s'],
   };
 }
@@ -204,7 +212,7 @@ async function proposeSitemap(presets: readonly Preset[], bytes: Buffer): Promis
     fields: {},
     filled: Object.keys(format.fields),
     records,
-    paths: factsOf({ trees }).paths,
+    ...factsOf({ trees }),
     notes: ['pages of the sitemap that are no postings should be skipped: skip: { loc: { not_matches: "/jobs/" } }'],
   };
 }
@@ -325,7 +333,7 @@ function ownProposal(own: Own, { total, pages, notes }: ProposedPages): Proposal
     fields: mapping.fields,
     filled,
     records: sample.records,
-    paths: factsOf({ trees }).paths,
+    ...factsOf({ trees }),
     notes: [
       ...own.notes,
       ...notes,
@@ -384,6 +392,15 @@ function places(): Parameters<typeof proposeMapping>[1] {
   return known;
 }
 
-function factsOf({ trees }: Pick<SampledRecords, 'trees'>): { readonly paths: readonly string[] } {
-  return { paths: [...new Set(trees.slice(0, 20).flatMap((tree) => [...textPathsIn(tree)]))].slice(0, 60) };
+const SHOWN_VALUES = 3;
+
+function factsOf({ trees }: Pick<SampledRecords, 'trees'>): Pick<Proposal, 'paths' | 'columns'> {
+  const first = trees.slice(0, 20);
+  const paths = [...new Set(first.flatMap((tree) => [...textPathsIn(tree)]))].slice(0, 60);
+  const columns = paths.map((path) => {
+    const parsed = parseValuePath(path);
+    const texts = first.flatMap((tree) => textsAt(parsed, tree).slice(0, 1)).map((text) => text.trim());
+    return { path, values: [...new Set(texts.filter((text) => text !== ''))].slice(0, SHOWN_VALUES) };
+  });
+  return { paths, columns };
 }

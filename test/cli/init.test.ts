@@ -274,3 +274,109 @@ itInAll('recognises a page whose posting has no address, which is then that of t
     server.close();
   }
 });
+
+const MINE = `# Our mirror.
+database: embedded
+sites:
+  board: # the live one
+    base_url: ${SITE}
+    token: \${BOARD_TOKEN} # from the vault
+
+feeds:
+  # Do not touch.
+  globex:
+    source: globex.xml
+    format: indeed # theirs
+    site: board
+`;
+
+it('adds a feed to a configuration, keeps its comments, and leaves a copy', async () => {
+  await writeFile(join(folder, 'acme.xml'), feedXml(postings(2)));
+  await writeFile(join(folder, 'jobmirror.yaml'), MINE);
+  const { out, errors, status } = await init('acme.xml');
+  expect({ errors, status }).toEqual({ errors: '', status: 0 });
+  expect(out).toContain('The feed acme is added to jobmirror.yaml; the former file is jobmirror.yaml.before-acme.');
+  expect(await readFile(join(folder, 'jobmirror.yaml.before-acme'), 'utf8')).toBe(MINE);
+  const text = await written();
+  for (const comment of ['# Our mirror.', '# the live one', '# from the vault', '# Do not touch.', '# theirs']) {
+    expect(text).toContain(comment);
+  }
+  expect(text).toMatch(/# The preset fills: /);
+  expect(await settings()).toMatchObject({
+    sites: { board: { base_url: SITE } },
+    feeds: { globex: { format: 'indeed' }, acme: { source: 'acme.xml', format: 'indeed', site: 'board' } },
+  });
+  expect(Object.keys((await settings()).sites)).toEqual(['board']);
+  await writeFile(join(folder, 'globex.xml'), feedXml(postings(1)));
+  expect((await run(TOKEN, 'check')).out).toMatch(/is right\.$/m);
+  const again = await init('acme.xml');
+  expect(again.errors).toMatch(/jobmirror\.yaml has a feed acme already; choose another name with --name/);
+  expect((await init('acme.xml', '--name', 'acme', '--site-name', 'x', '--force', '--site', SITE)).status).toBe(0);
+});
+
+it('adds the site, too, and asks which one of several is meant', async () => {
+  await writeFile(join(folder, 'acme.xml'), feedXml(postings(2)));
+  await writeFile(join(folder, 'jobmirror.yaml'), MINE);
+  const other = ['--site', 'https://other.example', '--site-name', 'other', '--name', 'two'];
+  expect((await init('acme.xml', ...other)).errors).toBe('');
+  expect(await settings()).toMatchObject({
+    sites: { board: {}, other: { base_url: 'https://other.example', token: '${OTHER_TOKEN}' } },
+    feeds: { globex: { site: 'board' }, two: { site: 'other' } },
+  });
+  const unclear = await init('acme.xml', '--name', 'three');
+  expect(unclear.errors).toMatch(/--site-name NAME, the site that gets the feed \(board, other\)/);
+  expect((await init('acme.xml', '--name', 'three', '--site-name', 'board')).errors).toBe('');
+  expect((await settings()).feeds.three).toMatchObject({ site: 'board' });
+  const taken = await init('acme.xml', '--name', 'four', '--site', 'https://new.example', '--site-name', 'board');
+  expect(taken.errors).toMatch(/has a site board already/);
+});
+
+it('leaves a file alone to which a feed cannot be added', async () => {
+  await writeFile(join(folder, 'acme.xml'), feedXml(postings(2)));
+  for (const text of ['feeds: [', 'only a text', `${MINE}  broken: { source: x, format: indeed }\n`]) {
+    await writeFile(join(folder, 'jobmirror.yaml'), text);
+    const { errors, status } = await init('acme.xml', '--site', SITE);
+    expect(errors).toMatch(/jobmirror\.yaml exists and stays as it is; .*--config FILE.*--force/);
+    expect(status).toBe(1);
+    expect(await written()).toBe(text);
+    expect((await readdir(folder)).sort()).toEqual(['acme.xml', 'jobmirror.yaml']);
+  }
+});
+
+it('lists the paths with their values where it asks for one', async () => {
+  await writeFile(join(folder, 'list.csv'), 'What,Where,Pay\nCook,Room 1,10\nMaid,Room 2,10\n');
+  const { errors } = await init('list.csv', '--site', SITE);
+  expect(errors).toMatch(/--field title=PATH/);
+  expect(errors).toMatch(/^ {2}What +Cook \| Maid$/m);
+  expect(errors).toMatch(/^ {2}Where +Room 1 \| Room 2$/m);
+});
+
+it('does not ask for a state that a column has under another name', async () => {
+  const rows = 'Ref,Title,Sede,Sprache\n1,Cook,Texas,DE\n2,Maid,Ohio,DE\n';
+  await writeFile(join(folder, 'list.csv'), rows);
+  const { errors, out } = await init('list.csv', '--site', SITE, '--key', 'Ref');
+  expect(errors).toBe('');
+  expect(out).toContain('2 postings to send to site board, 0 rejected');
+  expect((await settings()).feeds.list).toMatchObject({
+    format: { fields: { 'location-state': { from: 'Sede', as: 'us_state' } } },
+  });
+});
+
+it('ends with status 2 and a remedy when no posting would be sent', async () => {
+  const item = (id: number) =>
+    `<item><guid>j${id}</guid><title>Cook ${id}</title><link>https://j.example/${id}</link><office>HQ</office></item>`;
+  await writeFile(join(folder, 'acme.rss'), `<rss><channel>${item(1)}${item(2)}</channel></rss>`);
+  const { out, status } = await init('acme.rss', '--site', SITE);
+  expect(status).toBe(2);
+  expect(out).toMatch(/No posting would be sent: all 2 are rejected, most because of this: location-state is missing/);
+  expect(out).toMatch(/--field location-state=PATH.*--state STATE/);
+  expect(out).toMatch(/^ {2}office +HQ$/m);
+  expect((await init('acme.rss', '--site', SITE, '--force', '--state', 'Texas')).status).toBe(0);
+});
+
+it('names the second choice', async () => {
+  const jobs = [1, 2].map((id) => ({ id, title: `Cook ${id}`, location: 'Austin, TX', description: `Text ${id}`, url: `https://e.example/${id}` }));
+  await writeFile(join(folder, 'acme.json'), JSON.stringify({ jobs }));
+  const { out } = await init('acme.json', '--site', SITE);
+  expect(out).toMatch(/Second choice: --format ashby, by which 2 of the first 2 records would be sent; it would lose /);
+});

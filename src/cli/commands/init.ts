@@ -1,6 +1,6 @@
 // `jobmirror init`: recognises a feed, writes a configuration for it, and shows what its first postings become.
 import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
@@ -9,18 +9,20 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { findPresets } from '../../config/presets.ts';
-import { tryFeed } from '../../pull/try-feed.ts';
+import { plural } from '../../plan/plural.ts';
+import { type Trial, tryFeed } from '../../pull/try-feed.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
+import { addToConfig, type ExistingConfig, readExisting } from '../../setup/add-to-config.ts';
 import { proposeFeedName } from '../../setup/feed-name.ts';
 import { type Opening, readOpening } from '../../setup/opening.ts';
-import { type Proposal, proposeFormat } from '../../setup/propose.ts';
+import { type Proposal, proposeFormat, type RunnerUp } from '../../setup/propose.ts';
 import { writeConfig } from '../../setup/write-config.ts';
-import { printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
+import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
-import { answer, complete, type InitOptions } from '../init/answers.ts';
+import { answer, columnLines, complete, type InitOptions } from '../init/answers.ts';
 import { accessOf, type FeedAccess } from '../init/feed-access.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
@@ -65,8 +67,8 @@ export function initCommand(): Command {
     .option('--endpoint <url>', "for s3: the address of a service other than Amazon's")
     .option('--schedule <cron>', 'when start pulls the feed (default: every 15 minutes, large feeds every hour)')
     .option('--time-zone <zone>', "time zone of the schedule (default: this machine's)")
-    .option('--config <file>', 'configuration file to write (default: jobmirror.yaml)')
-    .option('--force', 'replace the file if it exists')
+    .option('--config <file>', 'configuration file to write, or to add the feed to (default: jobmirror.yaml)')
+    .option('--force', 'replace the file if it exists, instead of adding the feed to it')
     .option('--json', 'print what was written, the first postings, and what the feed becomes, as JSON objects')
     .action(async (source: string | undefined, options: InitOptions) => {
       const stopping = stopSignal();
@@ -82,16 +84,17 @@ export function initCommand(): Command {
 async function init(source: string | undefined, options: InitOptions, signal: AbortSignal): Promise<ExitStatus> {
   const path = resolve(options.config ?? CONFIG_FILE);
   const folder = dirname(path);
-  if (existsSync(path) && options.force !== true) {
-    throw new UserError(
-      `${pathFromHere(path)} exists and stays as it is; write to another file with --config FILE, or replace it with --force`,
-    );
-  }
+  const existing = existsSync(path) && options.force !== true ? await openExisting(path) : undefined;
   const address = await answer('source', source, options);
   const name = options.name ?? proposeFeedName(address);
+  if (existing?.feeds.includes(name) === true) {
+    throw new UserError(
+      `${pathFromHere(path)} has a feed ${name} already; choose another name with --name, or replace the whole file with --force`,
+    );
+  }
   const access = await accessOf(address, { ...options, headers: options.header ?? [], name, folder, signal });
   try {
-    return await writeAndShow(access, { address, name, path, folder }, options, signal);
+    return await writeAndShow(access, { address, name, path, folder, existing }, options, signal);
   } finally {
     await access.input?.remove();
   }
@@ -103,33 +106,48 @@ interface Target {
   /** Of the configuration file. */
   readonly path: string;
   readonly folder: string;
+  /** The feed is added to it. */
+  readonly existing: ExistingConfig | undefined;
+}
+
+const WAYS_OUT = 'write to another file with --config FILE, or replace it with --force';
+
+async function openExisting(path: string): Promise<ExistingConfig> {
+  const existing = readExisting(await readFile(path, 'utf8'));
+  if (existing !== undefined) return existing;
+  throw new UserError(
+    `${pathFromHere(path)} exists and stays as it is; it holds no settings to which a feed could be added: ${WAYS_OUT}`,
+  );
 }
 
 async function writeAndShow(
   access: FeedAccess,
-  { address, name, path, folder }: Target,
+  { address, name, path, folder, existing }: Target,
   options: InitOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const { opening, encoding } = await open(access, signal);
   const recognised = await recognise(opening, address, options, folder);
-  const { proposal, site } = await complete(recognised, options);
+  const { proposal, site } = await complete(recognised, options, existing);
   const usual = opening.isWhole ? '*/15 * * * *' : '7 * * * *';
   const schedule = options.schedule ?? (access.input === undefined ? usual : undefined);
   const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const feed = { name, source: access.source, access: access.settings, encoding, schedule, timeZone };
-  const text = writeConfig({ heading: headingFor(name), site, feed, proposal });
+  const written = writeConfig({ heading: headingFor(name), site, feed, proposal });
+  const text = existing === undefined ? written : addToConfig(existing, written);
 
-  const env = { ...process.env, ...access.secrets };
-  const unset =
-    site.tokenVariable !== undefined && env[site.tokenVariable] === undefined ? site.tokenVariable : undefined;
+  const env: Record<string, string | undefined> = { ...process.env, ...access.secrets };
   // Only to load the configuration: nothing is sent to the site.
-  if (unset !== undefined) env[unset] = 'not-set-yet-by-init';
-  const config = await writeChecked(path, text, env);
+  const unset = [...text.replaceAll(/^\s*#.*$/gm, '').matchAll(/\$\{([A-Za-z_]\w*)\}/g)].flatMap(([, variable = '']) =>
+    env[variable] === undefined ? [variable] : [],
+  );
+  for (const variable of unset) env[variable] = 'not-set-yet-by-init';
+  const { config, copy } = await writeChecked(path, text, env, existing && { ...existing, feed: name });
   if (options.json === true) {
-    const { preset, key, fields, notes } = proposal;
+    const { preset, key, fields, notes, runnerUp } = proposal;
     await printJson({
       config: path,
+      former: copy ?? null,
       feed: name,
       site: site.name,
       format: preset?.name ?? null,
@@ -138,29 +156,66 @@ async function writeAndShow(
       schedule: schedule ?? null,
       time_zone: timeZone,
       notes,
+      second: runnerUp ?? null,
     });
   } else {
     await printLines([...describeProposal(proposal, encoding), '']);
   }
-  const status = await show(chooseFeeds(config, [name]), access, options, signal);
-  if (options.json !== true) await printLines(nextSteps(path, name, { unset, access }, options));
+  const { status, remedy } = await show(chooseFeeds(config, [name]), access, proposal, {
+    options,
+    signal,
+    isAdded: copy !== undefined,
+  });
+  if (options.json !== true) {
+    await printLines(nextSteps(path, name, { unset: [...new Set(unset)], access, copy, remedy }, options));
+  }
   return status;
 }
 
-/** Writes the file only if it can be loaded. */
-async function writeChecked(path: string, text: string, env: Environment): Promise<Config> {
+/** Writes the file only if it can be loaded. A former one stays beside it. */
+async function writeChecked(
+  path: string,
+  text: string,
+  env: Environment,
+  former: { readonly text: string; readonly feed: string } | undefined,
+): Promise<{ readonly config: Config; readonly copy: string | undefined }> {
   // Beside the file, because relative paths start there.
   const draft = `${path}.${process.pid}.init`;
-  await writeFile(draft, text, { flag: 'wx' });
+  const mode = former === undefined ? undefined : (await stat(path)).mode & 0o777;
+  await writeFile(draft, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
   try {
     const config = await loadConfig({ path: draft, env, cwd: process.cwd() });
-    await rename(draft, path);
-    return { ...config, path };
+    const copy = former === undefined ? undefined : await keepCopy(path, former, mode);
+    await rename(draft, existsSync(path) ? await realpath(path) : path);
+    return { config: { ...config, path }, copy };
   } catch (error) {
     await rm(draft, { force: true });
     if (!(error instanceof ConfigError)) throw error;
-    const faults = error.complaints.map(({ setting, message }) => `${setting}: ${message}`);
-    throw new UserError(`nothing is written, because the configuration would be wrong: ${faults.join('; ')}`);
+    const faults = error.complaints
+      .map(({ setting, message }) => (setting === '' ? message : `${setting}: ${message}`))
+      .join('; ');
+    throw new UserError(
+      former === undefined
+        ? `nothing is written, because the configuration would be wrong: ${faults}`
+        : `${pathFromHere(path)} exists and stays as it is; with the feed it would be wrong: ${faults}; correct it, ${WAYS_OUT}`,
+    );
+  }
+}
+
+/** Returns its path: the first name that is free. */
+async function keepCopy(
+  path: string,
+  { text, feed }: { readonly text: string; readonly feed: string },
+  mode: number | undefined,
+): Promise<string> {
+  for (let nth = 1; ; nth++) {
+    const copy = `${path}.before-${feed}${nth === 1 ? '' : `-${nth}`}`;
+    try {
+      await writeFile(copy, text, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
+      return copy;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
 
@@ -192,10 +247,12 @@ async function recognise(opening: Whole, address: string, options: InitOptions, 
     throw new UserError(`there is no preset ${format}; docs/formats.md lists them: ${[...byName.keys()].join(', ')}`);
   }
   const presets = chosen.flatMap((preset) => preset ?? []);
-  const request = { ...opening, address, presets, records: options.records, isOwn: format === 'own' };
+  const isOwn = format === 'own';
+  const isChosen = format !== undefined && !isOwn;
+  const request = { ...opening, address, presets, records: options.records, isOwn, isChosen };
   const result = await proposeFormat(request);
   if (result.kind === 'refused') throw new UserError(`the feed is not recognised: ${result.message}`);
-  if (format !== undefined && format !== 'own' && result.proposal.preset === undefined) {
+  if (isChosen && result.proposal.preset === undefined) {
     throw new UserError(
       `the feed has no records with a key and a title for the preset ${format}; try without --format`,
     );
@@ -203,27 +260,46 @@ async function recognise(opening: Whole, address: string, options: InitOptions, 
   return result.proposal;
 }
 
-function describeProposal({ preset, settings, key, records, notes }: Proposal, encoding: string | undefined): string[] {
+function describeProposal(
+  { preset, settings, key, records, notes, runnerUp }: Proposal,
+  encoding: string | undefined,
+): string[] {
+  const own = `a format of its own (${[settings.type, settings.records].filter(Boolean).join(', ')}), with the key ${[key].flat().join(' and ')}`;
+  const why = runnerUp === undefined ? 'no preset fits' : 'no preset is better';
   const what =
     preset === undefined
-      ? `no preset fits, so the configuration has a format of its own (${[settings.type, settings.records].filter(Boolean).join(', ')}), with the key ${[key].flat().join(' and ')}`
+      ? `${why}, so the configuration has ${own}`
       : `the preset ${preset.name} fits: ${preset.description ?? ''}`;
   return [
     `${records} records in the beginning of the feed; ${what}.`,
     ...(encoding === undefined ? [] : [`It is not encoded as UTF-8; ${encoding} is assumed.`]),
+    ...(runnerUp === undefined ? [] : [describeSecond(runnerUp)]),
     ...notes.map((note) => `Note: ${note}.`),
   ];
+}
+
+function describeSecond({ format, postings, records, gains, losses }: RunnerUp): string {
+  const differences = [
+    ...(gains.length === 0 ? [] : [`it would also fill ${gains.join(', ')}`]),
+    ...(losses.length === 0 ? [] : [`it would lose ${losses.join(', ')}`]),
+  ];
+  const what = differences.length === 0 ? 'it would fill the same fields' : differences.join(', and ');
+  return `Second choice: --format ${format}, by which ${postings} of the first ${plural(records, 'record')} would be sent; ${what}.`;
 }
 
 async function show(
   { setups, broken }: ReturnType<typeof chooseFeeds>,
   { input }: FeedAccess,
-  options: InitOptions,
-  signal: AbortSignal,
-): Promise<ExitStatus> {
+  proposal: Proposal,
+  {
+    options,
+    signal,
+    isAdded,
+  }: { readonly options: InitOptions; readonly signal: AbortSignal; readonly isAdded: boolean },
+): Promise<{ readonly status: ExitStatus; readonly remedy: readonly string[] }> {
   for (const { message } of broken) throw new UserError(message);
   const [setup] = setups;
-  if (setup === undefined) return ExitStatus.failed;
+  if (setup === undefined) return { status: ExitStatus.failed, remedy: [] };
   const progress = startProgressLine();
   const onProgress = ({ records, bytes }: { readonly records: number; readonly bytes: number }) =>
     progress.show(`reading the whole feed, ${records} records, ${formatBytes(bytes)}`);
@@ -241,21 +317,72 @@ async function show(
     for (const [at, sample] of samples.entries()) await printLines(describeSample(sample, at + 1, { documents }));
     await printLines(describeTrial(setup, trial));
   }
-  return trial.kind === 'failed' ? ExitStatus.failed : ExitStatus.done;
+  if (trial.kind === 'failed') return { status: ExitStatus.failed, remedy: [] };
+  if (trial.postings > trial.rejected) return { status: ExitStatus.done, remedy: [] };
+  return { status: ExitStatus.review, remedy: remedyFor(trial, proposal, isAdded) };
+}
+
+/** What to do if no posting would be sent. */
+function remedyFor(
+  { seen, postings, rejected, unreadable, skipped, rejections }: Extract<Trial, { kind: 'read' }>,
+  { columns }: Proposal,
+  isAdded: boolean,
+): string[] {
+  const [reason] = rejections;
+  if (seen === 0) return ['No posting would be sent: the feed has no records. Check its address, or --records.'];
+  if (postings === 0 && skipped > unreadable)
+    return ['No posting would be sent: all records are skipped. Check skip in the configuration.'];
+  if (postings === 0)
+    return [
+      'No posting would be sent: no record can be read. See the problems above; lenient: true repairs common faults, and --key names another key.',
+    ];
+  const field = reason?.field ?? '';
+  const ways: Readonly<Record<string, readonly [option: string, setting: string]>> = {
+    'location-state': [
+      '--field location-state=PATH, if a path of the records has the state, or --state STATE, if all jobs are in one',
+      'location-state: { from: PATH, as: us_state }, or location-state: { value: STATE } if all jobs are in one',
+    ],
+    title: ['--field title=PATH, the path of the title', 'title: PATH'],
+  };
+  const name = field === '' ? 'NAME' : field;
+  const [option, setting] = ways[field] ?? [`--field ${name}=PATH, the path of the right value`, `${name}: PATH`];
+  return [
+    `No posting would be sent: all ${rejected} are rejected, most because of this: ${oneLine(reason?.message ?? '', 200)}`,
+    isAdded
+      ? `Set it in the fields of the feed: ${setting}`
+      : `Run init again with --force and ${option}; or change fields in the configuration.`,
+    ...columnLines(columns),
+  ];
 }
 
 function nextSteps(
   path: string,
   name: string,
-  { unset, access }: { readonly unset: string | undefined; readonly access: FeedAccess },
+  {
+    unset,
+    access,
+    copy,
+    remedy,
+  }: {
+    readonly unset: readonly string[];
+    readonly access: FeedAccess;
+    readonly copy: string | undefined;
+    readonly remedy: readonly string[];
+  },
   options: InitOptions,
 ): string[] {
   const write = commandWriter(options.config);
-  const variables = [...(unset === undefined ? [] : [unset]), ...Object.keys(access.secrets)];
+  const variables = [...unset, ...Object.keys(access.secrets)];
   const piped = access.input === undefined ? '' : ' < FILE';
+  const file = pathFromHere(path);
+  const done =
+    copy === undefined
+      ? `${file} is written.`
+      : `The feed ${name} is added to ${file}; the former file is ${pathFromHere(copy)}.`;
   return [
     '',
-    `${pathFromHere(path)} is written. Adapt it if needed, and go on with:`,
+    ...(remedy.length === 0 ? [] : [...remedy, '']),
+    `${done} Adapt it if needed, and go on with:`,
     ...variables.map((variable) => `  export ${variable}=…`),
     `  ${write(['check'])}`,
     `  ${write(['plan', name])}${piped}`,

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { Proposal } from '../../setup/propose.ts';
+import type { ExistingConfig } from '../../setup/add-to-config.ts';
+import type { Column, Proposal } from '../../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../../setup/propose-fields.ts';
 import type { ConfigParts } from '../../setup/write-config.ts';
-import { ask } from '../../telemetry/print.ts';
+import { ask, oneLine, printNotice } from '../../telemetry/print.ts';
 import { quoteWord } from '../command-line.ts';
 import type { RemoteOptions } from './remote-access.ts';
 
@@ -33,6 +34,8 @@ export interface InitOptions extends RemoteOptions {
 export interface Answers {
   readonly proposal: Proposal;
   readonly site: ConfigParts['site'];
+  /** The configuration has the site already. */
+  readonly isKnownSite: boolean;
 }
 
 /** What a person may have to say, and how. */
@@ -63,16 +66,45 @@ export async function answer(question: Question, given: string | undefined, opti
 }
 
 /** `undefined`: nobody can be asked, or the answer is empty. */
-async function askFor(question: Question, { json }: InitOptions, hint: string): Promise<string | undefined> {
+async function askFor(
+  question: Question,
+  { json }: InitOptions,
+  hint: string,
+  columns: readonly Column[] = [],
+): Promise<string | undefined> {
   if (json === true) return undefined;
+  if (columns.length > 0 && process.stdin.isTTY) printNotice(columnLines(columns).join('\n'));
   const text = (await ask(`${QUESTIONS[question].question}${hint}: `))?.trim();
   return text === '' ? undefined : text;
 }
 
-const missing = (questions: readonly Question[], hints: Hints = {}): UserError =>
+const missing = (questions: readonly Question[], hints: Hints = {}, columns: readonly Column[] = []): UserError =>
   new UserError(
-    `init needs ${questions.map((question) => `${QUESTIONS[question].option}${hints[question] ?? ''}`).join('; and ')}`,
+    [
+      `init needs ${questions.map((question) => `${QUESTIONS[question].option}${hints[question] ?? ''}`).join('; and ')}`,
+      ...columnLines(questions.some(isAboutPaths) ? columns : []),
+    ].join('\n'),
   );
+
+/** The answer may be a path in the records. */
+const isAboutPaths = (question: Question): boolean => question !== 'site' && question !== 'source';
+
+const SHOWN_COLUMNS = 30;
+
+/** Paths of the records with some of their values. */
+export function columnLines(columns: readonly Column[]): string[] {
+  if (columns.length === 0) return [];
+  const shown = columns.slice(0, SHOWN_COLUMNS);
+  const width = Math.min(30, Math.max(...shown.map(({ path }) => path.length)));
+  const more = columns.length - shown.length;
+  return [
+    'The paths of the records, with some of their values:',
+    ...shown.map(({ path, values }) =>
+      `  ${oneLine(path, 60).padEnd(width)}  ${values.map((value) => oneLine(value, 40)).join(' | ')}`.trimEnd(),
+    ),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+}
 
 /** What helps to answer a question. */
 type Hints = Readonly<Partial<Record<Question, string>>>;
@@ -103,26 +135,34 @@ function keyHint(candidates: readonly KeyCandidate[]): string {
 }
 
 /** Asks for everything that is missing. Throws one error that names all options. */
-export async function complete(proposal: Proposal, options: InitOptions): Promise<Answers> {
+export async function complete(
+  proposal: Proposal,
+  options: InitOptions,
+  existing: ExistingConfig | undefined,
+): Promise<Answers> {
   const fields = { ...proposal.fields, ...givenFields(options) };
   const isOwn = proposal.preset === undefined;
   const isFilled = (field: string) => field in fields || (!isOwn && proposal.filled.includes(field));
+  const known = knownSite(options, existing);
+  const lacksKey = proposal.key === undefined && (isOwn || proposal.keyCandidates !== undefined);
   const needed: Question[] = [
-    ...(options.site === undefined ? (['site'] as const) : []),
-    ...(isOwn && proposal.key === undefined && options.key === undefined ? (['key'] as const) : []),
+    ...(options.site === undefined && known === undefined ? (['site'] as const) : []),
+    ...(lacksKey && options.key === undefined ? (['key'] as const) : []),
     ...(isFilled('title') ? [] : (['title'] as const)),
     ...(isFilled('location-state') ? [] : (['state'] as const)),
   ];
   const hints: Hints = { key: keyHint(proposal.keyCandidates ?? []) };
   const given: Partial<Record<Question, string>> = {};
   const open: Question[] = [];
+  const first = needed.find(isAboutPaths);
   for (const question of needed) {
-    const text = await askFor(question, options, hints[question] ?? '');
+    const columns = question === first ? proposal.columns : [];
+    const text = await askFor(question, options, hints[question] ?? '', columns);
     if (text !== undefined) given[question] = text;
     // A preset has a rule for the state: without one, the configuration is valid, and postings are rejected.
     else if (question !== 'state' || isOwn) open.push(question);
   }
-  if (open.length > 0) throw missing(open, hints);
+  if (open.length > 0) throw missing(open, hints, proposal.columns);
   const key = options.key ?? given.key ?? proposal.key;
   const number: Readonly<Record<string, ProposedRule>> =
     isOwn && !('number' in fields) && typeof key === 'string' ? { number: key } : {};
@@ -137,9 +177,36 @@ export async function complete(proposal: Proposal, options: InitOptions): Promis
         ...(given.state === undefined ? {} : { 'location-state': { value: given.state } }),
       },
     },
-    site: siteOf(options.site ?? given.site ?? '', options),
+    site: siteOf(known?.baseUrl ?? options.site ?? given.site ?? '', options, known?.name),
+    isKnownSite: known !== undefined,
   };
 }
+
+/** The site of the configuration that is meant; `undefined`: another one. Throws if it is not clear which. */
+function knownSite(
+  { site, siteName }: InitOptions,
+  existing: ExistingConfig | undefined,
+): { readonly name: string; readonly baseUrl: string } | undefined {
+  const sites = [...(existing?.sites ?? [])].map(([name, baseUrl]) => ({ name, baseUrl }));
+  if (site !== undefined) {
+    const named = sites.find(({ name }) => name === siteName);
+    if (named !== undefined && !isSameAddress(named.baseUrl, site)) {
+      throw new UserError(
+        `the configuration has a site ${named.name} already, ${named.baseUrl}; choose another --site-name`,
+      );
+    }
+    const same = sites.filter(({ name, baseUrl }) => isSameAddress(baseUrl, site) && (siteName ?? name) === name);
+    return same[0];
+  }
+  if (sites.length === 0) return undefined;
+  const chosen = siteName === undefined && sites.length === 1 ? sites[0] : sites.find(({ name }) => name === siteName);
+  if (chosen !== undefined) return chosen;
+  throw new UserError(
+    `init needs --site-name NAME, the site that gets the feed (${sites.map(({ name }) => name).join(', ')}), or --site URL for another one`,
+  );
+}
+
+const isSameAddress = (one: string, other: string): boolean => one.replace(/\/+$/, '') === other.replace(/\/+$/, '');
 
 function givenFields({ field = [], state }: InitOptions): Readonly<Record<string, ProposedRule>> {
   const rules = field.map((text): [string, ProposedRule] => {
@@ -151,7 +218,11 @@ function givenFields({ field = [], state }: InitOptions): Readonly<Record<string
   return { ...(state === undefined ? {} : { 'location-state': { value: state } }), ...Object.fromEntries(rules) };
 }
 
-function siteOf(baseUrl: string, options: InitOptions): ConfigParts['site'] {
+/** @param known the name of a site that the configuration has. */
+function siteOf(baseUrl: string, options: InitOptions, known: string | undefined): ConfigParts['site'] {
+  if (known !== undefined) {
+    return { name: known, baseUrl, tokenFile: undefined, tokenVariable: undefined, listPath: undefined };
+  }
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new UserError(`--site ${baseUrl} is no web address; it looks like https://jobs.example.com`);
   }

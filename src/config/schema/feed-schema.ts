@@ -226,9 +226,10 @@ export const feedSchema = z
         "Records that are not postings, such as drafts: those of which these conditions hold, or the format's `skip`. They are written like those of `when`, but a condition on a path without a text does not hold, except `exists: false`.",
       ),
     places: placesSchema
+      .nullable()
       .optional()
       .describe(
-        'For postings in several places: the fields are read as if the record had only one of its places. Without it, a path reads the first of several texts.',
+        'For postings in several places: the fields are read as if the record had only one of its places. Without it, a path reads the first of several texts. Overrides `places` of the format; `null` removes them.',
       ),
     fields: feedFieldsSchema
       .default({})
@@ -244,8 +245,17 @@ export const feedSchema = z
       .optional()
       .describe('Credentials for the source, which are sent to the origin (scheme, host, port) of its address only.'),
     pages: pagesSchema
+      .nullable()
       .optional()
-      .describe('How the source sends its postings in pages, if it does. Overrides `pages` of the format.'),
+      .describe(
+        'How the source sends its postings in pages, if it does. Overrides `pages` of the format; `null` removes them.',
+      ),
+    total: z
+      .null()
+      .optional()
+      .describe(
+        '`null` removes `total` of the format, for a source whose stated number is not that of its postings.',
+      ),
     details: detailsSchema
       .nullable()
       .optional()
