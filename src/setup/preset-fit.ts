@@ -13,7 +13,7 @@ import type { RecordTree } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
 import type { DocumentType } from './document-type.ts';
 import { hasListedSign, hasSign } from './preset-signs.ts';
-import { type SampledRecords, sampleRecords } from './sample-records.ts';
+import { type SampledRecords, sampleLeniently } from './sample-records.ts';
 
 export interface PresetFit {
   readonly preset: Preset;
@@ -22,6 +22,8 @@ export interface PresetFit {
   readonly score: number;
   readonly yield: Yield;
   readonly records: number;
+  /** Records that are not well-formed can be repaired. */
+  readonly lenient: boolean;
   /** The address or the records have what only the preset's system has. */
   readonly isSigned: boolean;
 }
@@ -59,7 +61,7 @@ export async function fittingPresets(
   bytes: Buffer,
   address: string,
 ): Promise<readonly PresetFit[]> {
-  const samples = new Map<string, SampledRecords>();
+  const samples = new Map<string, Awaited<ReturnType<typeof sampleLeniently>>>();
   const fits: PresetFit[] = [];
   for (const preset of presets) {
     const format = await readPreset(preset);
@@ -68,8 +70,9 @@ export async function fittingPresets(
     const { recordPath, format: name, script } = feed.source;
     // Tables are refused without the columns of the key.
     const group = JSON.stringify([name, recordPath, script, name === 'csv' ? format.key : '']);
-    const sample = samples.get(group) ?? (await sampleRecords(bytes, feed.source, address));
-    samples.set(group, sample);
+    const sampled = samples.get(group) ?? (await sampleLeniently(bytes, feed.source, address));
+    samples.set(group, sampled);
+    const { sample, lenient } = sampled;
     const fit = sample.trees.length === 0 ? undefined : fitOf(feed, sample);
     if (fit === undefined) continue;
     const isAtHome = hasFormOf(format.example?.source, address);
@@ -77,7 +80,7 @@ export async function fittingPresets(
       (isAtHome ? ADDRESS_BONUS : 0) +
       (GENERAL.has(preset.name) ? GENERAL_BONUS : hasListedSign(preset.name, { trees: sample.trees, bytes }) ? SIGN_BONUS : 0);
     const isSigned = isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees, bytes });
-    fits.push({ preset, format, yield: fit.yield, isSigned, score: fit.score + bonus, records: sample.records });
+    fits.push({ preset, format, lenient, yield: fit.yield, isSigned, score: fit.score + bonus, records: sample.records });
   }
   return fits.sort((a, b) => b.score - a.score);
 }

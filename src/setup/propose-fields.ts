@@ -303,7 +303,7 @@ function* namedValuesIn(tree: RecordTree, path: string, depth: number): Iterable
       if (typeof element === 'string' || isList(element)) continue;
       const namer = NAMERS.find((each) => typeof element[each] === 'string');
       const name = namer === undefined ? undefined : element[namer];
-      const value = '#text' in element || '#markup' in element ? '' : VALUES.find((each) => each in element);
+      const value = VALUES.find((each) => each in element) ?? ('#text' in element ? '' : undefined);
       if (typeof name === 'string' && value !== undefined && /^[\w .:-]{1,60}$/.test(name))
         yield [`${here}[${namer}='${name}']${value === '' ? '' : `/${value}`}`, name];
       else yield* namedValuesIn(element, here, depth + 1);

@@ -22,7 +22,7 @@ import {
 } from './propose-fields.ts';
 import { type ProposedPages, proposePages } from './propose-pages.ts';
 import { proposeSkip } from './propose-skip.ts';
-import { type SampledRecords, sampleRecords } from './sample-records.ts';
+import { type SampledRecords, sampleLeniently, sampleRecords } from './sample-records.ts';
 import { tableLayout } from './table-layout.ts';
 
 export interface Proposal {
@@ -122,7 +122,7 @@ export async function proposeFormat(request: ProposalRequest): Promise<ProposalR
 }
 
 async function presetProposal(
-  { preset, format, records, yield: found }: PresetFit,
+  { preset, format, records, lenient, yield: found }: PresetFit,
   { bytes, address }: ProposalRequest,
   runnerUp?: RunnerUp,
 ): Promise<ProposalResult> {
@@ -130,7 +130,7 @@ async function presetProposal(
     preset: { name: preset.name, description: format.description },
     settings: {},
     key: undefined,
-    lenient: false,
+    lenient,
     fields: {},
     filled: Object.keys(format.fields).filter((field) => hasField(found, field)),
     records,
@@ -240,18 +240,6 @@ interface Own {
   readonly mapping: ProposedMapping;
   readonly lenient: boolean;
   readonly notes: readonly string[];
-}
-
-/** Repairs records if that makes more of them readable. */
-async function sampleLeniently(
-  bytes: Buffer,
-  source: FeedConfig['source'],
-): Promise<{ readonly sample: SampledRecords; readonly lenient: boolean }> {
-  const sample = await sampleRecords(bytes, source);
-  if (sample.unreadable === 0) return { sample, lenient: false };
-  const repaired = await sampleRecords(bytes, { ...source, lenient: true });
-  const helps = repaired.unreadable < sample.unreadable;
-  return { sample: helps ? repaired : sample, lenient: helps };
 }
 
 type OwnResult =

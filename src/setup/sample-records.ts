@@ -60,3 +60,16 @@ export async function sampleRecords(bytes: Buffer, source: FeedSource, address =
   }
   return { trees, unreadable, records, last, refusal };
 }
+
+/** Repairs records if that makes more of them readable. */
+export async function sampleLeniently(
+  bytes: Buffer,
+  source: FeedSource,
+  address?: string,
+): Promise<{ readonly sample: SampledRecords; readonly lenient: boolean }> {
+  const sample = await sampleRecords(bytes, source, address);
+  if (sample.unreadable === 0) return { sample, lenient: false };
+  const repaired = await sampleRecords(bytes, { ...source, lenient: true }, address);
+  const helps = repaired.unreadable < sample.unreadable;
+  return { sample: helps ? repaired : sample, lenient: helps };
+}

@@ -6,7 +6,7 @@ import { parseRow } from './parse-row.ts';
 import { treeOf } from './row-tree.ts';
 
 /**
- * Parses one record. Cells keep their text. A name that several columns have gets the list of their cells. Rows with fewer
+ * Parses one record. Cells keep their text, except that `="text"` is the text. A name that several columns have gets the list of their cells. Rows with fewer
  * cells than the header are unreadable, because it is not known which are missing, unless the layout allows them; so are
  * rows with more cells that are not empty.
  */
@@ -44,11 +44,15 @@ export function parseText(record: string, lenient: boolean, allowMissingCells: b
   if (inner.some(isOther)) {
     return unreadable('a quote inside quotes is not doubled, and another row may begin in that cell');
   }
-  const tree = treeOf(names, cells);
+  const tree = treeOf(names, cells.map(withoutFormula));
   return repairs === 0
     ? { kind: 'tree', tree }
     : { kind: 'tree', tree, repairs: [`${repairs} ${repairs === 1 ? 'quote' : 'quotes'} inside quotes not doubled`] };
 }
+
+/** Programs write `="00123"` so that Excel keeps the zeros. */
+const withoutFormula = (cell: string): string =>
+  cell.startsWith('="') ? cell.replace(/^="([^"]*)"\s*$/, '$1') : cell;
 
 const isBlank = (cell: string): boolean => cell.trim() === '';
 

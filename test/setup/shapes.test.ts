@@ -1,0 +1,239 @@
+// Shapes of feeds that people have: each is read, or named for what it is with what to do about it.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bundledPresets } from '../../src/config/presets.ts';
+import { compileReader } from '../../src/posting/reader.ts';
+import { feedConfigOf, formatFrom } from '../../src/setup/preset-fit.ts';
+import { type Proposal, proposeFormat } from '../../src/setup/propose.ts';
+import { sampleRecords } from '../../src/setup/sample-records.ts';
+import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
+
+/** Documents are opened without their byte order mark. */
+const opened = (content: string | Buffer): Buffer => Buffer.from(content.toString().replace(/^\ufeff/, ''));
+
+async function result(content: string | Buffer, address = 'feed') {
+  const bytes = opened(content);
+  const presets = await bundledPresets();
+  return proposeFormat({ bytes, isWhole: true, address, presets, records: undefined, isOwn: false });
+}
+
+async function proposed(content: string | Buffer, address?: string): Promise<Proposal> {
+  const one = await result(content, address);
+  if (one.kind === 'refused') throw new Error(one.message);
+  return one.proposal;
+}
+
+async function refusal(content: string | Buffer): Promise<string> {
+  const one = await result(content);
+  if (one.kind === 'proposal') throw new Error(`proposed: ${JSON.stringify(one.proposal.fields)}`);
+  return one.message;
+}
+
+/** The postings that the proposed format makes of the document. */
+async function postings(content: string | Buffer) {
+  const { settings, key, fields, lenient, preset } = await proposed(content);
+  expect(preset).toBeUndefined();
+  const feed = feedConfigOf(formatFrom({ ...settings, key, fields }));
+  const { trees } = await sampleRecords(opened(content), { ...feed.source, lenient });
+  const reader = compileReader(feed.mapping);
+  return trees.flatMap((tree) => {
+    const read = reader.read(tree);
+    return read.kind === 'posting' ? [{ key: read.posting.key, ...read.posting.fields }] : [];
+  });
+}
+
+const NURSE = { title: 'Nurse', 'location-city': 'Austin', 'location-state': 'Texas' };
+const COOK = { title: 'Cook', 'location-city': 'Dallas', 'location-state': 'Texas' };
+
+describe('tables', () => {
+  const HEADER = 'id,title,city,state,skills';
+  it.each([
+    ['a list with ; in a cell', `${HEADER}\n1,Nurse,Austin,TX,a;b;c;d;e;f\n2,Cook,Dallas,TX,a;b;c;d;e;f;g\n`],
+    ['a list with | in a cell', `${HEADER}\n1,Nurse,Austin,TX,a|b|c|d|e|f\n2,Cook,Dallas,TX,a|b|c|d|e|f|g\n`],
+    ['a list with ; in quotes', `${HEADER}\n1,Nurse,Austin,TX,"a;b;c;d;e;f"\n2,Cook,Dallas,TX,"a;b;c;d;e;f;g"\n`],
+    ['a delimiter in the header that is none', `id,title (a;b;c;d;e;f),city,state,skills\n1,Nurse,Austin,TX,x\n2,Cook,Dallas,TX,y\n`],
+    ['sep=;', 'sep=;\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n'],
+    ['sep=, with a byte order mark', '\ufeffsep=,\r\nid,title,city,state\r\n1,Nurse,Austin,TX\r\n2,Cook,Dallas,TX\r\n'],
+    ['sep=; and a report before the header', 'sep=;\nReport\n\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n'],
+    ['a total', 'id,title,city,state\n1,Nurse,Austin,TX\n2,Cook,Dallas,TX\n,,,\nTotal,2,,\n'],
+    ['a total in another language', 'id;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\nGesamt: 2;;;\n'],
+  ])('with %s', async (_what, table) => {
+    const found = (await proposed(table)).preset === undefined ? await postings(table) : undefined;
+    // The preset csv may read it as well.
+    if (found === undefined) {
+      expect((await proposed(table)).settings).toEqual({});
+      expect((await proposed(table)).preset?.name).toBe('csv');
+    } else {
+      expect(found).toEqual([expect.objectContaining(NURSE), expect.objectContaining(COOK)]);
+    }
+  });
+
+  it('whose keys are formulas', async () => {
+    const table = 'Job ID;Title;City;State\n="00123";Nurse;Austin;TX\n"=""00124""";Cook;Dallas;TX\n';
+    expect((await postings(table)).map(({ key }) => key)).toEqual(['00123', '00124']);
+  });
+
+  it('of which no column is a key, because it repeats in a quarter of the rows', async () => {
+    const rows = Array.from({ length: 200 }, (_, at) => `${at % 150},Job ${at % 190},Austin,TX`);
+    const { key, keyCandidates } = await proposed(`id,title,city,state\n${rows.join('\n')}\n`.replace('id,', 'ref,'));
+    expect(key).toBeUndefined();
+    expect(keyCandidates).toContainEqual({ path: 'ref', distinct: 150, records: 200 });
+  });
+
+  it('of which a posting is listed once for each place', async () => {
+    const rows = [1, 2, 3, 4, 5, 6, 7, 8].map((id) => `${id},Job ${id},Austin,TX\n`);
+    const { key } = await proposed(`ref,headline,city,state\n${rows.join('')}1,Job 1,Dallas,TX\n2,Job 2,Dallas,TX\n`);
+    expect(key).toBe('ref');
+  });
+});
+
+describe('XML', () => {
+  it('whose values are attributes', async () => {
+    const found = await postings(
+      '<list><entry nr="1" title="Nurse" city="Austin" state="TX">Care</entry><entry nr="2" title="Cook" city="Dallas" state="TX">Bake</entry></list>',
+    );
+    expect(found).toEqual([
+      { key: '1', number: '1', description: 'Care', ...NURSE },
+      { key: '2', number: '2', description: 'Bake', ...COOK },
+    ]);
+  });
+
+  it.each([
+    ['param', 'name', (name: string, value: string) => `<param name="${name}">${value}</param>`],
+    ['field', 'key', (name: string, value: string) => `<field key="${name}"><![CDATA[${value}]]></field>`],
+    ['attribute', 'id', (name: string, value: string) => `<attribute id="${name}" value="${value}"/>`],
+    ['property', 'child', (name: string, value: string) => `<property><name>${name}</name><value>${value}</value></property>`],
+  ])('of <%s> with a %s', async (_element, _namer, write) => {
+    const job = (values: Readonly<Record<string, string>>) =>
+      `<job>${Object.entries(values).map(([name, value]) => write(name, value)).join('')}</job>`;
+    const found = await postings(
+      `<jobs>${job({ id: '1', title: 'Nurse', city: 'Austin', state: 'TX' })}${job({ id: '2', title: 'Cook', city: 'Dallas', state: 'TX' })}</jobs>`,
+    );
+    expect(found).toEqual([expect.objectContaining({ key: '1', ...NURSE }), expect.objectContaining({ key: '2', ...COOK })]);
+  });
+
+  it('with entities of its own is named for that', async () => {
+    const dtd = '<!DOCTYPE jobs [<!ENTITY nbsp "&#160;">]>';
+    expect(await refusal(`<?xml version="1.0"?>${dtd}<jobs><job><id>1</id><title>Nurse</title></job></jobs>`)).toMatch(
+      /document type declaration with its own entities.*ask for the feed without it/,
+    );
+  });
+
+  it('without records names no option that would not help', async () => {
+    expect(await refusal('<jobs/>')).toBe('it has no records');
+    expect(await refusal('<a><b><c>x</c></b></a>')).toMatch(/name their path with --records/);
+  });
+});
+
+describe('JSON', () => {
+  const JOBS = [
+    { id: 1, title: 'Nurse', city: 'Austin', state: 'TX' },
+    { id: 2, title: 'Cook', city: 'Dallas', state: 'TX' },
+  ];
+  const text = JSON.stringify({ jobs: JOBS });
+
+  it.each([
+    ['a call', `cb(${text});`, /it is JSONP, JSON in a call of cb; .*parameter callback/],
+    ['a guarded call', `/**/ typeof cb === 'function' && cb(${text});`, /it is JSONP, JSON in a call of cb/],
+    ['a call of a member', `window.app.jobs(${JSON.stringify(JOBS)})`, /it is JSONP, JSON in a call of window\.app\.jobs/],
+    ['an assignment', `var jobs = ${text};`, /it is a script that assigns JSON to jobs; .*remove jobs =/],
+    ['a string', JSON.stringify(text), /it is JSON inside JSON: its whole text is a string.*jq 'fromjson'/],
+    ['a string in a member', JSON.stringify({ d: text }), /it is JSON inside JSON: d is a string.*jq '\.d \| fromjson'/],
+    [
+      'members of an object',
+      JSON.stringify({ jobs: { a1: JOBS[0], a2: JOBS[1] } }),
+      /they are the values of jobs, named by their IDs \("a1", "a2", …\);.*jq '\.jobs \| to_entries/,
+    ],
+    ['members of the document', JSON.stringify({ 401: JOBS[0], 402: JOBS[1] }), /they are the values of the document/],
+  ])('in %s is named for what it is', async (_what, content, message) => {
+    expect(await refusal(content)).toMatch(message);
+  });
+
+  it.each([
+    ['value', (value: string) => [{ value }]],
+    ['rendered', (value: string) => ({ rendered: value })],
+    ['text', (value: string) => ({ text: value })],
+    ['#text', (value: string) => ({ '#text': value })],
+  ])('with values below %s, and names with a prefix', async (_what, wrap) => {
+    const wrapped = JOBS.map(({ id, title, city, state }) => ({
+      nid: wrap(String(id)),
+      title: wrap(title),
+      field_city: wrap(city),
+      field_state: wrap(state),
+    }));
+    expect(await postings(JSON.stringify(wrapped))).toEqual([
+      expect.objectContaining({ key: '1', ...NURSE }),
+      expect.objectContaining({ key: '2', ...COOK }),
+    ]);
+  });
+
+  it('of named values', async () => {
+    const named = JOBS.map(({ id, ...job }) => ({
+      id,
+      fields: Object.entries(job).map(([name, value]) => ({ name, value })),
+    }));
+    expect(await postings(JSON.stringify({ items: named }))).toEqual([
+      expect.objectContaining(NURSE),
+      expect.objectContaining(COOK),
+    ]);
+  });
+
+  it.each([
+    ['Singer', (record: object) => ({ type: 'RECORD', stream: 'jobs', record }), { type: 'SCHEMA', stream: 'jobs', schema: {} }],
+    ['Airbyte', (data: object) => ({ type: 'RECORD', record: { stream: 'jobs', data } }), { type: 'STATE', state: {} }],
+  ])('Lines of %s', async (_what, wrap, other) => {
+    const lines = [other, ...JOBS.map(wrap), { type: 'STATE', value: {} }].map((line) => `${JSON.stringify(line)}\n`);
+    expect(await postings(lines.join(''))).toEqual([
+      expect.objectContaining({ key: '1', ...NURSE }),
+      expect.objectContaining({ key: '2', ...COOK }),
+    ]);
+  });
+});
+
+it('reads JSON-LD without an address by another key', async () => {
+  const posting = (id: number) => ({
+    '@type': 'JobPosting',
+    identifier: { '@type': 'PropertyValue', value: `A${id}` },
+    title: `Nurse ${id}`,
+    jobLocation: { address: { addressLocality: 'Austin', addressRegion: 'TX' } },
+  });
+  const page = `<!doctype html><html><script type="application/ld+json">${JSON.stringify([posting(1), posting(2)])}</script></html>`;
+  expect(await proposed(page)).toMatchObject({ preset: { name: 'schema-org' }, key: 'identifier/value', records: 2 });
+});
+
+describe.skipIf(!hasSharedFeeds)(`reports${sharedFeedsNote}`, () => {
+  const report = (file: string) => readFileSync(sharedFeed(`reports/${file}`));
+  it.each([
+    ['attrs.xml', ['1', '2']],
+    ['drupal-arrays.json', ['21', '22']],
+    ['excel-sep.csv', ['00123', '00124']],
+    ['singer.jsonl', ['31', '32', '33']],
+    ['generic-jobs.json', ['101', '102', '103', '104']],
+    ['generic-jobs-job-link.xml', ['101', '102', '103', '104']],
+    ['lenient-two-errors.xml', ['1', '3']],
+  ])('reads %s', async (file, keys) => {
+    const found = await postings(report(file));
+    expect(found.map(({ key }) => key)).toEqual(keys);
+    const fields = ['title', 'location-city', 'location-state', 'contact-web-address'];
+    for (const posting of found) expect(Object.keys(posting)).toEqual(expect.arrayContaining(fields));
+  });
+
+  it.each([
+    ['jsonp.js', /JSONP/],
+    ['keyed-object.json', /named by their IDs/],
+    ['rss-dtd-entity.xml', /document type declaration/],
+  ])('names %s', async (file, message) => {
+    expect(await refusal(report(file))).toMatch(message);
+  });
+
+  it('asks for the key of a table without one', async () => {
+    expect((await proposed(report('key-not-unique.csv'))).key).toBeUndefined();
+  });
+
+  it('reads the posting of a page without addresses', async () => {
+    expect(await proposed(report('jsonld-escaped.html'))).toMatchObject({
+      preset: { name: 'schema-org' },
+      key: 'identifier/value',
+    });
+  });
+});
