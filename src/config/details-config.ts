@@ -11,9 +11,7 @@ import type { WrittenFormat } from './schema/format-schema.ts';
 
 /** The details that are requested for web sources; `undefined` if there are none. */
 const detailsOf = (feed: WrittenFeed, format: WrittenFormat): WrittenDetails | undefined =>
-  writtenSources(feed).some(isWebAddress)
-    ? (feed.details ?? format.details)
-    : undefined;
+  writtenSources(feed).some(isWebAddress) ? (feed.details ?? format.details) : undefined;
 
 const MEDIA_TYPES = {
   xml: 'application/xml, text/xml, */*;q=0.5',

@@ -1,5 +1,5 @@
 // Adds a proposed feed to a configuration that exists, and keeps everything else in it, comments included.
-import { type Document, isMap, isScalar, parseDocument, type Pair, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { quoteStandardInput } from '../config/yaml-source.ts';
 
 /** A configuration file as it is. */

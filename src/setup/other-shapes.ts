@@ -3,7 +3,8 @@ import { jsonLists } from './find-lists.ts';
 
 /** What a document is instead of JSON; `undefined`: nothing that is known. @param text its beginning. */
 export function namedScript(text: string): string | undefined {
-  const [, name] = /^\s*(?:\/\*.*?\*\/\s*)?(?:typeof\s+[\w$.]+[^;]{0,80}&&\s*)?([A-Za-z_$][\w$.]*)\s*\(\s*[[{]/.exec(text) ?? [];
+  const [, name] =
+    /^\s*(?:\/\*.*?\*\/\s*)?(?:typeof\s+[\w$.]+[^;]{0,80}&&\s*)?([A-Za-z_$][\w$.]*)\s*\(\s*[[{]/.exec(text) ?? [];
   if (name !== undefined) {
     return `it is JSONP, JSON in a call of ${name}; ask for plain JSON, usually by leaving the parameter callback out of the address, or remove ${name}( and the last ) from the file`;
   }
@@ -63,7 +64,11 @@ function keyedObject(value: unknown, names: readonly string[]): string | undefin
 function areAlike(objects: readonly unknown[]): boolean {
   const [first, ...others] = objects.slice(0, 20).map((object) => Object.keys(object as object));
   if (first === undefined || first.length < 2) return false;
-  return others.every((names) => names.filter((name) => first.includes(name)).length * 2 >= Math.min(first.length, names.length) && names.some((name) => first.includes(name)));
+  return others.every(
+    (names) =>
+      names.filter((name) => first.includes(name)).length * 2 >= Math.min(first.length, names.length) &&
+      names.some((name) => first.includes(name)),
+  );
 }
 
 const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));

@@ -78,9 +78,22 @@ export async function fittingPresets(
     const isAtHome = hasFormOf(format.example?.source, address);
     const bonus =
       (isAtHome ? ADDRESS_BONUS : 0) +
-      (GENERAL.has(preset.name) ? GENERAL_BONUS : hasListedSign(preset.name, { trees: sample.trees, bytes }) ? SIGN_BONUS : 0);
-    const isSigned = isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees, bytes });
-    fits.push({ preset, format, lenient, yield: fit.yield, isSigned, score: fit.score + bonus, records: sample.records });
+      (GENERAL.has(preset.name)
+        ? GENERAL_BONUS
+        : hasListedSign(preset.name, { trees: sample.trees, bytes })
+          ? SIGN_BONUS
+          : 0);
+    const isSigned =
+      isAtHome || !isBundled(preset) || hasSign(preset.name, format, { ...fit, trees: sample.trees, bytes });
+    fits.push({
+      preset,
+      format,
+      lenient,
+      yield: fit.yield,
+      isSigned,
+      score: fit.score + bonus,
+      records: sample.records,
+    });
   }
   return fits.sort((a, b) => b.score - a.score);
 }
@@ -130,7 +143,7 @@ function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
   const used = new Map(census.used().map(({ path, exists }) => [path, exists]));
   const existing = [...used].flatMap(([path, exists]) => (exists ? [path] : []));
   const penalty = [...found.refused].reduce((sum, [field, count]) => sum + weightOf(field) * REFUSED * count, 0);
-  const fields = valueOf(found) + penalty / trees.length;
+  const fields = worthOfFields(found) + penalty / trees.length;
   return {
     score: fields + 0.2 * existing.length - 0.1 * (used.size - existing.length) + keyed / meant,
     yield: found,
@@ -144,7 +157,7 @@ export const yieldOf = (feed: FeedConfig, trees: readonly RecordTree[]): Yield =
 const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
 
 /** What the fields of an average record are worth. */
-export const valueOf = ({ filled, records, skipped }: Yield): number =>
+export const worthOfFields = ({ filled, records, skipped }: Yield): number =>
   [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
 
 interface ReadRecords extends Yield {

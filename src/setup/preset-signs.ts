@@ -59,7 +59,7 @@ const isDistinctive = (name: string): boolean => {
   return words.some((word) => !USUAL_WORDS.has(word));
 };
 
-export interface Evidence {
+export interface SignEvidence {
   /** Paths of the preset that the records have. */
   readonly existing: readonly string[];
   readonly trees: readonly RecordTree[];
@@ -67,7 +67,7 @@ export interface Evidence {
 }
 
 /** Whether a document is of the preset's own system. */
-export function hasSign(preset: string, format: WrittenFormat, evidence: Evidence): boolean {
+export function hasSign(preset: string, format: WrittenFormat, evidence: SignEvidence): boolean {
   // The script of a page is its sign.
   if (COMMON.has(preset) || format.type === 'html' || hasListedSign(preset, evidence)) return true;
   const around = [format.records ?? '', ...format.total].flatMap((path) => path.split(/[/.]/));
@@ -76,11 +76,9 @@ export function hasSign(preset: string, format: WrittenFormat, evidence: Evidenc
   return names.some(isDistinctive) || isNamed(preset, evidence.bytes);
 }
 
-export function hasListedSign(preset: string, { trees, bytes }: Pick<Evidence, 'trees' | 'bytes'>): boolean {
+export function hasListedSign(preset: string, { trees, bytes }: Pick<SignEvidence, 'trees' | 'bytes'>): boolean {
   return (SIGNS[preset] ?? []).some((sign) =>
-    typeof sign === 'string'
-      ? sign.split(' + ').every((path) => isThere(path, trees))
-      : sign.test(headOf(bytes)),
+    typeof sign === 'string' ? sign.split(' + ').every((path) => isThere(path, trees)) : sign.test(headOf(bytes)),
   );
 }
 

@@ -255,7 +255,8 @@ const textRule = ({ path, texts }: PathFacts): ProposedRule =>
   texts.some((text) => /&lt;\/?(?:p|br|ul|li|div|strong|b|h\d)\b/i.test(text)) ? { from: path, as: 'html' } : path;
 
 /** What holds the text of a name in some systems: Drupal's `[{ value }]`, WordPress's `{ rendered }`. */
-const WRAPPERS = /^(?:value|rendered|raw|processed|text|uri|#text|_text|\$t|\$|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
+const WRAPPERS =
+  /^(?:value|rendered|raw|processed|text|uri|#text|_text|\$t|\$|_|__text|cdata|__cdata|#cdata-section|@value|@text)$/i;
 /** What names the values of a list: `<param name="title">`. */
 const NAMERS = ['@name', '@key', '@field', '@id', '@code', '@label', 'name', 'key', 'field', 'label', 'code'];
 const VALUES = ['value', '@value', 'text', 'content', 'values'];

@@ -13,7 +13,8 @@ export interface ProposedSkip {
   readonly notes: readonly string[];
 }
 
-const TOTAL = /^(?:grand |sub-?)?(?:total|totals|sum|summe|gesamt|gesamtsumme|totaal|suma|somme|totale)\b[\s:]*[\d.,]*$/i;
+const TOTAL =
+  /^(?:grand |sub-?)?(?:total|totals|sum|summe|gesamt|gesamtsumme|totaal|suma|somme|totale)\b[\s:]*[\d.,]*$/i;
 
 export function proposeSkip(type: string, sample: SampledRecords): ProposedSkip {
   const { trees } = sample;

@@ -12,7 +12,15 @@ import { type DocumentType, documentTypeOf } from './document-type.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
 import { feedsNamedIn } from './named-feeds.ts';
 import { namedJson, namedScript } from './other-shapes.ts';
-import { feedConfigOf, fittingPresets, formatFrom, type PresetFit, valueOf, type Yield, yieldOf } from './preset-fit.ts';
+import {
+  feedConfigOf,
+  fittingPresets,
+  formatFrom,
+  type PresetFit,
+  worthOfFields,
+  type Yield,
+  yieldOf,
+} from './preset-fit.ts';
 import {
   isUnique,
   type KeyCandidate,
@@ -45,13 +53,13 @@ export interface Proposal {
   /** Paths of the records that have a text, for the comments. */
   readonly paths: readonly string[];
   /** The same with some of their values, for whoever has to choose one. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly PathSample[];
   readonly notes: readonly string[];
   /** The second choice, and how it differs. */
   readonly runnerUp?: RunnerUp;
 }
 
-export interface Column {
+export interface PathSample {
   readonly path: string;
   readonly values: readonly string[];
 }
@@ -150,7 +158,8 @@ function isBetter(own: Yield, { yield: preset, format }: PresetFit): boolean {
   if (more > own.records * CLEARLY_MORE) return true;
   // What the list lacks comes with the details.
   const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
-  const worth = (one: Yield) => valueOf({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
+  const worth = (one: Yield) =>
+    worthOfFields({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
   return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
 }
 
@@ -191,7 +200,7 @@ async function proposeKeyless(
     filled: Object.keys(format.fields).filter((field) => filled.has(field)),
     records: sample.records,
     ...factsOf(sample),
-    notes: ['the postings have no address of their own, so the key is another one than the preset\'s'],
+    notes: ["the postings have no address of their own, so the key is another one than the preset's"],
   };
 }
 

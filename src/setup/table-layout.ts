@@ -20,7 +20,8 @@ export function tableLayout(bytes: Buffer): Readonly<Record<string, unknown>> | 
   const usual = usualOf(rows, delimiter);
   const header = counts.findIndex((count) => count >= Math.max(1, usual * 0.8));
   const inHeader = DELIMITERS.map((each) => countOf(rows[Math.max(0, header)] ?? '', each));
-  const isTold = separator !== undefined || Math.max(...inHeader) === countOf(rows[Math.max(0, header)] ?? '', delimiter);
+  const isTold =
+    separator !== undefined || Math.max(...inHeader) === countOf(rows[Math.max(0, header)] ?? '', delimiter);
   const settings = {
     ...(isTold ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
     ...(header > 0 && usual > 1 ? { skip_rows: header } : {}),

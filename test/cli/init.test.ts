@@ -375,7 +375,13 @@ it('ends with status 2 and a remedy when no posting would be sent', async () => 
 });
 
 it('names the second choice', async () => {
-  const jobs = [1, 2].map((id) => ({ id, title: `Cook ${id}`, location: 'Austin, TX', description: `Text ${id}`, url: `https://e.example/${id}` }));
+  const jobs = [1, 2].map((id) => ({
+    id,
+    title: `Cook ${id}`,
+    location: 'Austin, TX',
+    description: `Text ${id}`,
+    url: `https://e.example/${id}`,
+  }));
   await writeFile(join(folder, 'acme.json'), JSON.stringify({ jobs }));
   const { out } = await init('acme.json', '--site', SITE);
   expect(out).toMatch(/Second choice: --format ashby, by which 2 of the first 2 records would be sent; it would lose /);

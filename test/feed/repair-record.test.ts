@@ -46,6 +46,13 @@ describe('a repaired record', () => {
 });
 
 describe('a record that stays unreadable', () => {
+  it.each([false, true])('is reported with the fault that no repair removes (lenient: %s)', (lenient) => {
+    const xml = '<job>\n<t>R&D</t>\n<u>A & B <b>bold</i></u>\n</job>';
+    expect(parseRecord(Buffer.from(xml), lenient)).toMatchObject({
+      problems: [{ message: expect.stringMatching(/"<\/i>.*where "<\/b>" is expected \(line 3 of the record\)$/) }],
+    });
+  });
+
   const cases: Record<string, string> = {
     'an element without an end': '<t>a<u>b</u>',
     'an unclosed element of HTML that holds text': '<t>a<p>b</t>',

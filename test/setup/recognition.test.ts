@@ -27,7 +27,12 @@ const PLAIN = [1, 2, 3, 4].map((at) => ({
 }));
 const xml = (jobs: readonly object[], root: string, name: string): string =>
   `<?xml version="1.0"?><${root}>${jobs
-    .map((job) => `<${name}>${Object.entries(job).map(([field, text]) => `<${field}>${text}</${field}>`).join('')}</${name}>`)
+    .map(
+      (job) =>
+        `<${name}>${Object.entries(job)
+          .map(([field, text]) => `<${field}>${text}</${field}>`)
+          .join('')}</${name}>`,
+    )
     .join('')}</${root}>`;
 const renamed = (names: Readonly<Record<string, string>>): readonly object[] =>
   PLAIN.map((job) => Object.fromEntries(Object.entries(job).map(([name, value]) => [names[name] ?? name, value])));
@@ -42,10 +47,20 @@ it.each([
   ['jobPostings', JSON.stringify({ jobPostings: PLAIN })],
   ['a list alone', JSON.stringify(PLAIN)],
   ['uuid and name', JSON.stringify(renamed({ id: 'uuid', title: 'name' }))],
-  ['city and state', JSON.stringify({ jobs: PLAIN.map(({ location: _, ...job }) => ({ ...job, city: 'Austin', state: 'TX' })) })],
+  [
+    'city and state',
+    JSON.stringify({ jobs: PLAIN.map(({ location: _, ...job }) => ({ ...job, city: 'Austin', state: 'TX' })) }),
+  ],
   ['jobs/job with url', xml(PLAIN, 'jobs', 'job')],
   ['jobs/job with link', xml(renamed({ url: 'link' }), 'jobs', 'job')],
-  ['jobs/job with city, state, status', xml(PLAIN.map(({ location: _, ...job }) => ({ ...job, city: 'Austin', state: 'TX', status: 'active' })), 'jobs', 'job')],
+  [
+    'jobs/job with city, state, status',
+    xml(
+      PLAIN.map(({ location: _, ...job }) => ({ ...job, city: 'Austin', state: 'TX', status: 'active' })),
+      'jobs',
+      'job',
+    ),
+  ],
   ['source/job', xml(PLAIN, 'source', 'job')],
   ['vacancies/vacancy', xml(PLAIN, 'vacancies', 'vacancy')],
   ['ads/ad', xml(renamed({ description: 'content' }), 'ads', 'ad')],
@@ -74,13 +89,28 @@ it.each([
   ['the host of the address', { jobs: PLAIN }, 'https://api.ashbyhq.com/posting-api/job-board/acme', 'own'],
   [
     'distinctive names',
-    { jobs: PLAIN.map(({ url, description, ...job }) => ({ ...job, isListed: true, jobUrl: url, descriptionHtml: description, secondaryLocations: [] })) },
+    {
+      jobs: PLAIN.map(({ url, description, ...job }) => ({
+        ...job,
+        isListed: true,
+        jobUrl: url,
+        descriptionHtml: description,
+        secondaryLocations: [],
+      })),
+    },
     'feed',
     'ashby',
   ],
   [
     'the host of addresses in the records',
-    { jobs: PLAIN.map(({ url: _, description, location, ...job }) => ({ ...job, location: { name: location }, content: description, absolute_url: `https://boards.greenhouse.io/acme/jobs/${job.id}` })) },
+    {
+      jobs: PLAIN.map(({ url: _, description, location, ...job }) => ({
+        ...job,
+        location: { name: location },
+        content: description,
+        absolute_url: `https://boards.greenhouse.io/acme/jobs/${job.id}`,
+      })),
+    },
     'feed',
     'greenhouse',
   ],

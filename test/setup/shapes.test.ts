@@ -51,10 +51,16 @@ describe('tables', () => {
     ['a list with ; in a cell', `${HEADER}\n1,Nurse,Austin,TX,a;b;c;d;e;f\n2,Cook,Dallas,TX,a;b;c;d;e;f;g\n`],
     ['a list with | in a cell', `${HEADER}\n1,Nurse,Austin,TX,a|b|c|d|e|f\n2,Cook,Dallas,TX,a|b|c|d|e|f|g\n`],
     ['a list with ; in quotes', `${HEADER}\n1,Nurse,Austin,TX,"a;b;c;d;e;f"\n2,Cook,Dallas,TX,"a;b;c;d;e;f;g"\n`],
-    ['a delimiter in the header that is none', `id,title (a;b;c;d;e;f),city,state,skills\n1,Nurse,Austin,TX,x\n2,Cook,Dallas,TX,y\n`],
+    [
+      'a delimiter in the header that is none',
+      `id,title (a;b;c;d;e;f),city,state,skills\n1,Nurse,Austin,TX,x\n2,Cook,Dallas,TX,y\n`,
+    ],
     ['sep=;', 'sep=;\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n'],
     ['sep=, with a byte order mark', '\ufeffsep=,\r\nid,title,city,state\r\n1,Nurse,Austin,TX\r\n2,Cook,Dallas,TX\r\n'],
-    ['sep=; and a report before the header', 'sep=;\nReport\n\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n'],
+    [
+      'sep=; and a report before the header',
+      'sep=;\nReport\n\nid;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\n',
+    ],
     ['a total', 'id,title,city,state\n1,Nurse,Austin,TX\n2,Cook,Dallas,TX\n,,,\nTotal,2,,\n'],
     ['a total in another language', 'id;title;city;state\n1;Nurse;Austin;TX\n2;Cook;Dallas;TX\nGesamt: 2;;;\n'],
   ])('with %s', async (_what, table) => {
@@ -102,14 +108,23 @@ describe('XML', () => {
     ['param', 'name', (name: string, value: string) => `<param name="${name}">${value}</param>`],
     ['field', 'key', (name: string, value: string) => `<field key="${name}"><![CDATA[${value}]]></field>`],
     ['attribute', 'id', (name: string, value: string) => `<attribute id="${name}" value="${value}"/>`],
-    ['property', 'child', (name: string, value: string) => `<property><name>${name}</name><value>${value}</value></property>`],
+    [
+      'property',
+      'child',
+      (name: string, value: string) => `<property><name>${name}</name><value>${value}</value></property>`,
+    ],
   ])('of <%s> with a %s', async (_element, _namer, write) => {
     const job = (values: Readonly<Record<string, string>>) =>
-      `<job>${Object.entries(values).map(([name, value]) => write(name, value)).join('')}</job>`;
+      `<job>${Object.entries(values)
+        .map(([name, value]) => write(name, value))
+        .join('')}</job>`;
     const found = await postings(
       `<jobs>${job({ id: '1', title: 'Nurse', city: 'Austin', state: 'TX' })}${job({ id: '2', title: 'Cook', city: 'Dallas', state: 'TX' })}</jobs>`,
     );
-    expect(found).toEqual([expect.objectContaining({ key: '1', ...NURSE }), expect.objectContaining({ key: '2', ...COOK })]);
+    expect(found).toEqual([
+      expect.objectContaining({ key: '1', ...NURSE }),
+      expect.objectContaining({ key: '2', ...COOK }),
+    ]);
   });
 
   it('with entities of its own is named for that', async () => {
@@ -135,10 +150,18 @@ describe('JSON', () => {
   it.each([
     ['a call', `cb(${text});`, /it is JSONP, JSON in a call of cb; .*parameter callback/],
     ['a guarded call', `/**/ typeof cb === 'function' && cb(${text});`, /it is JSONP, JSON in a call of cb/],
-    ['a call of a member', `window.app.jobs(${JSON.stringify(JOBS)})`, /it is JSONP, JSON in a call of window\.app\.jobs/],
+    [
+      'a call of a member',
+      `window.app.jobs(${JSON.stringify(JOBS)})`,
+      /it is JSONP, JSON in a call of window\.app\.jobs/,
+    ],
     ['an assignment', `var jobs = ${text};`, /it is a script that assigns JSON to jobs; .*remove jobs =/],
     ['a string', JSON.stringify(text), /it is JSON inside JSON: its whole text is a string.*jq 'fromjson'/],
-    ['a string in a member', JSON.stringify({ d: text }), /it is JSON inside JSON: d is a string.*jq '\.d \| fromjson'/],
+    [
+      'a string in a member',
+      JSON.stringify({ d: text }),
+      /it is JSON inside JSON: d is a string.*jq '\.d \| fromjson'/,
+    ],
     [
       'members of an object',
       JSON.stringify({ jobs: { a1: JOBS[0], a2: JOBS[1] } }),
@@ -179,8 +202,16 @@ describe('JSON', () => {
   });
 
   it.each([
-    ['Singer', (record: object) => ({ type: 'RECORD', stream: 'jobs', record }), { type: 'SCHEMA', stream: 'jobs', schema: {} }],
-    ['Airbyte', (data: object) => ({ type: 'RECORD', record: { stream: 'jobs', data } }), { type: 'STATE', state: {} }],
+    [
+      'Singer',
+      (record: object): object => ({ type: 'RECORD', stream: 'jobs', record }),
+      { type: 'SCHEMA', stream: 'jobs', schema: {} },
+    ],
+    [
+      'Airbyte',
+      (data: object): object => ({ type: 'RECORD', record: { stream: 'jobs', data } }),
+      { type: 'STATE', state: {} },
+    ],
   ])('Lines of %s', async (_what, wrap, other) => {
     const lines = [other, ...JOBS.map(wrap), { type: 'STATE', value: {} }].map((line) => `${JSON.stringify(line)}\n`);
     expect(await postings(lines.join(''))).toEqual([

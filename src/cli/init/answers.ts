@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import type { ExistingConfig } from '../../setup/add-to-config.ts';
-import type { Column, Proposal } from '../../setup/propose.ts';
+import type { PathSample, Proposal } from '../../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../../setup/propose-fields.ts';
 import type { ConfigParts } from '../../setup/write-config.ts';
 import { ask, oneLine, printNotice } from '../../telemetry/print.ts';
@@ -70,7 +70,7 @@ async function askFor(
   question: Question,
   { json }: InitOptions,
   hint: string,
-  columns: readonly Column[] = [],
+  columns: readonly PathSample[] = [],
 ): Promise<string | undefined> {
   if (json === true) return undefined;
   if (columns.length > 0 && process.stdin.isTTY) printNotice(columnLines(columns).join('\n'));
@@ -78,7 +78,7 @@ async function askFor(
   return text === '' ? undefined : text;
 }
 
-const missing = (questions: readonly Question[], hints: Hints = {}, columns: readonly Column[] = []): UserError =>
+const missing = (questions: readonly Question[], hints: Hints = {}, columns: readonly PathSample[] = []): UserError =>
   new UserError(
     [
       `init needs ${questions.map((question) => `${QUESTIONS[question].option}${hints[question] ?? ''}`).join('; and ')}`,
@@ -92,7 +92,7 @@ const isAboutPaths = (question: Question): boolean => question !== 'site' && que
 const SHOWN_COLUMNS = 30;
 
 /** Paths of the records with some of their values. */
-export function columnLines(columns: readonly Column[]): string[] {
+export function columnLines(columns: readonly PathSample[]): string[] {
   if (columns.length === 0) return [];
   const shown = columns.slice(0, SHOWN_COLUMNS);
   const width = Math.min(30, Math.max(...shown.map(({ path }) => path.length)));

@@ -253,9 +253,7 @@ export const feedSchema = z
     total: z
       .null()
       .optional()
-      .describe(
-        '`null` removes `total` of the format, for a source whose stated number is not that of its postings.',
-      ),
+      .describe('`null` removes `total` of the format, for a source whose stated number is not that of its postings.'),
     details: detailsSchema
       .nullable()
       .optional()

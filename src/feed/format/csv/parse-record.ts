@@ -51,8 +51,7 @@ export function parseText(record: string, lenient: boolean, allowMissingCells: b
 }
 
 /** Programs write `="00123"` so that Excel keeps the zeros. */
-const withoutFormula = (cell: string): string =>
-  cell.startsWith('="') ? cell.replace(/^="([^"]*)"\s*$/, '$1') : cell;
+const withoutFormula = (cell: string): string => (cell.startsWith('="') ? cell.replace(/^="([^"]*)"\s*$/, '$1') : cell);
 
 const isBlank = (cell: string): boolean => cell.trim() === '';
 
