@@ -61,7 +61,7 @@ export class CsvSplitter implements Splitter {
       this.#refuse(this.#shortfalls.all()[0] ?? 'the feed is empty: it has no header row');
     }
     const { records, oversizedRecords } = this.#records;
-    return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all() };
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all(), isOpen: true };
   }
 
   shift(by: number): void {

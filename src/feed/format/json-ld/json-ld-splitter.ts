@@ -29,6 +29,7 @@ interface TextReader {
 interface TextsEnd {
   readonly refusal: string | undefined;
   readonly shortfalls: readonly string[];
+  readonly isOpen?: boolean;
   /** What the document lacks if it has no postings; absent if it may be empty. */
   readonly lack?: string;
 }
@@ -65,14 +66,19 @@ export class JsonLdSplitter implements Splitter {
   }
 
   finish(isEndProven: boolean): SplitEnd {
-    const { refusal, shortfalls, lack } = this.#reader?.finish(isEndProven) ?? {
+    const {
+      refusal,
+      shortfalls,
+      lack,
+      isOpen = false,
+    } = this.#reader?.finish(isEndProven) ?? {
       refusal: 'the page is empty',
       shortfalls: [],
     };
     const { counts, uncertainty } = this.#postings;
     this.#refusal = refusal;
     const isShort = lack !== undefined && counts.records === 0 && this.#options.acceptsEmptyPages !== true;
-    return { ...counts, refusal, shortfalls: [...(isShort ? [lack] : []), ...uncertainty, ...shortfalls] };
+    return { ...counts, refusal, shortfalls: [...(isShort ? [lack] : []), ...uncertainty, ...shortfalls], isOpen };
   }
 
   /** The first character decides; `undefined` while there is none. */
@@ -119,6 +125,7 @@ class ScriptReader implements TextReader, PageSink {
     return {
       refusal: this.refusal ?? (this.#page.hasTags && !this.#isXml() ? undefined : refusalOf('HTML', this.#opening)),
       shortfalls: end === undefined ? [] : [end],
+      isOpen: !this.#page.isClosed,
       lack: `the page has no JobPosting in JSON-LD${this.#page.titled}`,
     };
   }
