@@ -178,7 +178,7 @@ function makePagesConfig(
   return {
     kind: 'pages',
     http,
-    paging: makePaging(pages),
+    paging: makePaging(pages, feed.expect.cap),
     content: {
       format: format.type,
       recordPath: format.records ?? '',
@@ -200,8 +200,9 @@ function makePagesConfig(
   };
 }
 
-function makePaging(pages: WrittenPages): Paging {
+function makePaging(pages: WrittenPages, expectedCap: WrittenPages['cap']): Paging {
   const { by, path = '', parameter = by, size, size_parameter: sizeParameter, more, end, total, body, only } = pages;
+  const cap = expectedCap ?? pages.cap;
   return {
     by,
     path,
@@ -212,6 +213,7 @@ function makePaging(pages: WrittenPages): Paging {
     end,
     total,
     body,
+    ...(cap === undefined ? {} : { cap }),
     ...(only === undefined ? {} : { only }),
   };
 }

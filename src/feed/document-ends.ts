@@ -1,7 +1,13 @@
 // Adds up how the documents of a feed ended, and concludes what was read and whether it is complete.
+import type { AnswerMark } from '../plan/weak-proof.ts';
 import type { FeedReading, PageRecords } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
 import type { SourceDocument } from './source/source.ts';
+
+const WEAK =
+  'its end is proven only weakly: it shows no end of its own, and the response has no length that comes from the source itself, so a proxy or a ' +
+  'cache may have sent a part of it; a job is deleted only once its posting is missing from two answers that cannot be the same cached one ' +
+  '(another ETag, Last-Modified or Age, or an hour between them)';
 
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
@@ -17,9 +23,16 @@ export class DocumentEnds {
   readonly #shortfalls: Shortfall[] = [];
   #further = 0;
   #advice: string | undefined;
+  /** Of the documents that a proxy may have cut. */
+  readonly #marks: AnswerMark[] = [];
+  #weak: string | undefined;
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
-  add({ name: document, pageOf, stop }: SourceDocument, end: SplitEnd, broken: string | undefined): void {
+  add(
+    { name: document, pageOf, stop, relayed, mark }: SourceDocument,
+    end: SplitEnd,
+    broken: string | undefined,
+  ): void {
     this.#documents++;
     const start = this.#records;
     this.#records += end.records;
@@ -29,6 +42,10 @@ export class DocumentEnds {
         ? undefined
         : this.#declaredTotal + end.declaredTotal;
     this.#advice ??= end.advice;
+    if (relayed !== undefined && end.isOpen === true) {
+      this.#weak ??= document;
+      this.#marks.push(mark ?? {});
+    }
     for (const reason of [broken, end.refusal]) if (reason !== undefined) this.#refuse({ document, reason });
     // What something else than a feed lacks of one says no more.
     if (stop !== undefined && end.refusal !== undefined) return;
@@ -56,6 +73,9 @@ export class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
+      ...(this.#weak === undefined || shortfalls.length > 0
+        ? {}
+        : { weak: { reason: this.#textOf({ document: this.#weak, reason: WEAK }), marks: this.#marks } }),
       ...(this.#pages.length === 0 ? {} : { pages: this.#pages }),
       ...(this.#records > 0 || this.#advice === undefined ? {} : { advice: this.#advice }),
     };

@@ -1,4 +1,5 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
+import type { AnswerMark } from '../plan/weak-proof.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { ScriptRule, TableLayout } from './format/format.ts';
 import type { FormatName } from './format/formats.ts';
@@ -65,6 +66,8 @@ export type FeedReading =
        * was opened without a request digest, or the source has no versions.
        */
       readonly version: string | undefined;
+      /** Set if nothing but a proxy may have ended a document: why, for people, and what tells the answers from others. */
+      readonly weak?: { readonly reason: string; readonly marks: readonly AnswerMark[] };
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
       /** Which records were on which page, if the feed has lists of several pages. */

@@ -3,7 +3,7 @@ import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { Splitting } from './batch/splitting.ts';
 import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
-import { decompress } from './decode/gunzip.ts';
+import { type DocumentLength, decompress } from './decode/gunzip.ts';
 import { bounded, counted, type Size, SizeExceeded } from './decode/size-limits.ts';
 import { DocumentEnds } from './document-ends.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
@@ -123,7 +123,7 @@ async function readDocument(
   const { address, isElsewhere } = document;
   if (usesAddress || dependsOnTime) splitting.begin({ address, isElsewhere, time: clock.time });
   const report = () => onProgress?.({ ...size, records: splitting.records, totalCompressedBytes });
-  const length = { isProven: document.isEndProven ?? false };
+  const length: DocumentLength = { isProven: document.isEndProven ?? false, relayed: document.relayed };
   const unpacked = bounded(decompress(counted(document.chunks, size), length), size, source.limits);
   let broken: BrokenOff | undefined;
   try {
@@ -140,7 +140,7 @@ async function readDocument(
     broken = brokenOff(error, signal);
   }
   const end = await splitting.endDocument(broken === undefined && length.isProven);
-  ends.add(document, end, broken?.message);
+  ends.add({ ...document, relayed: length.relayed }, end, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }

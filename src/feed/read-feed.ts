@@ -121,9 +121,10 @@ export async function openFeed(
       };
       const end = await readDocuments(reading, source, sink, { ...splitting, signal, stop: pace.stop, clock });
       if (end.kind === 'failed') return { ...end, message: withoutSecrets(end.message) };
-      const { advice } = end;
+      const { advice, weak } = end;
       const shortfalls = end.shortfalls.map(withoutSecrets);
-      return { ...end, shortfalls, ...(advice === undefined ? {} : { advice: withoutSecrets(advice) }) };
+      const masked = weak === undefined ? {} : { weak: { ...weak, reason: withoutSecrets(weak.reason) } };
+      return { ...end, shortfalls, ...masked, ...(advice === undefined ? {} : { advice: withoutSecrets(advice) }) };
     },
     close() {
       gathered.close();

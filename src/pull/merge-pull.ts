@@ -2,6 +2,7 @@
 import type { FeedReading } from '../feed/feed-reading.ts';
 import type { Message } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
+import { keptMarks, weakPullOf } from '../plan/weak-proof.ts';
 import { hasPlaces } from '../posting/places.ts';
 import {
   countStillOpen,
@@ -10,7 +11,7 @@ import {
   mergeChanges,
   mergePendingSame,
 } from '../store/change/merge-planned.ts';
-import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
+import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
@@ -35,7 +36,7 @@ export async function mergeAndCommit(
   reading: Read,
 ): Promise<{ readonly complete: boolean; readonly warnings: readonly string[] }> {
   const { session, subject } = pullTx;
-  const { findings, unreadable, whole, keyRule, rekey } = await mergeWithoutCommit(
+  const { findings, unreadable, whole, keyRule, rekey, weakAnswer } = await mergeWithoutCommit(
     setup,
     pullTx,
     recordPlanner,
@@ -62,7 +63,7 @@ export async function mergeAndCommit(
   const nothingOpen = findings.grace === 0 && failedDetails === 0 && rekey === undefined;
   const version = findings.complete && nothingOpen ? reading.version : undefined;
   const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
-  await commitPull(pullTx, findings, { version, keyRule, warnings });
+  await commitPull(pullTx, findings, { version, keyRule, warnings, weakAnswer });
   return { complete: findings.complete, warnings: warnings ?? [] };
 }
 
@@ -81,13 +82,15 @@ export async function mergeWithoutCommit(
   const otherShortfalls = [...shortfallsOf(reading, ledger, setup), ...(recordPlanner.details?.shortfalls() ?? [])];
   const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
+  const marks = complete ? reading.weak?.marks : undefined;
+  const weak = marks && weakPullOf(await readWeakAnswer(pullTx.session, pullTx.subject.feed), marks);
   await takeOver(pullTx);
   await mergeChanges(pullTx);
   const left = updatesJobs(setup.policy) ? 0 : await leaveReturned(pullTx);
   // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
-    ? await removeGone(setup, pullTx, ledger, unreadable)
+    ? await removeGone(setup, pullTx, ledger, unreadable, weak)
     : await keepUnseen(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
@@ -105,6 +108,7 @@ export async function mergeWithoutCommit(
     gone: gone.missing,
     grace: gone.grace,
     bytes: reading.bytes,
+    weak: marks && reading.weak?.reason,
   };
   // All live jobs are known to have keys under this rule: every one was seen, and no unreadable record hides one.
   const proven = complete && (findings.unreadable === 0 || findings.gone === 0);
@@ -112,6 +116,9 @@ export async function mergeWithoutCommit(
     findings,
     holdReason: gone.holdReason,
     rekey: gone.rekey,
+    // An incomplete pull, and one that may repeat a cached answer, leaves the answer to compare with as it is.
+    weakAnswer:
+      !complete || weak === 'repeated' ? undefined : marks === undefined || gone.grace === 0 ? null : keptMarks(marks),
     unreadable,
     whole: otherShortfalls.length === 0,
     keyRule: proven ? keyRule : ruleOfJobs,
@@ -135,6 +142,8 @@ interface Merge {
   readonly holdReason: Message | undefined;
   /** Why the feed's keys seem to have changed; `undefined`: they do not. */
   readonly rekey: Message | undefined;
+  /** See `FeedStateUpdate`. */
+  readonly weakAnswer: FeedStateUpdate['weakAnswer'];
   readonly unreadable: UnreadableInPull;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;

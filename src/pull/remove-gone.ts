@@ -4,6 +4,7 @@ import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import { NEVER_DUE, pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing } from '../plan/policy.ts';
+import type { WeakPull } from '../plan/weak-proof.ts';
 import { deleteLoad } from '../store/change/delete-load.ts';
 import {
   clearUnseen,
@@ -94,8 +95,11 @@ async function recogniseUnproven(
   return { rekey: verdict.note, all: true };
 }
 
-const graceOf = ({ guard, policy }: FeedSetup): number =>
-  deletesMissing(policy) ? pullsBeforeDue(guard.missingPulls) : NEVER_DUE;
+/** @param weak what the pull proves if a proxy may have cut the feed. */
+function graceOf({ guard, policy }: FeedSetup, weak?: WeakPull): number {
+  if (!deletesMissing(policy) || (weak !== undefined && weak !== 'another')) return NEVER_DUE;
+  return pullsBeforeDue(weak === undefined ? guard.missingPulls : Math.max(2, guard.missingPulls));
+}
 
 /** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
 export async function removeGone(
@@ -103,8 +107,10 @@ export async function removeGone(
   pullTx: PullTransaction,
   ledger: PullLedger,
   unreadable: UnreadableInPull,
+  weak: WeakPull | undefined,
 ): Promise<Gone> {
-  const before = graceOf(setup);
+  const before = graceOf(setup, weak);
+  const counts = weak !== 'repeated';
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
   await clearUnseen(pullTx);
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
@@ -131,7 +137,7 @@ export async function removeGone(
   const expired = await addExpired(pullTx);
   if (pullTx.expiredSeen.exists) found = await countMissingAgain(pullTx, before);
   const { missing, inGrace, due } = found;
-  if (inGrace > 0) await extendGrace(pullTx, before);
+  if (inGrace > 0) await extendGrace(pullTx, before, counts);
 
   let reason: Reason | undefined;
   // A create in flight or in doubt may have created its job, so the guard counts its delete too.
@@ -143,12 +149,12 @@ export async function removeGone(
     await mergeChanges(pullTx);
     if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
   }
-  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before);
+  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before, counts);
   if (setup.expireAfterDays === undefined) await forgetExpiry(pullTx);
   else {
     await forgetUnexpired(pullTx.session, setup.feed, setup.expireAfterDays);
     await noteExpired(pullTx, comparedFields(setup));
-    if (unreadable.withoutKey === 0) await forgetGone(pullTx, before);
+    if (unreadable.withoutKey === 0 && counts) await forgetGone(pullTx, before);
   }
   const twins = verdict.all ? undefined : await recogniseTwins(setup, pullTx, true, verdict);
   const unmade = await countUnmappedAbsent(pullTx);

@@ -29,6 +29,8 @@ export type Trial =
       readonly documents: number;
       /** Why the feed is not proven complete; empty: it is. */
       readonly shortfalls: readonly string[];
+      /** Why the completeness is proven only weakly; absent if it is not. */
+      readonly weak?: string;
       /** Likely mistakes of the mapping, one sentence each. */
       readonly mistakes: readonly string[];
     } & TrialSums);
@@ -59,6 +61,7 @@ export async function tryFeed(setup: FeedSetup, { signal, samples, onProgress, s
     bytes: reading.bytes,
     documents: sink.documents,
     shortfalls: [...unreadableShortfall(ledger.unreadable), ...shortfallsOf(reading, ledger, setup)],
+    ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
     mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...sink.sample.mistakes()],
     ...counts.sums(),
   };

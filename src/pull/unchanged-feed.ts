@@ -41,8 +41,14 @@ export async function pullUnchanged(
   };
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
-  const { bytes, version } = reading;
-  return commitUnchanged(db, subject, { hashes, bytes, version, expires: setup.expireAfterDays !== undefined });
+  const { bytes, version, weak } = reading;
+  return commitUnchanged(db, subject, {
+    hashes,
+    bytes,
+    version,
+    weak: weak?.reason,
+    expires: setup.expireAfterDays !== undefined,
+  });
 }
 
 /** Collects the record hashes. Returns false if a record is oversized or a hash appears twice. */

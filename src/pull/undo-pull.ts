@@ -121,6 +121,7 @@ async function mergeAndCommit(
     grace: 0,
     bytes: 0,
     shortfalls: [],
+    weak: undefined,
   };
   await commitPull(
     pullTx,

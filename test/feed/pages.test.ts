@@ -415,6 +415,40 @@ describe('a list is not complete', () => {
     expect(records).toHaveLength(count);
   });
 
+  it.each<[string, Partial<Paging>, number, number, RegExp | undefined]>([
+    [
+      'at a known cap',
+      { cap: 30 },
+      30,
+      30,
+      /has 30 records, and the source lists at most 30, .*sources, .*expect: \{ cap: none \}/,
+    ],
+    ['beyond a known cap', { cap: 30 }, 35, 35, /has 35 records, and the source lists at most 30/],
+    ['below a known cap', { cap: 2_000 }, 1_000, 1_000, undefined],
+    ['at a round number that the last page meets', {}, 1_000, 1_000, /ends at exactly 1000 records, a round number/],
+    ['at a larger round number', {}, 5_000, 5_000, /ends at exactly 5000 records/],
+    ['at a round number without a total', {}, 2_000, 0, /ends at exactly 2000 records/],
+    ['at a round number that is known to be right', { cap: 'none' }, 1_000, 1_000, undefined],
+    ['at another number', {}, 1_001, 1_001, undefined],
+    ['at a small number', {}, 100, 100, undefined],
+    [
+      'at a known cap of a list that is asked for with POST',
+      { cap: 30, body: { offset: '{offset}' } },
+      30,
+      30,
+      /pages\.body/,
+    ],
+  ])('that ends %s', async (_, paging, count, total, message) => {
+    const server = await serve(({ query, body }, response) => {
+      const offset = body === '' ? Number(query.get('offset')) : JSON.parse(body).offset;
+      const size = Math.max(0, Math.min(500, count - offset));
+      sendJson(response, { jobs: jobs(offset, size), ...(total === 0 ? {} : { total }) });
+    });
+    const { reading, records } = await readPages(server.origin, { paging: { by: 'offset', ...paging } });
+    expect(shortfallsOf(reading)).toEqual(message === undefined ? [] : [expect.stringMatching(message)]);
+    expect(records).toHaveLength(count);
+  });
+
   it.each<[string, Settings['paging'], readonly object[]]>([
     [
       'the total is 0 after the first page',

@@ -156,13 +156,17 @@ const parseAll = (records: readonly string[]) =>
     return parsed.kind === 'tree' ? withAllText(parsed.tree) : parsed.problems;
   });
 
+/** About whole documents that are no feeds. */
+const SAYS_WHERE_RECORDS_ARE_MISSING =
+  /^the root element ".*" (?:where ".*" was expected|has only a text)|^the root element is|^the document has no "/s;
+
 describe('compared with saxes', () => {
   it('the splitter finds the same records in whole documents', () => {
     fc.assert(
       fc.property(document, recordPath, sizes, (xml, path, chunks) => {
         const result = split(xml, { recordPath: path }, chunks);
         expectEqual(parseAll(result.records), recordsBySaxes(xml, path));
-        const others = result.shortfalls.filter((shortfall) => !shortfall.startsWith('the root element is'));
+        const others = result.shortfalls.filter((shortfall) => !SAYS_WHERE_RECORDS_ARE_MISSING.test(shortfall));
         expectEqual(others, []);
       }),
       { numRuns: generated(2_000) },
@@ -216,7 +220,8 @@ describe('compared with saxes', () => {
     fc.assert(
       fc.property(document, fc.nat(), (xml, at) => {
         const cut = xml.slice(0, at % xml.length);
-        const { shortfalls, refusal } = split(cut, { recordPath: '*/job' });
+        const { shortfalls: all, refusal } = split(cut, { recordPath: '*/job' });
+        const shortfalls = all.filter((shortfall) => !SAYS_WHERE_RECORDS_ARE_MISSING.test(shortfall));
         let whole = true;
         try {
           new SaxesParser().write(cut).close();

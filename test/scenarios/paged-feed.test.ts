@@ -60,6 +60,37 @@ it('is mirrored as one feed; a job is deleted once its posting was missing twice
   expect(source.requests).toHaveLength(4 * 4);
 });
 
+it('deletes nothing while the list is capped, whatever its total says, and says how to split it', async () => {
+  await mirror.sync();
+  await mirror.close();
+  const capped = (cap: string) => ({
+    feed: {
+      source: `${source.origin}/jobs`,
+      format: FORMAT,
+      pages: `{ by: page, size: ${PAGE}, cap: 12 }`,
+      expect: cap,
+      limits: '{ requests_per_second: 1000 }',
+      delete_guard: '{ percent: 100, count: 100, missing_pulls: 1 }',
+    },
+  });
+  mirror = await openMirror(capped('{}'));
+  hasTotal = true;
+  list = jobs(12).slice(0, 11);
+  expect(await mirror.sync()).toMatchObject({ complete: true, created: 11 });
+  list = [job('new'), ...jobs(12).slice(0, 11)];
+  expect(await mirror.sync()).toMatchObject({ complete: false, created: 1 });
+  // The list is longer now, but the source does not say so: the last postings are beyond the cap.
+  list = [job('newer'), job('new'), ...jobs(12).slice(0, 10)];
+  for (let pull = 0; pull < 3; pull++) {
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, gone: 0 });
+    expect(report.shortfalls).toEqual([
+      expect.stringMatching(/has 12 records, and the source lists at most 12, .*split it: .*expect: \{ cap: none \}/),
+    ]);
+  }
+  expect((await mirror.siteJobs()).size).toBe(13);
+});
+
 it.each([
   ['known', (one: Job) => one],
   ['changed', (one: Job) => ({ ...one, text: `${one.text} again` })],

@@ -66,6 +66,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0077_accepted_token.sql': '1f14fa54d534154065f96c30d6dbbde77558586f0850b22837e5675e0a010c21',
   'src/store/migrations/0078_rekey_question.sql': '190e42edabdb97b582dd6702f68aeb34e70e2641684892dfb207eb60c042150e',
   'src/store/migrations/0079_membership_rule.sql': 'fdec990b35080db817275e6f9f3fecc4756743128a68593c90c48ffef594a607',
+  'src/store/migrations/0080_weak_proof.sql': '09eb0a69ea9884621a9e7116eaa6fabcc196045ea86cf3f10d76abbada742f2f',
   'src/store/migrations/0083_shown_jobs.sql': '62559322cf4b62cc4b1b7471db1a7de290684134ff801befa3dd0c0a29e22e94',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',

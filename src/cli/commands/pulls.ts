@@ -73,5 +73,5 @@ const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
   String(pull.requests),
   formatBytes(pull.bytes),
   pull.durationMs === undefined ? '-' : (pull.durationMs / 1000).toFixed(1),
-  oneLine(sayAll([...pull.notes, ...pull.shortfalls], write)),
+  oneLine(sayAll([...pull.notes, ...pull.shortfalls, ...(pull.weak === undefined ? [] : [pull.weak])], write)),
 ];

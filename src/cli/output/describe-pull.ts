@@ -33,6 +33,7 @@ export function describePull(report: PullReport, write: WriteCommand): string {
   const messages = [...report.shortfalls, ...report.notes];
   if (messages.length > 0) lines.push(`  ${sayAll(messages, write)}`);
   for (const warning of report.warnings) lines.push(`  warning: ${warning}`);
+  if (report.weak !== undefined) lines.push(`  ${report.weak}`);
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
     const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;

@@ -161,7 +161,8 @@ function describeTrouble(
   const failure = pull.status === 'failed' ? pull.notes : [];
   const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
   const unreported = why.filter((message) => !isAmong(reported, message));
-  return unreported.map((text) => `${feed}: pull ${pull.id}: ${say(text, write)}`);
+  const weak = pull.weak === undefined ? [] : [pull.weak];
+  return [...unreported, ...weak].map((text) => `${feed}: pull ${pull.id}: ${say(text, write)}`);
 }
 
 const isAmong = (messages: readonly Message[], message: Message): boolean =>

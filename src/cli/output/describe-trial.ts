@@ -52,7 +52,7 @@ export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): stri
   return [
     counts.join(', '),
     ...(shortfalls.length === 0
-      ? ['The feed is complete.']
+      ? [trial.weak === undefined ? 'The feed is complete.' : `The feed is complete, but ${trial.weak}.`]
       : ['The feed is not proven complete, so nothing would be deleted:', ...shortfalls.map((text) => `  ${text}`)]),
     ...section(
       trial.withoutDetail === 0
@@ -161,6 +161,7 @@ export function trialJson({ feed }: FeedSetup, trial: Trial): object {
     feed,
     complete: trial.shortfalls.length === 0,
     shortfalls: trial.shortfalls,
+    ...(trial.weak === undefined ? {} : { weak: trial.weak }),
     seen,
     postings,
     without_detail: trial.withoutDetail,

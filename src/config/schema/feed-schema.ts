@@ -9,6 +9,7 @@ import { encodingSchema, feedFieldsSchema, formatSchema, keyAsSchema, keySchema 
 import { pagesSchema } from './pages-schema.ts';
 import { placesSchema } from './places-schema.ts';
 import {
+  capSchema,
   constantsSchema,
   countSchema,
   fieldNameSchema,
@@ -145,6 +146,11 @@ const expectSchema = z.strictObject({
   min_records: countSchema
     .optional()
     .describe('With fewer records the feed counts as incomplete, and nothing is deleted.'),
+  cap: capSchema
+    .optional()
+    .describe(
+      'For a source with pages: overrides `pages.cap`, the most records that the source lists. `none`: it lists all, even if these are exactly 1000.',
+    ),
   empty_pages: z
     .boolean()
     .default(false)

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isJsonPath, PAGING_METHODS } from '../../feed/source/sources.ts';
 import { patternSchema } from './conditions-schema.ts';
-import { countSchema, positiveSchema, sizeSchema } from './scalars.ts';
+import { capSchema, countSchema, positiveSchema, sizeSchema } from './scalars.ts';
 
 const jsonPathSchema = z
   .string()
@@ -47,6 +47,11 @@ export const pagesSchema = z
       .describe(
         "Which pages state the format's `total`, the number of records in all pages. `first_page`: later pages may state none, or 0.",
       ),
+    cap: capSchema
+      .optional()
+      .describe(
+        'The most records that the source lists, if it is known. A list that reaches it is not complete, whatever total the source states. By default a list that ends at a round number (1000, 2000, 5000, 10000 …) is not complete either; `none`: the source has no such limit. A feed can override it with `expect.cap`.',
+      ),
     only: patternSchema
       .optional()
       .describe('For `sitemap`: of an index, only the sitemaps whose addresses match this regular expression (RE2).'),
@@ -63,7 +68,7 @@ export const pagesSchema = z
     const complain = (setting: string, message: string): void =>
       context.addIssue({ code: 'custom', message, path: [setting] });
     if (pages.by !== 'sitemap' && pages.only !== undefined) complain('only', 'works only with by: sitemap');
-    for (const setting of ['body', 'more', 'size'] as const) {
+    for (const setting of ['body', 'more', 'size', 'cap'] as const) {
       if (pages.by === 'sitemap' && pages[setting] !== undefined) complain(setting, 'does not work with by: sitemap');
     }
     const isNumbered = pages.by === 'page' || pages.by === 'offset';

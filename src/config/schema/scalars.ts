@@ -27,6 +27,9 @@ export const constantsSchema = z
 export const percentSchema = z.number().min(0).max(100);
 export const countSchema = z.int().min(0).max(1_000_000_000);
 export const positiveSchema = z.int().min(1).max(1_000_000_000);
+
+/** The most records that a list has. */
+export const capSchema = z.union([positiveSchema, z.literal('none')]);
 /** Some timers accept at most 2^31 - 1 milliseconds, about 24 days. */
 export const secondsSchema = z.number().positive().max(2_000_000);
 

@@ -1,10 +1,17 @@
 // Decompresses gzip, including several members and two layers; anything else passes through unchanged.
 import { MessageChannel } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
-import { BrokenOff, reasonOf } from '../source/source.ts';
+import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
 import { readHead } from './read-head.ts';
 
 const OUTPUT_BYTES = 524_288;
+/** What is known of the end of a document. */
+export interface DocumentLength {
+  isProven: boolean;
+  /** See `SourceDocument`. */
+  relayed?: SourceDocument['relayed'];
+}
+
 /**
  * The engine offers each chunk as it has written it. Otherwise a slow consumer would get several small ones joined in a buffer of
  * their own, and the engine's buffer would be released although it is still written to, which ends the process.
@@ -19,7 +26,7 @@ const MAX_LAYERS = 2;
  */
 export async function* decompress(
   chunks: AsyncIterable<Buffer>,
-  length: { isProven: boolean },
+  length: DocumentLength,
   layers = 0,
 ): AsyncGenerator<Buffer> {
   const { head, all } = await readHead(chunks, 2);
@@ -30,6 +37,8 @@ export async function* decompress(
     throw new BrokenOff(`the feed is compressed more than ${MAX_LAYERS} times`);
   } else {
     length.isProven = true;
+    // Compression that the transport has not added is that of the source.
+    if (layers >= (length.relayed === 'encoded' ? 1 : 0)) length.relayed = undefined;
     yield* decompress(gunzip(all), length, layers + 1);
   }
 }

@@ -128,6 +128,8 @@ export interface SplitEnd {
   readonly refusal?: string;
   /** Every reason why the document is incomplete. */
   readonly shortfalls: readonly string[];
+  /** Nothing in the document shows its end. */
+  readonly isOpen?: boolean;
   /** The declared number of records. */
   readonly declaredTotal?: number;
   /** Without records: what the configuration of their path may mean instead, for people. */

@@ -2,6 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
+import type { AnswerMark } from '../../plan/weak-proof.ts';
 
 /** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */
 export interface SourceKind<Config> {
@@ -94,6 +95,13 @@ export interface SourceDocument {
    * shows only that the sender closed the stream.
    */
   readonly isEndProven?: boolean;
+  /**
+   * A proxy or a cache on the way may have ended it in the middle: its end is then proven only weakly, unless its content shows it.
+   * `encoded`: so may gzip that the transport has added.
+   */
+  readonly relayed?: 'plain' | 'encoded';
+  /** Of a document that is relayed. */
+  readonly mark?: AnswerMark;
   /** Character encoding according to the transport. */
   readonly charset?: string;
   /** Size of the document as stored or sent, if the source declares it. */

@@ -25,6 +25,7 @@ export function pullJson(pull: PullRow, write: WriteAction) {
     discarded: pull.discarded,
     bytes: pull.bytes,
     duration_ms: pull.durationMs ?? null,
+    weak: pull.weak ?? null,
     shortfalls: shortfalls.map((shortfall) => tell(shortfall, write)),
     message: notes.length === 0 ? null : tellAll(notes, write),
     actions: [...shortfalls, ...notes].flatMap(actionsOf),

@@ -32,7 +32,7 @@ export async function makeSafe(
   const feeds = await count(
     tx,
     `update feed_state set source_version = null, site_checked_at = null, site_check_note = null, site_check_failed_at = null,
-       site_declared = false, restored_at = now() returning 1`,
+       site_declared = false, weak_answer = null, weak_at = null, restored_at = now() returning 1`,
   );
   await tx.query('delete from feed_schedule');
   await tx.query('update feed_verify set run_by = null');

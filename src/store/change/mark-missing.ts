@@ -134,14 +134,19 @@ async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Bu
   }
 }
 
-/** Counts a missing pull for postings within their grace; their open changes wait. */
-export async function extendGrace({ session, subject }: PullTransaction, pullsBeforeDue: number): Promise<void> {
+/** Counts a missing pull for postings within their grace, if it counts; their open changes wait. */
+export async function extendGrace(
+  { session, subject }: PullTransaction,
+  pullsBeforeDue: number,
+  counts = true,
+): Promise<void> {
   const values = [pullsBeforeDue, subject.feed];
-  await session.query(
-    `update mapping m set missing_pulls = least(m.missing_pulls + 1, ${NEVER_DUE - 1})
+  if (counts)
+    await session.query(
+      `update mapping m set missing_pulls = least(m.missing_pulls + 1, ${NEVER_DUE - 1})
      from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
-    values,
-  );
+      values,
+    );
   await session.query(
     `update change c set gone = true
      from (select key from missing where ${IN_GRACE}) x where c.feed = $2 and c.key = x.key and c.desired = 'present'`,

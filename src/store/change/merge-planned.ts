@@ -161,11 +161,12 @@ export async function countMaybeMade(
 export async function extendMaybeMadeGrace(
   { session, subject: { feed } }: PullTransaction,
   pullsBeforeDue: number,
+  counts = true,
 ): Promise<void> {
   await session.query(
-    `update change c set gone = true, missing_pulls = least(c.missing_pulls + 1, ${NEVER_DUE - 1})
+    `update change c set gone = true, missing_pulls = least(c.missing_pulls + $3::int, ${NEVER_DUE - 1})
      from missing_change w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
-    [feed, pullsBeforeDue],
+    [feed, pullsBeforeDue, counts ? 1 : 0],
   );
 }
 

@@ -1,6 +1,7 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
 import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
+import type { AnswerMark, FormerAnswer } from '../../plan/weak-proof.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -74,6 +75,8 @@ export interface FeedStateUpdate {
   readonly version: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
   readonly keyRule: string | undefined;
+  /** Of a weakly proven pull from which postings are missing; `undefined` keeps the stored one, null removes it. */
+  readonly weakAnswer?: readonly AnswerMark[] | null | undefined;
   /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -91,13 +94,15 @@ export const createOnlyNames = (createOnly: CreateOnlyFields): string[] | null =
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule)
-     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9)
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings, create_only_fields, policy, membership_rule, weak_answer, weak_at)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'), $7, $8, $9, $11::jsonb, case when $11::jsonb is not null then now() end)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
        create_only_fields = excluded.create_only_fields, policy = excluded.policy,
        membership_rule = coalesce(excluded.membership_rule, feed_state.membership_rule),
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
-       warnings = coalesce($6::jsonb, feed_state.warnings)`,
+       warnings = coalesce($6::jsonb, feed_state.warnings),
+       weak_answer = case when $10 then excluded.weak_answer else feed_state.weak_answer end,
+       weak_at = case when $10 then excluded.weak_at else feed_state.weak_at end`,
     [
       update.feed,
       update.site,
@@ -108,8 +113,20 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       createOnlyNames(update.createOnly),
       update.policy,
       update.membership ?? null,
+      update.weakAnswer !== undefined,
+      update.weakAnswer == null ? null : toJsonb(update.weakAnswer),
     ],
   );
+}
+
+/** The weakly proven pull that last counted a posting as missing. */
+export async function readWeakAnswer(db: Queryable, feed: FeedName): Promise<FormerAnswer | undefined> {
+  const [row] = await db.query<FormerAnswer & Record<string, unknown>>(
+    `select weak_answer as marks, extract(epoch from now() - weak_at)::float8 * 1000 as "agoMs"
+     from feed_state where feed = $1 and weak_answer is not null`,
+    [feed],
+  );
+  return row;
 }
 
 /** The feed's current pull, unless its site was resumed since: then a person has seen how the pull began. */

@@ -28,6 +28,8 @@ export interface PullFindings {
   /** The gone postings that are within their grace. */
   readonly grace: number;
   readonly bytes: number;
+  /** Why the completeness is proven only weakly, for people. */
+  readonly weak: string | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function commitPull(
   );
   await pullTx.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
-       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11, expired = $12 where id = $1`,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11, expired = $12, weak = $13 where id = $1`,
     [
       pull,
       findings.complete,
@@ -63,6 +65,7 @@ export async function commitPull(
       findings.bytes,
       findings.skipped,
       findings.expired,
+      findings.weak ?? null,
     ],
   );
   await writeFeedState(pullTx.session, {
@@ -91,7 +94,7 @@ export function commitUnmodified(db: Database, subject: PullSubject): Promise<vo
     const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
     await tx.query(
       `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
-         unreadable = l.unreadable, skipped = l.skipped, expired = l.expired,
+         unreadable = l.unreadable, skipped = l.skipped, expired = l.expired, weak = l.weak,
          unchanged = l.seen - l.duplicates - l.unreadable - l.skipped - $2, gone = $3
        from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
       [pull, waiting, gone, feed],

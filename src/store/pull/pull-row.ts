@@ -22,6 +22,8 @@ export interface PullRow {
   readonly status: PullStatus;
   readonly complete: boolean;
   readonly shortfalls: readonly Message[];
+  /** Why its completeness is proven only weakly. */
+  readonly weak: string | undefined;
   /** What a person should know besides, or why it failed. */
   readonly notes: readonly Message[];
   readonly seen: number;
@@ -90,7 +92,7 @@ export async function giveUpPull(db: Queryable, pull: number, message: string): 
 }
 
 const COLUMNS = `id, feed, site, undoable, undoes, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  complete, shortfalls, weak, notes, seen, unchanged, duplicates, unreadable, skipped, expired, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 /** The undo of a pull that was committed, if there is one; the newest. */
@@ -127,6 +129,7 @@ const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   ...row,
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
   undoes: row.undoes ?? undefined,
+  weak: row.weak ?? undefined,
   committedAt: row.committedAt ?? undefined,
   finishedAt: row.finishedAt ?? undefined,
   durationMs: row.durationMs ?? undefined,

@@ -41,6 +41,8 @@ export interface PullSummary {
   readonly requests: number;
   readonly bytes: number;
   readonly shortfalls: readonly Message[];
+  /** Why the completeness is proven only weakly; absent if it is not. */
+  readonly weak?: string;
   /** Entries of the feed that need a person. */
   readonly review: number;
   /** Postings of the feed from whose fields characters were removed when last read. */
@@ -134,6 +136,7 @@ export async function summariseWithin(tx: Queryable, pull: number): Promise<Pull
     requests,
     bytes: row.bytes,
     shortfalls: row.shortfalls,
+    ...(row.weak === undefined ? {} : { weak: row.weak }),
     review: waiting?.n ?? 0,
     cleaned: cleaned.count,
     ...(cleaned.example === undefined ? {} : { cleaned_example: cleaned.example }),

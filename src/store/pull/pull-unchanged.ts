@@ -12,6 +12,8 @@ export interface UnchangedFeed {
   /** Hashes of all records, in hex, as stored. */
   readonly hashes: ReadonlySet<string>;
   readonly bytes: number;
+  /** See `PullFindings`. */
+  readonly weak: string | undefined;
   /** Of its source, if it has versions. */
   readonly version: string | undefined;
   /** Postings of the feed expire. None is due. */
@@ -33,9 +35,9 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
     await takeOver({ session: tx, subject });
     await Promise.all([
       tx.query(
-        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $5, bytes = $3, skipped = $4, expired = $6
+        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $5, bytes = $3, skipped = $4, expired = $6, weak = $7
          where id = $1`,
-        [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired],
+        [pull, hashes.size, bytes, skipped.all, hashes.size - skipped.all, skipped.expired, found.weak ?? null],
       ),
       writeFeedState(tx, {
         createOnly: undefined,
@@ -44,6 +46,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
         ...subject,
         version,
         keyRule: undefined,
+        weakAnswer: null,
       }),
     ]);
     return true;

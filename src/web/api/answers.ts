@@ -38,6 +38,7 @@ export const pullAnswer = z
     skipped: count,
     expired: count,
     gone: count,
+    weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
     message: z.string().nullable(),
     actions: z.array(action),
   })

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 2c57c9dfa5149b0ff05cf40724e4fbb410c2b07e73f6a825b5ab93b1ad11bde1
+// The types of the API's client. SHA-256 of the document: a91f154cf885b575517e4fa4f09ef70e55c7b043033c6a0334032e20d5e9f575
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -811,6 +811,8 @@ export interface operations {
                                 skipped: number;
                                 expired: number;
                                 gone: number;
+                                /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                                weak: string | null;
                                 message: string | null;
                                 actions: ({
                                     kind: string;
@@ -933,6 +935,8 @@ export interface operations {
                             skipped: number;
                             expired: number;
                             gone: number;
+                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                            weak: string | null;
                             message: string | null;
                             actions: ({
                                 kind: string;
@@ -2011,6 +2015,8 @@ export interface operations {
                         skipped: number;
                         expired: number;
                         gone: number;
+                        /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                        weak: string | null;
                         message: string | null;
                         actions: ({
                             kind: string;

@@ -61,7 +61,7 @@ export class CsvSplitter implements Splitter {
       this.#refuse(this.#shortfalls.all()[0] ?? 'the feed is empty: it has no header row');
     }
     const { records, oversizedRecords } = this.#records;
-    return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all() };
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all(), isOpen: true };
   }
 
   shift(by: number): void {
@@ -92,7 +92,12 @@ export class CsvSplitter implements Splitter {
 
   #takeRow(bytes: Buffer, end: number): void {
     if (this.#rows === undefined) this.#takeStart(bytes, end);
-    else if (this.#records.isOversized || !this.#rows.isSkipped(bytes, this.#rowStart, end)) this.#handOver(bytes, end);
+    else if (this.#records.isOversized) this.#handOver(bytes, end);
+    else if (!this.#rows.isSkipped(bytes, this.#rowStart, end)) {
+      const error = this.#rows.statedError(bytes, this.#rowStart, end);
+      if (error === undefined) this.#handOver(bytes, end);
+      else this.#shortfalls.note(error);
+    }
   }
 
   #takeStart(bytes: Buffer, end: number): void {
@@ -195,6 +200,7 @@ export class CsvSplitter implements Splitter {
       this.#rows === undefined ||
       this.#records.isOversized ||
       this.#rows.isSkipped(bytes, this.#rowStart, end) ||
+      this.#rows.statedError(bytes, this.#rowStart, end) !== undefined ||
       this.#rows.isWhole(bytes, this.#rowStart, end)
     ) {
       this.#takeRow(bytes, end);

@@ -61,6 +61,7 @@ export class HtmlSplitter implements Splitter, PageSink {
       ...end,
       refusal: this.refusal ?? end.refusal,
       shortfalls: [...end.shortfalls, ...this.#endOfPage(isEndProven)],
+      isOpen: !this.#page.isClosed,
     };
   }
 

@@ -85,6 +85,11 @@ export class PageReader {
     return title === '' ? '' : `; the page's title is ${quote(title)}`;
   }
 
+  /** Whether the page shows its end. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length && this.refusal === undefined; at += PIECE_BYTES) {
       this.#pushPiece(chunk.subarray(at, at + PIECE_BYTES));

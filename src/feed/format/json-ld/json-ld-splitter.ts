@@ -4,12 +4,18 @@ import { type Attributes, PageReader, type PageSink } from '../html/page-reader.
 import { OpeningSearch } from '../html/value-search.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
 import { refusalOf } from '../not-this-format.ts';
+import { isErrorName, statedErrorIn } from '../stated-errors.ts';
 import { PostingRecords } from './posting-records.ts';
 
 /** One script, or one element of a JSON document, is kept in memory; a longer one is oversized. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const OVERSIZED_HEAD_BYTES = 2_048;
 const OPENING_BYTES = 2_048;
+/** A text that states an error is not longer. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** The name of the first element. */
+const FIRST_ELEMENT = /^\s*(<\?xml[^>]*>)?(?:\s|<!--[\s\S]*?-->)*<(?:[^\s<>/:!]+:)?([^\s<>/:!]+)/;
 
 const [OPEN_OBJECT, OPEN_LIST, SPACE] = [0x7b, 0x5b, 0x20];
 
@@ -23,6 +29,7 @@ interface TextReader {
 interface TextsEnd {
   readonly refusal: string | undefined;
   readonly shortfalls: readonly string[];
+  readonly isOpen?: boolean;
   /** What the document lacks if it has no postings; absent if it may be empty. */
   readonly lack?: string;
 }
@@ -59,14 +66,19 @@ export class JsonLdSplitter implements Splitter {
   }
 
   finish(isEndProven: boolean): SplitEnd {
-    const { refusal, shortfalls, lack } = this.#reader?.finish(isEndProven) ?? {
+    const {
+      refusal,
+      shortfalls,
+      lack,
+      isOpen = false,
+    } = this.#reader?.finish(isEndProven) ?? {
       refusal: 'the page is empty',
       shortfalls: [],
     };
     const { counts, uncertainty } = this.#postings;
     this.#refusal = refusal;
     const isShort = lack !== undefined && counts.records === 0 && this.#options.acceptsEmptyPages !== true;
-    return { ...counts, refusal, shortfalls: [...(isShort ? [lack] : []), ...uncertainty, ...shortfalls] };
+    return { ...counts, refusal, shortfalls: [...(isShort ? [lack] : []), ...uncertainty, ...shortfalls], isOpen };
   }
 
   /** The first character decides; `undefined` while there is none. */
@@ -111,10 +123,18 @@ class ScriptReader implements TextReader, PageSink {
     this.#release();
     const end = this.#page.finish(isEndProven);
     return {
-      refusal: this.refusal ?? (this.#page.hasTags ? undefined : refusalOf('HTML', this.#opening)),
+      refusal: this.refusal ?? (this.#page.hasTags && !this.#isXml() ? undefined : refusalOf('HTML', this.#opening)),
       shortfalls: end === undefined ? [] : [end],
+      isOpen: !this.#page.isClosed,
       lack: `the page has no JobPosting in JSON-LD${this.#page.titled}`,
     };
+  }
+
+  /** Browsers show other XML as a page, too. */
+  #isXml(): boolean {
+    const text = this.#opening.toString();
+    const [, declaration, name = ''] = FIRST_ELEMENT.exec(text) ?? [];
+    return isErrorName(name) || (declaration !== undefined && !/<html[\s>]|<!doctype\s+html/i.test(text));
   }
 
   beginScript({ type = '' }: Attributes): boolean {
@@ -150,12 +170,16 @@ class ScriptReader implements TextReader, PageSink {
 class JsonReader implements TextReader {
   readonly #json: JsonSplitter;
   readonly #isObject: boolean;
+  #error: string | undefined;
 
   constructor(postings: PostingRecords, maxBytes: number, isObject: boolean) {
     this.#isObject = isObject;
     const take = (buffer: Buffer, start: number, end: number): void => {
-      postings.take(buffer.subarray(start, end), this.#json.origin + start - (isObject ? 1 : 0));
+      const text = buffer.subarray(start, end);
+      const { records } = postings.counts;
+      postings.take(text, this.#json.origin + start - (isObject ? 1 : 0));
       postings.release();
+      if (postings.counts.records === records && text.length <= MAX_ERROR_BYTES) this.#error ??= errorIn(text);
     };
     const oversized = (head: Buffer, length: number): void => postings.takeOversized(head, length);
     const options = { recordPath: '', totalPaths: [], maxRecordBytes: maxBytes };
@@ -175,6 +199,15 @@ class JsonReader implements TextReader {
   finish(): TextsEnd {
     if (this.#isObject && this.refusal === undefined) this.#json.push(Buffer.from(']'));
     const { refusal, shortfalls } = this.#json.finish();
-    return { refusal, shortfalls, lack: 'the document has no JobPosting' };
+    const stated = this.#error === undefined ? [] : [this.#error];
+    return { refusal, shortfalls: [...stated, ...shortfalls], lack: 'the document has no JobPosting' };
+  }
+}
+
+function errorIn(text: Buffer): string | undefined {
+  try {
+    return statedErrorIn(JSON.parse(text.toString()));
+  } catch {
+    return undefined;
   }
 }

@@ -1,12 +1,15 @@
 // Follows a JSON document outside its records: the open containers on the path to the records, the declared totals, and
 // the reasons why the document is incomplete or not a feed at all.
 import { nearest } from '../../../posting/nearest-name.ts';
+import { isErrorName, maySayError, StatedErrors } from '../stated-errors.ts';
 import type { ListPath } from './records-path.ts';
 
 const MAX_SHORTFALLS = 20;
 const MAX_NAMED = 10;
 /** No feed nests its list deeper. */
 const MAX_OPEN = 64;
+/** An error is not looked for deeper. */
+const MAX_ERROR_DEPTH = 8;
 
 /** An open object or list outside the records. */
 interface Container {
@@ -29,7 +32,9 @@ export type Place =
   /** A value that matters to nobody. */
   | 'skipped'
   /** A declared total. */
-  | 'total';
+  | 'total'
+  /** A value that may state an error. */
+  | 'stated';
 
 export class JsonOutline {
   /** The first reason to stop reading. */
@@ -41,6 +46,7 @@ export class JsonOutline {
   readonly #open: Container[] = [];
   /** The name whose value comes next, in an object. */
   #name = '';
+  readonly #errors = new StatedErrors();
 
   constructor(recordPath: ListPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
@@ -93,7 +99,8 @@ export class JsonOutline {
     }
     const holdsTotal =
       first === '{' && this.#totalPaths.some((total) => total.startsWith(path === '' ? '' : `${path}/`));
-    if (level < 0 && !holdsTotal) return 'skipped';
+    const holdsError = this.#open.length < MAX_ERROR_DEPTH && path.split('/').some(isErrorName);
+    if (level < 0 && !holdsTotal && !holdsError) return 'skipped';
     if (this.#open.length >= MAX_OPEN)
       this.refuse(`lists and objects are nested deeper than ${MAX_OPEN} outside the records`);
     this.#open.push({ isObject: first === '{', level, path, names: [], found: false });
@@ -104,6 +111,11 @@ export class JsonOutline {
   takeTotal(text: string): void {
     const { path } = this.#placeIn(this.#open.at(-1));
     this.#totals.push({ path, text });
+  }
+
+  /** Takes the text of a value that may state an error, or its beginning. */
+  takeStated(text: string): void {
+    this.#errors.take(this.#placeIn(this.#open.at(-1)).path.split('/'), text);
   }
 
   /** Leaves the innermost container. */
@@ -121,6 +133,8 @@ export class JsonOutline {
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
   finish(records: number): { shortfalls: string[]; declaredTotal?: number } {
+    const stated = this.#errors.found(records);
+    if (stated !== undefined) this.note(stated);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text, records));
     return { shortfalls: [...this.#shortfalls], declaredTotal: declaredTotals.find((total) => total !== undefined) };
   }
@@ -137,7 +151,10 @@ export class JsonOutline {
   #takeScalar(level: number, path: string): Place {
     if (this.#open.length === 0) this.refuse('the document is a single value, not a list of postings');
     else if (level >= 0) this.note(`"${path}", where the records are expected, is not a list`);
-    return this.#totalPaths.includes(path) ? 'total' : 'skipped';
+    if (this.#totalPaths.includes(path)) return 'total';
+    const names = path.split('/');
+    const isTold = (this.#open.at(-1)?.level ?? -1) >= 0 && maySayError(names.at(-1) ?? '');
+    return isTold || names.some(isErrorName) ? 'stated' : 'skipped';
   }
 
   #readTotal(path: string, text: string, records: number): number | undefined {

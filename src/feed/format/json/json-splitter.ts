@@ -32,6 +32,7 @@ type Mode =
   | 'record'
   | 'skipped'
   | 'total'
+  | 'stated'
   /** In a record whose strings or brackets do not match, looking for the line on which the next record begins. */
   | 'broken';
 
@@ -142,6 +143,9 @@ export class JsonSplitter implements Splitter {
         case 'total':
           if (this.#readTotal(bytes)) break;
           return this.#valueStart;
+        case 'stated':
+          if (this.#readStated(bytes)) break;
+          return this.#valueStart;
         default:
           if (this.#step(bytes)) break;
           this.#check(bytes, this.#at);
@@ -248,6 +252,18 @@ export class JsonSplitter implements Splitter {
     return this.#afterValue();
   }
 
+  /** Of a long value, only the beginning is read. */
+  #readStated(bytes: Buffer): boolean {
+    const end = this.#scanner.scan(bytes);
+    if (end === 'more' && bytes.length - this.#valueStart <= MAX_TOKEN_BYTES) return false;
+    const read = Math.min(this.#scanner.at, this.#valueStart + MAX_TOKEN_BYTES);
+    const text = bytes.toString('utf8', this.#valueStart, read);
+    this.#outline.takeStated(parseToken(text) ?? text.replace(/^"/, ''));
+    if (end === 'end') return this.#afterValue();
+    this.#mode = 'skipped';
+    return this.#skip(bytes, end);
+  }
+
   /** False while the token may still end in the next bytes. */
   #tooLong(bytes: Buffer, start: number, what: string): boolean {
     if (bytes.length - start > MAX_TOKEN_BYTES) {
@@ -256,8 +272,7 @@ export class JsonSplitter implements Splitter {
     return false;
   }
 
-  #skip(bytes: Buffer): boolean {
-    const end = this.#scanner.scan(bytes);
+  #skip(bytes: Buffer, end = this.#scanner.scan(bytes)): boolean {
     if (end === 'more') return false;
     if (end === 'fault') {
       this.#at = this.#scanner.at;

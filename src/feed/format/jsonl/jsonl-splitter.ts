@@ -45,7 +45,7 @@ export class JsonLinesSplitter implements Splitter {
     }
     if (this.#isFirst && shortfalls.length === 0) this.refusal ??= 'the feed is empty: it has no JSON value';
     const { records, oversizedRecords } = this.#records;
-    return { records, oversizedRecords, refusal: this.refusal, shortfalls };
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls, isOpen: true };
   }
 
   shift(by: number): void {

@@ -1,6 +1,7 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
 import { htmlRefusal, quote } from '../not-this-format.ts';
+import { isErrorName, maySayError, namesError, StatedErrors } from '../stated-errors.ts';
 import { ElementCounts } from './element-counts.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
@@ -10,6 +11,8 @@ const MAX_DEPTH = 256;
 /** This much text without any element is not XML. */
 const MAX_TEXT_BEFORE_ROOT = 65_536;
 const MAX_TOTAL_TEXT = 64;
+/** Of an element that may state an error. */
+const MAX_STATED_BYTES = 1_024;
 const MAX_SHORTFALLS = 20;
 const OPENING_BYTES = 2_048;
 
@@ -36,6 +39,14 @@ export class XmlOutline {
   #rootName: string | undefined;
   #textBeforeRoot = 0;
   #capturing: DeclaredTotal | undefined;
+  readonly #errors = new StatedErrors();
+  /** The text of the innermost element, if it may state an error. */
+  #stated: Buffer[] | undefined;
+  #statedBytes = 0;
+  /** Whether the records' parent was found. */
+  #isReached = false;
+  #hasInner = false;
+  #rootText = '';
   /** Until the first record. */
   #counts: ElementCounts | undefined = new ElementCounts();
 
@@ -74,6 +85,11 @@ export class XmlOutline {
     if (this.#capturing !== undefined) {
       const room = MAX_TOTAL_TEXT - this.#capturing.text.length;
       if (room > 0) this.#capturing.text += bytes.toString('latin1', from, Math.min(to, from + room));
+    }
+    if (this.#stated !== undefined && this.#statedBytes < MAX_STATED_BYTES) {
+      const piece = Buffer.from(bytes.subarray(from, Math.min(to, from + MAX_STATED_BYTES - this.#statedBytes)));
+      this.#stated.push(piece);
+      this.#statedBytes += piece.length;
     }
     if (this.#open.length > 0) return;
     const start = skipSpace(bytes, from, to);
@@ -123,6 +139,7 @@ export class XmlOutline {
     if (records === 0 && this.#rootName !== undefined && !coversName(first, localName(this.#rootName))) {
       this.note(`the root element is "${this.#rootName}" where "${first}" was expected`);
     }
+    this.#noteErrors(records);
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text.trim(), records));
     const advice = records === 0 ? this.#counts?.adviceFor(this.#recordPath) : undefined;
     return {
@@ -130,6 +147,24 @@ export class XmlOutline {
       declaredTotal: declaredTotals.find((total) => total !== undefined),
       ...(advice === undefined ? {} : { advice }),
     };
+  }
+
+  /** What stands in the place of records, or says why some are missing. */
+  #noteErrors(records: number): void {
+    const stated = this.#errors.found(records);
+    if (stated !== undefined) this.note(stated);
+    const root = this.#rootName;
+    if (records > 0 || root === undefined || !coversName(this.#recordPath.elements[0], localName(root))) return;
+    const text = this.#rootText;
+    if (stated !== undefined) return;
+    if (namesError(localName(root)) && this.#recordPath.elements[0] === '*') {
+      this.note(`the root element is "${root}", which names an error${text === '' ? '' : `: ${quote(text)}`}`);
+    } else if (!this.#hasInner && text !== '') {
+      this.note(`the root element "${root}" has only a text where the records are expected: ${quote(text)}`);
+    } else if (!this.#isReached) {
+      const missing = [localName(root), ...this.#recordPath.elements.slice(1, -1)].join('/');
+      this.note(`the document has no "${missing}", where the records are expected`);
+    }
   }
 
   #readTotal(path: string, text: string, records: number): number | undefined {
@@ -148,12 +183,15 @@ export class XmlOutline {
       return;
     }
     if (this.#open.length === 0) this.#noteRoot(name);
+    else this.#hasInner = true;
+    this.#takeStated();
     if (this.#open.length >= MAX_DEPTH) this.refuse(`elements are nested deeper than ${MAX_DEPTH}`);
     this.#open.push(name);
     this.#openLocal.push(localName(name));
     this.#counts?.add(this.#openLocal);
     this.#resolve();
     this.#findTotals(inner.slice(name.length));
+    this.#findErrors(inner.slice(name.length));
     if (inner.endsWith('/')) this.#pop();
   }
 
@@ -174,6 +212,7 @@ export class XmlOutline {
   }
 
   #pop(): void {
+    this.#takeStated();
     this.#open.pop();
     this.#openLocal.pop();
     this.#resolve();
@@ -187,6 +226,7 @@ export class XmlOutline {
     this.recordsHere =
       this.#open.length === elements.length - 1 &&
       this.#openLocal.every((local, depth) => coversName(elements[depth], local));
+    this.#isReached ||= this.recordsHere;
   }
 
   #findTotals(attributes: string): void {
@@ -198,6 +238,29 @@ export class XmlOutline {
       this.#totals.push(total);
       if (parsed.attribute === undefined) this.#capturing = total;
     }
+  }
+
+  /** Begins with an element that may state an error. A root's text is kept, too: it may be all that there is. */
+  #findErrors(attributes: string): void {
+    const own = this.#openLocal.at(-1) ?? '';
+    const isRoot = this.#openLocal.length === 1;
+    const isError = this.#openLocal.some(isErrorName);
+    if (!isRoot && !isError && !maySayError(own)) return;
+    this.#stated = [];
+    this.#statedBytes = 0;
+    if (!isRoot && !isError) return;
+    for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
+      if (!/^xmlns(?::|$)/.test(name)) this.#errors.take([...this.#openLocal, localName(name)], double ?? single ?? '');
+    }
+  }
+
+  /** Ends the text of the innermost element, at its end or at another one in it. */
+  #takeStated(): void {
+    if (this.#stated === undefined) return;
+    const text = Buffer.concat(this.#stated).toString();
+    if (this.#openLocal.length === 1) this.#rootText ||= text.trim();
+    this.#errors.take(this.#openLocal, text);
+    this.#stated = undefined;
   }
 
   #refuseHtml(): void {

@@ -1,5 +1,7 @@
 // Reads the head of a response: whether its body may be a feed, and what it says about the body.
-import { STATUS_CODES } from 'node:http';
+import { hash } from 'node:crypto';
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
+import type { AnswerMark } from '../../../plan/weak-proof.ts';
 import type { SourceDocument } from '../source.ts';
 import type { HttpExchange } from './exchange.ts';
 import { shown } from './http-config.ts';
@@ -20,18 +22,62 @@ export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?
 /** What the headers of a response say about its body. */
 export function describeBody({
   response: { headers },
-}: HttpExchange): Pick<SourceDocument, 'charset' | 'isEndProven' | 'totalBytes' | 'sentAt'> {
+}: HttpExchange): Pick<SourceDocument, 'charset' | 'isEndProven' | 'relayed' | 'mark' | 'totalBytes' | 'sentAt'> {
   const length = Number(headers['content-length'] ?? Number.NaN);
   const date = Date.parse(headers.date ?? '');
   // A cache keeps the date of the origin, and says how long ago it was (RFC 9111, 5.1).
-  const ageMs = Number(/^\s*(\d{1,9})\s*$/.exec(headers.age ?? '')?.[1] ?? 0) * 1000;
+  const ageMs = (ageOf(headers) ?? 0) * 1000;
+  const relayed = relayedBy(headers);
   return {
     charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
     isEndProven: Number.isSafeInteger(length) || /\bchunked$/i.test(headers['transfer-encoding'] ?? ''),
+    ...(relayed === undefined ? {} : { relayed, mark: markOf(headers) }),
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
     sentAt: Number.isNaN(date) ? undefined : date + ageMs,
   };
 }
+
+/** Headers of caches, which state the length of what they have. */
+const CACHE_HEADERS = [
+  'age',
+  'via',
+  'x-cache',
+  'x-cache-status',
+  'x-cache-hits',
+  'x-varnish',
+  'x-proxy-cache',
+  'cf-cache-status',
+];
+
+/**
+ * Only a length that the source itself has announced comes through all proxies: the last chunk, an orderly close and the gzip trailer
+ * of a content encoding may be those of a proxy that got half of the document, and so may the length of a compressed or cached one.
+ */
+function relayedBy(headers: IncomingHttpHeaders): SourceDocument['relayed'] {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') return 'encoded';
+  const isAnnounced = /^\d+$/.test(headers['content-length'] ?? '');
+  return isAnnounced && !CACHE_HEADERS.some((name) => headers[name] !== undefined) ? undefined : 'plain';
+}
+
+const ageOf = ({ age = '' }: IncomingHttpHeaders): number | undefined => {
+  const [, seconds] = /^\s*(\d{1,9})\s*$/.exec(age) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+};
+
+/** As digests: what a source sends may repeat a credential. */
+function markOf(headers: IncomingHttpHeaders): AnswerMark {
+  const { etag, 'last-modified': lastModified } = headers;
+  const age = ageOf(headers);
+  return {
+    // Compression on the way changes an ETag in these ways.
+    ...(etag === undefined ? {} : { etag: digest(etag.replace(/^W\//, '').replace(/(?:-|;)(?:gzip|gz|br)"$/, '"')) }),
+    ...(lastModified === undefined ? {} : { lastModified: digest(lastModified) }),
+    ...(age === undefined ? {} : { age }),
+  };
+}
+
+const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32);
 
 function hint(status: number, ifMissing = 'check its address'): string {
   if (status === 401 || status === 403) return '; check the credentials or headers of the feed';

@@ -8,7 +8,7 @@ import type { HttpConfig } from '../http/http-config.ts';
 import { answerRefusal, PassingFailure, repeating } from '../http/passing-failure.ts';
 import { requestResource } from '../http/request-resource.ts';
 import { describeBody } from '../http/response.ts';
-import { BrokenOff } from '../source.ts';
+import { BrokenOff, type SourceDocument } from '../source.ts';
 import { type FetchLimits, tooLarge } from './fetch-limits.ts';
 import type { PageRequest } from './page-request.ts';
 
@@ -22,6 +22,8 @@ export interface FetchedPage {
   readonly charset: string | undefined;
   /** See `SourceDocument`. */
   readonly isEndProven: boolean;
+  readonly relayed: SourceDocument['relayed'];
+  readonly mark: SourceDocument['mark'];
   readonly sentAt: number | undefined;
 }
 
@@ -78,8 +80,8 @@ async function fetchOnce(
       limits,
     );
     const link = [exchange.response.headers.link ?? []].flat().join(', ');
-    const { charset, isEndProven = false, sentAt } = describeBody(exchange);
-    return { url: answer.url, link, bytes, charset, isEndProven, sentAt };
+    const { charset, isEndProven = false, relayed, mark, sentAt } = describeBody(exchange);
+    return { url: answer.url, link, bytes, charset, isEndProven, relayed, mark, sentAt };
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.

@@ -44,10 +44,10 @@ async function* readPages(
   const list = { pageOf: pagesDescriptions.placeOf(config), address: baseAddress(config.http) };
   for (let page = first; ; ) {
     sequence.take(page.content);
-    const { bytes, charset, isEndProven, sentAt } = page.fetched;
+    const { bytes, charset, isEndProven, relayed, mark, sentAt } = page.fetched;
     const { length: totalBytes } = bytes;
     const chunks = inPieces(bytes);
-    yield { name: `page ${sequence.pages}`, chunks, charset, isEndProven, totalBytes, sentAt, ...list };
+    yield { name: `page ${sequence.pages}`, chunks, charset, isEndProven, relayed, mark, totalBytes, sentAt, ...list };
     const request = sequence.next(page.fetched, page.content);
     if (request === undefined) return;
     try {

@@ -103,11 +103,13 @@ class Sitemaps {
 
 const nameOf = ({ pathname }: URL): string => `sitemap ${pathname}`;
 
-const documentOf = (url: URL, { bytes, charset, isEndProven, sentAt }: FetchedPage): SourceDocument => ({
+const documentOf = (url: URL, { bytes, charset, isEndProven, relayed, mark, sentAt }: FetchedPage): SourceDocument => ({
   name: nameOf(url),
   chunks: inPieces(bytes),
   charset,
   isEndProven,
+  relayed,
+  mark,
   sentAt,
   totalBytes: bytes.length,
 });

@@ -48,7 +48,7 @@ export class PageSequence {
     const before = this.#pageWith.get(digest);
     if (records > 0 && before !== undefined) {
       throw new BrokenOff(
-        `page ${this.#pages} has the same records as page ${before}: the source repeats pages, or ignores what it is asked for; check pages`,
+        `page ${this.#pages} has the same records as page ${before}: the source repeats pages, as some do beyond the most that they list, or ignores what it is asked for; ${this.#howToSplit()}, or check pages`,
       );
     }
     this.#pageWith.set(digest, this.#pages);
@@ -131,9 +131,31 @@ export class PageSequence {
 
   #conclude(): void {
     const wrong = this.#total.differs(this.#records);
-    const reasons = [...this.#drift.slice(0, MAX_REASONS), ...(wrong === undefined ? [] : [wrong])];
+    const capped = this.#capped();
+    const reasons = [...this.#drift.slice(0, MAX_REASONS), ...[wrong, capped].filter((reason) => reason !== undefined)];
     if (reasons.length > 0) throw new BrokenOff(`the list is not proven complete: ${reasons.join('; ')}`);
+  }
+
+  /** Why the source may have more records than it lists, for people; `undefined` if nothing suggests that. */
+  #capped(): string | undefined {
+    const { cap } = this.#paging;
+    const records = this.#records;
+    if (typeof cap === 'number' ? records < cap : cap === 'none' || !ROUND.test(`${records}`)) return undefined;
+    const why =
+      typeof cap === 'number'
+        ? `the list has ${records} records, and the source lists at most ${cap}, so its total or its end proves nothing`
+        : `the list ends at exactly ${records} records, a round number at which many sources stop listing`;
+    return `${why}; ${this.#howToSplit()}, or set expect: { cap: none } if the source really lists all of its postings`;
+  }
+
+  #howToSplit(): string {
+    return this.#paging.body === undefined
+      ? 'split it: list several addresses under sources, each of which asks for another part'
+      : 'split it into several feeds, each of which asks for another part in pages.body';
   }
 }
 
 const MAX_REASONS = 5;
+
+/** Searches usually end at such a number of records, and state it as their total. */
+const ROUND = /^[1-9]0{3,}$/;

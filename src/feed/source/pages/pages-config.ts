@@ -32,6 +32,8 @@ export interface Paging {
   readonly end: 'empty_page' | 'short_page';
   /** `first_page`: later pages may state no total, or 0. */
   readonly total: 'every_page' | 'first_page';
+  /** The most records that the source lists: a list that reaches it may go on. Absent: round numbers are suspected. */
+  readonly cap?: number | 'none';
   /** Of a sitemap index: only the sitemaps whose addresses match this regular expression (RE2). */
   readonly only?: string;
   /** JSON that is sent with POST, with placeholders; absent: GET. */

@@ -27,6 +27,8 @@ const documentOf = (exchange: HttpExchange, name: string, signal: AbortSignal): 
   name,
   chunks: readBody(exchange, signal),
   ...describeBody(exchange),
+  // The length is that of the object, also if its encoding was stored with it.
+  relayed: undefined,
 });
 
 const bucketFolder = (config: S3Config, conditions: HttpConditions): Folder => ({

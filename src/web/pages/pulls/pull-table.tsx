@@ -72,5 +72,9 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
 
 const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 
-const notesOfPull = ({ undoes, notes, shortfalls }: CountedPull): string =>
-  [...(undoes === undefined ? [] : [`undoes pull ${undoes}`]), ...[...notes, ...shortfalls].map(textOf)].join('; ');
+const notesOfPull = ({ undoes, notes, shortfalls, weak }: CountedPull): string =>
+  [
+    ...(undoes === undefined ? [] : [`undoes pull ${undoes}`]),
+    ...[...notes, ...shortfalls].map(textOf),
+    ...(weak === undefined ? [] : [weak]),
+  ].join('; ');

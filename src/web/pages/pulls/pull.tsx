@@ -109,7 +109,10 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
                 </ul>
               </>
             ) : (
-              <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
+              <>
+                {pull.weak === undefined ? null : <p class="notice">{pull.weak}</p>}
+                <GoneSum prefix={prefix} feed={pull.feed} gone={sums.gone} />
+              </>
             )}
           </>
         )}

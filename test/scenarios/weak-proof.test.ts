@@ -1,0 +1,228 @@
+// Feeds whose end only a proxy may have proven: a delete needs two answers that cannot be the same cached one.
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { serveWeb, type WebServer } from '../feed/web-server.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+const CSV = `{
+      type: csv, key: id,
+      fields: { number: id, title: title, location-state: { from: state, as: us_state } }
+    }`;
+const LINES = CSV.replace('csv', 'jsonl');
+
+const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `j${at + 1}`);
+const table = (list: readonly string[]): string =>
+  `id,title,state\n${list.map((id) => `${id},Nurse ${id},MA\n`).join('')}`;
+const lines = (list: readonly string[]): string =>
+  list.map((id) => `${JSON.stringify({ id, title: `Nurse ${id}`, state: 'MA' })}\n`).join('');
+
+let mirror: Mirror;
+let source: WebServer;
+let answer: (response: ServerResponse) => void;
+beforeEach(async () => {
+  source = await serveWeb((_request, response) => answer(response));
+});
+afterEach(async () => {
+  await mirror.close();
+  await source.close();
+});
+
+const open = async (format = CSV, settings: Record<string, string> = {}) => {
+  mirror = await openMirror({
+    feed: {
+      source: `${source.origin}/jobs`,
+      format,
+      delete_guard: '{ percent: 100, count: 100 }',
+      ...settings,
+    },
+  });
+};
+
+/** Sends in chunks, as a server or proxy does that does not know the length. */
+const inChunks =
+  (content: string | Buffer, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): void => {
+    response.writeHead(200, headers);
+    response.write(content);
+    response.end();
+  };
+const withLength =
+  (content: string | Buffer, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): void =>
+    void response.writeHead(200, { 'content-length': Buffer.byteLength(content), ...headers }).end(content);
+
+/** The last weakly proven pull was longer ago. */
+const later = async (minutes: number): Promise<void> => {
+  const { db } = await mirror.app();
+  await db.query(`update feed_state set weak_at = weak_at - make_interval(mins => $1)`, [minutes]);
+};
+const keys = async (): Promise<string[]> => [...(await mirror.siteJobs()).keys()].sort();
+
+const WEAK = /its end is proven only weakly/;
+
+it.each([
+  ['a table', CSV, table],
+  ['JSON Lines', LINES, lines],
+])('%s in chunks deletes only after an hour, and says so', async (_, format, write) => {
+  await open(format);
+  answer = inChunks(write(ids(8)));
+  expect(await mirror.sync()).toMatchObject({ complete: true, created: 8, weak: expect.stringMatching(WEAK) });
+  answer = inChunks(write(ids(4)));
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 0, gone: 4, grace: 4 });
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 0, gone: 4, grace: 4 });
+  await later(50);
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 0, gone: 4, grace: 4 });
+  await later(10);
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 4, gone: 4, grace: 0 });
+  expect(await keys()).toEqual(ids(4));
+});
+
+it('half a feed from a cache deletes nothing, and the whole one changes nothing', async () => {
+  await open();
+  answer = inChunks(table(ids(8)));
+  await mirror.sync();
+  answer = inChunks(table(ids(4)));
+  for (let pull = 0; pull < 3; pull++) expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+  answer = inChunks(table(ids(8)));
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, gone: 0, unchanged: 8, requests: 0 });
+  // The count starts anew.
+  answer = inChunks(table(ids(4)));
+  await later(120);
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+});
+
+it('a posting that is missing later needs two answers of its own', async () => {
+  await open();
+  answer = inChunks(table(ids(8)));
+  await mirror.sync();
+  answer = inChunks(table(ids(7)));
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  await later(59);
+  answer = inChunks(table(ids(6)));
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 2 });
+  await later(2);
+  expect(await mirror.sync()).toMatchObject({ deleted: 1, grace: 1 });
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  await later(61);
+  expect(await mirror.sync()).toMatchObject({ deleted: 1, grace: 0 });
+  expect(await keys()).toEqual(ids(6));
+});
+
+describe('without a wait', () => {
+  it.each<[string, Record<string, string>, Record<string, string>]>([
+    ['another ETag', { etag: '"a"' }, { etag: '"b"' }],
+    [
+      'another Last-Modified',
+      { 'last-modified': 'Mon, 02 Nov 2026 13:00:00 GMT' },
+      { 'last-modified': 'Mon, 02 Nov 2026 13:05:00 GMT' },
+    ],
+    ['a younger Age', { age: '300' }, { age: '2' }],
+    ['an Age that it cannot have reached', { age: '3' }, { age: '4000' }],
+  ])('%s is another answer', async (_, first, second) => {
+    await open();
+    answer = inChunks(table(ids(8)), { ...first, date: 'Mon, 02 Nov 2026 14:00:00 GMT' });
+    await mirror.sync();
+    answer = inChunks(table(ids(4)), first);
+    expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+    expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+    answer = inChunks(table(ids(4)), second);
+    expect(await mirror.sync()).toMatchObject({ deleted: 4, grace: 0 });
+  });
+
+  it.each<[string, Record<string, string>, Record<string, string>]>([
+    ['the same ETag, compressed', { etag: '"a"' }, { etag: 'W/"a-gzip"' }],
+    ['an ETag that was not there', {}, { etag: '"a"' }],
+    ['an Age that has grown', { age: '3' }, { age: '10' }],
+  ])('%s is none', async (_, first, second) => {
+    await open();
+    answer = inChunks(table(ids(8)));
+    await mirror.sync();
+    answer = inChunks(table(ids(4)), first);
+    await mirror.sync();
+    answer = inChunks(table(ids(4)), second);
+    expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+  });
+});
+
+describe('the source itself proves the end', () => {
+  it.each<[string, (list: readonly string[]) => (response: ServerResponse) => void, string?]>([
+    ['by a length', (list) => withLength(table(list))],
+    ['by a length of a compressed file', (list) => withLength(gzipSync(table(list)))],
+    ['by a compressed file in chunks', (list) => inChunks(gzipSync(table(list)))],
+    ['of XML, in chunks', (list) => inChunks(xml(list)), 'xml'],
+  ])('%s', async (_, write, format) => {
+    await open(format === 'xml' ? XML : CSV);
+    answer = write(ids(8));
+    expect(await mirror.sync()).toMatchObject({ created: 8, complete: true });
+    answer = write(ids(4));
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ deleted: 4, complete: true });
+    expect(report).not.toHaveProperty('weak');
+  });
+});
+
+describe('a proxy may have proven the end', () => {
+  it.each<[string, (content: string) => (response: ServerResponse) => void]>([
+    ['by gzip that it added', (content) => inChunks(gzipSync(content), { 'content-encoding': 'gzip' })],
+    ['by the length of what it compressed', (content) => withLength(gzipSync(content), { 'content-encoding': 'gzip' })],
+    ['by the length of what it had in its cache', (content) => withLength(content, { age: '7' })],
+    ['by the length of what it relayed', (content) => withLength(content, { via: '1.1 varnish' })],
+    [
+      'by closing',
+      (content) => (response) =>
+        void response.writeHead(200, { connection: 'close', 'transfer-encoding': 'identity' }).end(content),
+    ],
+  ])('%s', async (_, write) => {
+    await open();
+    answer = write(table(ids(8)));
+    expect(await mirror.sync()).toMatchObject({ created: 8, complete: true, weak: expect.stringMatching(WEAK) });
+    answer = write(table(ids(4)));
+    await mirror.sync();
+    expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 4 });
+  });
+});
+
+it('counts from its first pull, whatever was counted before', async () => {
+  await open();
+  answer = inChunks(table(ids(8)));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  await db.query(`update mapping set missing_pulls = 1 where key = 'j8'`);
+  answer = inChunks(table(ids(7)));
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  await later(61);
+  expect(await mirror.sync()).toMatchObject({ deleted: 1 });
+});
+
+it('needs every one of several answers to be another one', async () => {
+  let marks = ['"a"', '"x"'];
+  const list = { a: ids(4), b: ['k1', 'k2'] };
+  await source.close();
+  source = await serveWeb(({ path }, response) => {
+    const isFirst = path === '/a';
+    inChunks(table(isFirst ? list.a : list.b), { etag: (isFirst ? marks[0] : marks[1]) as string })(response);
+  });
+  mirror = await openMirror({
+    feed: {
+      source: undefined as unknown as string,
+      sources: `["${source.origin}/a", "${source.origin}/b"]`,
+      format: CSV,
+      delete_guard: '{ percent: 100, count: 100 }',
+    },
+  });
+  await mirror.sync();
+  list.b = ['k1'];
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  marks = ['"b"', '"x"'];
+  expect(await mirror.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  marks = ['"c"', '"y"'];
+  expect(await mirror.sync()).toMatchObject({ deleted: 1, grace: 0 });
+});
+
+const XML = `{
+      type: xml, records: jobs/job, key: id,
+      fields: { number: id, title: title, location-state: { from: state, as: us_state } }
+    }`;
+const xml = (list: readonly string[]): string =>
+  `<jobs>${list.map((id) => `<job><id>${id}</id><title>Nurse ${id}</title><state>MA</state></job>`).join('')}</jobs>`;
