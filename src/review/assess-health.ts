@@ -74,6 +74,8 @@ export interface FeedFacts {
   readonly review: number;
   /** Its keys seem to have changed, and its creates and deletes wait for a person. */
   readonly rekeyed: boolean;
+  /** Some of its creates wait, as they may be postings that no complete pull has shown to be gone. */
+  readonly twins?: boolean;
 }
 
 export interface AssessOptions {
@@ -95,15 +97,17 @@ export function assessHealth(
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
     failing: [...sites.flatMap(siteFailures), ...feeds.flatMap((feed) => feedFailures(feed, stopped, options))],
-    review: feeds.flatMap(({ feed, role, review, rekeyed }): HealthCondition[] => {
+    review: feeds.flatMap(({ feed, role, review, rekeyed, twins }): HealthCondition[] => {
       if (role === 'other') return [];
       if (rekeyed) {
         const message = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
         return [{ kind: 'review', feed, message }];
       }
-      if (review === 0) return [];
+      const alike = `feed ${feed}: new postings wait, as they may be others under new keys`;
+      const unanswered: HealthCondition[] = twins === true ? [{ kind: 'review', feed, message: alike }] : [];
+      if (review === 0) return unanswered;
       const wait = review === 1 ? '1 entry waits' : `${review} entries wait`;
-      return [{ kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
+      return [...unanswered, { kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
     }),
   };
 }

@@ -38,10 +38,24 @@ export interface FeedHealth {
   readonly undeleted: number;
   readonly review: number;
   readonly rekeyed: boolean;
+  readonly twins?: boolean;
 }
 
 export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
-  const { feed, site, role, history, schedule, ready, unsent, unsearched, undeleted, review, rekeyed } = progress;
+  const {
+    feed,
+    site,
+    role,
+    history,
+    schedule,
+    ready,
+    unsent,
+    unsearched,
+    undeleted,
+    review,
+    rekeyed,
+    twins = false,
+  } = progress;
   const settings = config.feeds.get(feed);
   return {
     feed,
@@ -54,6 +68,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
     undeleted,
     review,
     rekeyed,
+    twins,
     broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
     staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
     scheduled: settings?.schedule !== undefined,

@@ -67,7 +67,8 @@ function assess(
     const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
-    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekeyAll });
+    const twins = feed.rekey !== undefined && !feed.rekeyAll;
+    return feedFacts(config, { ...feed, role, unsent, review, rekeyed: feed.rekeyAll, twins });
   });
   return assessHealth(
     sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),

@@ -116,4 +116,8 @@ describe('failing', () => {
 it('entries waiting for review are not a failure', () => {
   expect(assess({}, { review: 1 })).toEqual({ failing: [], review: ['feed acme: 1 entry waits for review'] });
   expect(assess({}, { review: 3 }).review).toEqual(['feed acme: 3 entries wait for review']);
+  const twins = 'feed acme: new postings wait, as they may be others under new keys';
+  expect(assess({}, { twins: true })).toEqual({ failing: [], review: [twins] });
+  expect(assess({}, { twins: true, review: 1 }).review).toEqual([twins, 'feed acme: 1 entry waits for review']);
+  expect(assess({}, { twins: true, role: 'other' }).review).toEqual([]);
 });
