@@ -6,7 +6,7 @@ import { isShownExactly, type LearntRewrites, rewritings } from '../observe-valu
 import { meaningsOfSent, meaningsOfShown, type StatedTypes, typeOf } from '../same-meaning.ts';
 import { bareForm, fieldOf, foldSpace, referenceForm } from '../same-value.ts';
 import { type Place, type PlaceRules, placeOf } from './place-likeness.ts';
-import { sketchParts, sketchOf, textDigest, wordsOf } from './text-likeness.ts';
+import { sketchOf, sketchParts, textDigest, wordsOf } from './text-likeness.ts';
 
 /** How a site's jobs are compared with the postings of a feed. */
 export interface AdoptRules extends PlaceRules {
