@@ -6,10 +6,11 @@ import type { SiteContext } from './site-context.ts';
 
 /**
  * Returns the outcome unchanged; or `forbidden` if the site has answered 401 for the posting before and has accepted other changes since.
+ * A create that a list has shown as not made stays in doubt: the list may have been read without the rights of the token.
  * Otherwise each such posting would pause its site again whenever it is resumed.
  */
 export async function confirmRefused(outcome: Outcome, attempt: Attempt, { db, site }: SiteContext): Promise<Outcome> {
-  if (outcome.kind !== 'unauthorized') return outcome;
+  if (outcome.kind !== 'unauthorized' || attempt.wasDoubted === true) return outcome;
   const isAlone = await wasRefusedAlone(db, site, attempt).catch(() => false);
   if (!isAlone) return outcome;
   const message =

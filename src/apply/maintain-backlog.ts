@@ -16,7 +16,7 @@ import { noteAcceptedWrite } from './prove-token.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
-import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './update-site-health.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE, updateSiteHealth } from './update-site-health.ts';
 
 /** Time to record an outcome, on top of the request timeout. */
 const RESOLVE_MARGIN_MS = 10_000;
@@ -172,5 +172,7 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
       { site: siteContext.site, siteJobId, outcome: outcome.kind },
       isDeleted ? 'orphan site job deleted' : 'orphan site job not deleted, will retry',
     );
+    // The site is paused for the token, and what is read with it proves nothing.
+    if (outcome.kind === 'unauthorized') return updateSiteHealth(outcome, undefined, siteContext);
   }
 }

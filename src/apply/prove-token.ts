@@ -123,7 +123,9 @@ async function whyUnproven(
     state.neededUntil[kind] = performance.now() + NEEDED_FOR_MS;
     return undefined;
   }
-  return { message: describe(history, check, since), mayHide: history.hasJobs };
+  // A site without jobs of ours would leave a first search for ever unproven, unless it has refused the token.
+  const wasRefused = check.kind === 'refused' || (history.refusedAt !== undefined && history.acceptedAt === undefined);
+  return { message: describe(history, check, since), mayHide: history.hasJobs || wasRefused };
 }
 
 function describe(

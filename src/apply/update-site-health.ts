@@ -6,6 +6,7 @@ import type { Attempt } from '../store/change/attempt.ts';
 import { pullToWatch } from '../store/feed/feed-state.ts';
 import { type ProbePace, refuseToken } from '../store/site/refused-token.ts';
 import { throttleSite } from '../store/site/site-rate.ts';
+import { searchUnprovenAgain } from '../store/site/site-search.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../store/site/site-state.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
 import type { SiteContext } from './site-context.ts';
@@ -54,7 +55,9 @@ export async function updateSiteHealth(
       // A missing job proves nothing about the address.
       return noteReachable(db, site, undefined);
     case 'unauthorized':
-      return pauseForToken(siteContext);
+      await pauseForToken(siteContext);
+      if (siteContext.policy.canList) await searchUnprovenAgain(db, site, siteContext.tokenDigest);
+      return;
     case 'throttled':
       await throttleSite(db, site, {
         status: response?.status === 503 ? 503 : 429,

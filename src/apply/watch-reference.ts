@@ -1,6 +1,6 @@
 // Finds out whether a site keeps the reference that creates send, from the jobs that it shows.
 import { tell } from '../plan/message.ts';
-import { fieldOf } from '../plan/same-value.ts';
+import { compareReferences, fieldOf } from '../plan/same-value.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import {
@@ -40,7 +40,8 @@ export async function watchReference(
   const { referenceField } = siteContext.policy;
   if (referenceField === undefined || !fieldOf(sent, referenceField)?.trim()) return;
   const watched = await watch(siteContext, referenceField);
-  if (isShown(created, referenceField)) {
+  const sentReference = fieldOf(sent, referenceField) ?? '';
+  if (keeps(sentReference, created, referenceField)) {
     if (watched.state === 'unknown' || watched.state === 'missing') await note(siteContext, watched, { kind: 'shown' });
     return;
   }
@@ -89,15 +90,19 @@ async function note(siteContext: SiteContext, watched: Watched, evidence: Refere
   if (message !== undefined) log.warn({ site, field }, tell(message, writeAction));
 }
 
-const isShown = (siteJob: SiteJob, field: string): boolean =>
-  Boolean(fieldOf(toCompare(siteJob).fields, field)?.trim());
+/** Whether the job shows the reference that was sent, perhaps in another form or within another text, and not one of the site's own. */
+function keeps(sent: string, siteJob: SiteJob, field: string): boolean {
+  const shown = fieldOf(toCompare(siteJob).fields, field)?.trim() ?? '';
+  if (shown === '') return false;
+  return compareReferences(sent, shown) !== 'other' || shown.toLowerCase().includes(sent.trim().toLowerCase());
+}
 
 /**
  * What a job says about the reference that was sent for it; `undefined`: it shows nothing else of what was sent, so that it proves
  * nothing.
  */
 export function evidenceOf(sent: Fields, shown: SiteJob, referenceField: string): ReferenceEvidence | undefined {
-  if (isShown(shown, referenceField)) return { kind: 'shown' };
+  if (keeps(fieldOf(sent, referenceField) ?? '', shown, referenceField)) return { kind: 'shown' };
   const others = Object.keys(sent).filter((name) => name !== referenceField && fieldOf(shown.fields, name)?.trim());
   return others.length === 0 ? undefined : { kind: 'missing', siteJobId: shown.siteJobId };
 }

@@ -8,7 +8,7 @@ import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { App } from '../runtime/app.ts';
-import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { whyClosed } from '../runtime/site-access/why-closed.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
@@ -51,7 +51,7 @@ export async function askSites(
       problems.push({ line: first, message: say(closed, commandWriter(around.config)) });
       continue;
     }
-    const client = await openSiteClient(site.options);
+    const client = await openProvenClient(app.db, site);
     const { requestsPerSecond } = site;
     const local = rateLimiterFor(requestsPerSecond);
     const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => around.signal.aborted);

@@ -2,7 +2,7 @@
 import { evidenceOf } from '../apply/watch-reference.ts';
 import type { Config, SiteConfig } from '../config/config.ts';
 import { type Message, reword } from '../plan/message.ts';
-import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { jobsWithReference } from '../store/mapping/mapping-sample.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -26,15 +26,19 @@ export async function checkReferences({ sites }: Config, db: Database, online: b
 }
 
 /** What a site that cannot be asked keeps is not known. */
-async function lookAtJobs(db: Database, { name, options }: SiteConfig, reference: SiteReference): Promise<void> {
-  const jobs = await jobsWithReference(db, name, reference.field, MOST_ASKED);
+async function lookAtJobs(db: Database, site: SiteConfig, reference: SiteReference): Promise<void> {
+  const jobs = await jobsWithReference(db, site.name, reference.field, MOST_ASKED);
   if (jobs.length === 0) return;
-  const client = await openSiteClient(options);
+  const client = await openProvenClient(db, site);
   try {
+    // Everybody may see less of a job than the user of the token.
+    const token = await client.checkToken('list');
+    const isUser = token.kind === 'accepted' || token.kind === 'needed';
     for (const { siteJobId, fields } of jobs) {
       const shown = await client.show(siteJobId).catch(() => undefined);
       const evidence = shown === undefined ? undefined : evidenceOf(fields, shown, reference.field);
-      if (evidence !== undefined) await noteReference(db, reference, evidence);
+      if (evidence?.kind === 'shown' || (evidence !== undefined && isUser))
+        await noteReference(db, reference, evidence);
     }
   } finally {
     await client.close();

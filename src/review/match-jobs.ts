@@ -101,7 +101,7 @@ export async function matchJobs(matching: JobMatching, subject: AdoptSubject): P
   };
   const expected = await expectedJobs({ db, site, ask }, (id) => matching.hasJob(id));
   const unread =
-    (await readWholeList(matching, subject, rules, expected)) ?? (await expected.tellLeftOut(subject.signal));
+    (await readWholeList(matching, subject, rules, expected)) ?? (await expected.tellOmitted(subject.signal));
   subject.signal.throwIfAborted();
   if (unread !== undefined) return { kind: 'failed', message: unread };
   crossStep('jobs-listed');

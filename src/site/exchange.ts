@@ -148,7 +148,7 @@ export type Listing =
 /** Why what was read does not prove that a job does not exist. */
 export interface Unproven {
   readonly message: string;
-  /** The site has jobs of ours, and may have others that it shows only to the user of the token. */
+  /** The site may have jobs of ours that it shows only to the user of the token: it has others, or has refused the token. */
   readonly mayHide: boolean;
 }
 

@@ -19,10 +19,10 @@ const SITE = {
   doubts: '{ resolve_after_seconds: 2.5, list_checks: 1 }',
 };
 
-async function open(site: Record<string, string | undefined> = {}): Promise<void> {
+async function open(site: Record<string, string | undefined> = {}, more: { searched?: boolean } = {}): Promise<void> {
   const token = 'a-token-of-the-mirror';
   board = await openPublicBoard(token);
-  mirror = await openMirror({ site: { base_url: board.url, ...SITE, ...site } });
+  mirror = await openMirror({ site: { base_url: board.url, ...SITE, ...site }, ...more });
   Object.assign(mirror.env, { BOARD_TOKEN: token });
 }
 
@@ -174,4 +174,40 @@ it('a site that can be read again is resumed, and says what is not proven', asyn
   expect(board.jobs.size).toBe(2);
   const { db } = await mirror.app();
   expect(await readSiteState(db, siteName('board'))).toMatchObject({ pausedSince: undefined });
+});
+
+describe('the first search of an empty database, while the site refuses the token', () => {
+  async function lose(site: Record<string, string | undefined> = {}): Promise<void> {
+    await open(site, { searched: true });
+    await mirror.writeFeed(feedXml(postings(4)));
+    // The lost database has made them; everybody sees the first one.
+    for (const [at, key] of ['p1', 'p2', 'p3', 'p4'].entries()) {
+      const fields = {
+        number: key,
+        title: `Nurse ${key}`,
+        'location-city': 'Boston',
+        'location-state': 'Massachusetts',
+      };
+      board.jobs.set(String(100 + at), { id: String(100 + at), published: at === 0, fields });
+    }
+    board.habits.accepts = false;
+    expect(await mirror.sync()).toMatchObject({ created: 0 });
+    board.habits.accepts = true;
+    await runProgram({ folder: mirror.folder, configPath: mirror.configPath, env: mirror.env }, 'resume', 'board');
+  }
+
+  it('ends nothing: no job is made twice', async () => {
+    await lose();
+    expect(await mirror.sync()).toMatchObject({ created: 0 });
+    expect(board.jobs.size).toBe(4);
+    const { db } = await mirror.app();
+    const [feed] = await db.query<{ note: unknown }>('select site_check_note as note from feed_state');
+    expect(JSON.stringify(feed?.note)).toContain('not proven');
+  });
+
+  it('is done again once the account page proves the token', async () => {
+    await lose({ account_path: '/account.xml' });
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 4 });
+    expect(board.jobs.size).toBe(4);
+  });
 });

@@ -98,8 +98,10 @@ export interface ExpectedJobs {
   keep(): Promise<void>;
   /**
    * Explains that the list is incomplete or outdated, as it lacks a job that the site shows; or that it may be, as the site does not tell
-   * whether it has that job, or neither lists nor shows any of those that it has made. Notes the jobs taken last.
+   * whether it has that job. Notes the jobs taken last.
    */
+  tellOmitted(signal: AbortSignal): Promise<string | undefined>;
+  /** The same; or explains that jobs may be hidden, as the site neither lists nor shows any of those that it has made. */
   tellLeftOut(signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -132,26 +134,33 @@ export async function expectedJobs(
     await noteShownJobs(db, site, ids);
   }
 
+  async function tellOmitted(signal: AbortSignal): Promise<string | undefined> {
+    await keep();
+    // Jobs of any age may have expired, as long as others are listed.
+    if (recent.length === 0 && unlisted.size < expected.length) return undefined;
+    for (const id of unlisted) {
+      try {
+        const shown = await ask(id, signal);
+        if (shown === undefined || (shown.ownId !== undefined && (await isListed(shown.ownId)))) continue;
+      } catch (error) {
+        return `The list may be incomplete or outdated: job ${id} is not in it, and checking it failed: ${(error as Error).message}`;
+      }
+      await noteShownJobs(db, site, [id]);
+      return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
+    }
+    return undefined;
+  }
+
   return {
     take({ siteJobId }) {
       taken.push(siteJobId);
       unlisted.delete(titled.get(siteJobId) ?? siteJobId);
     },
     keep,
+    tellOmitted,
     async tellLeftOut(signal) {
-      await keep();
-      // Jobs of any age may have expired, as long as others are listed.
-      if (recent.length === 0 && unlisted.size < expected.length) return undefined;
-      for (const id of unlisted) {
-        try {
-          const shown = await ask(id, signal);
-          if (shown === undefined || (shown.ownId !== undefined && (await isListed(shown.ownId)))) continue;
-        } catch (error) {
-          return `The list may be incomplete or outdated: job ${id} is not in it, and checking it failed: ${(error as Error).message}`;
-        }
-        await noteShownJobs(db, site, [id]);
-        return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
-      }
+      const omitted = await tellOmitted(signal);
+      if (omitted !== undefined) return omitted;
       if (expected.length === 0 || unlisted.size < expected.length) return undefined;
       if (recent.length === 0 && (await areFewAndOld(db, site, FEW_JOBS))) return undefined;
       const which = recent.length > 0 ? 'accepted last' : 'has accepted';

@@ -100,6 +100,19 @@ async function areReferenced(tx: Queryable, feed: FeedName): Promise<boolean> {
 }
 
 /**
+ * The site refuses this token: the creates of feeds for which it was searched since it last accepted the token wait for another search, as
+ * that one may have seen only what everybody sees. A person's word that it has none of a feed's jobs still counts.
+ */
+export async function searchUnprovenAgain(db: Queryable, site: SiteName, tokenDigest: string): Promise<void> {
+  await db.query(
+    `update feed_state set site_checked_at = null, site_check_note = null, site_check_failed_at = null
+     where site = $1 and not site_declared and site_checked_at > coalesce(
+       (select accepted_at from refused_token where site = $1 and digest = $2), '-infinity')`,
+    [site, tokenDigest],
+  );
+}
+
+/**
  * The feed's creates wait until the site was searched again: it has jobs that may be theirs. A person's word that it has none of the
  * feed's jobs still counts.
  */
