@@ -15,7 +15,7 @@ const mirror = 'test/scenarios/mirror.test.ts';
 const outcome = 'test/site/outcome.test.ts';
 const policy = 'test/apply/outcome-policy.test.ts';
 const next = 'test/plan/next-request.test.ts';
-const match = 'test/plan/match-doubt.test.ts';
+const likeness = 'test/plan/adopt/likeness.test.ts';
 const uncertainWrites = 'test/laws/uncertain-writes.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
 const unreadable = 'test/pull/unreadable-postings.test.ts';
@@ -547,8 +547,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/apply/confirm-gone.ts',
-    find: 'if (shown !== undefined)',
-    put: 'if (false)',
+    find: 'if (shown !== undefined && !statesDeletion(shown)) {\n      const foreign',
+    put: 'if (false) {\n      const foreign',
     tests: [uncertainWrites],
     named: 'live job',
   },
@@ -622,28 +622,28 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'never makes',
   },
   {
-    file: 'src/plan/match-doubt.ts',
-    find: "if (timely === false || title === 'other') return 'perhaps';",
-    put: "if (title === 'other') return 'perhaps';",
-    tests: [match],
+    file: 'src/plan/adopt/compare-job.ts',
+    find: 'if (timely === false || (isReferenceShared && !isAllTheSame(parts)))',
+    put: 'if (isReferenceShared && !isAllTheSame(parts))',
+    tests: [likeness],
   },
   {
-    file: 'src/plan/match-doubt.ts',
-    find: "if (timely === false || title === 'other') return 'perhaps';",
-    put: "if (timely === false) return 'perhaps';",
-    tests: [match],
+    file: 'src/plan/adopt/compare-job.ts',
+    find: 'if (timely === false || (isReferenceShared && !isAllTheSame(parts)))',
+    put: 'if (timely === false)',
+    tests: [likeness],
   },
   {
-    file: 'src/plan/match-doubt.ts',
-    find: "return title === 'same' && timely !== false ? 'resembles' : 'other';\n  }\n}",
-    put: "return 'other';\n  }\n}",
-    tests: [match],
+    file: 'src/plan/adopt/compare-job.ts',
+    find: "return title !== 'other' && place !== 'other' ? 'resembles' : 'other';",
+    put: "return 'other';",
+    tests: [likeness],
   },
   {
-    file: 'src/plan/match-doubt.ts',
-    find: "return timely === true && !rest.unknown && title === 'same'",
-    put: "return !rest.unknown && title === 'same'",
-    tests: [match],
+    file: 'src/plan/adopt/compare-job.ts',
+    find: "if (timely === true && title === 'same' && isAllTheSame(parts)) return 'match';",
+    put: "if (title === 'same' && isAllTheSame(parts)) return 'match';",
+    tests: [likeness],
   },
   {
     file: 'src/apply/unowned-candidates.ts',

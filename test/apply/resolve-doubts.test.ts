@@ -374,7 +374,7 @@ describe('doubts', () => {
     expect(await recordOutcome({ list })).toBe(0);
     expect(await doubts()).toMatchObject([
       { key: 'a', state: 'in_doubt', note: expect.stringContaining('made: 1; say which') },
-      { key: 'b', state: 'in_doubt', note: expect.stringContaining('made: 2; say which') },
+      { key: 'b', state: 'in_doubt', note: expect.stringContaining('made: 2, 1; say which') },
     ]);
   });
 });

@@ -11,7 +11,7 @@ import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
-import { SIMULATED_SITE } from './simulated-kind.ts';
+import { SIMULATED_FIELDS, SIMULATED_SITE } from './simulated-kind.ts';
 import { STEPS } from './simulation.ts';
 
 const given = process.env.SEED;
@@ -30,7 +30,7 @@ afterAll(() => {
 describe('a process killed at one step after another', { concurrent: true }, () => {
   it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     const random = randomOf(seed);
-    const installation = await open({ site: SIMULATED_SITE });
+    const installation = await open({ feed: { fields: SIMULATED_FIELDS }, site: SIMULATED_SITE });
     const feed = simulateFeed(random, 8 + random.number(10));
     await installation.writeFeed(feed.clean());
     await installation.sync();

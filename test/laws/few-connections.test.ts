@@ -22,8 +22,10 @@ async function openSites(onTestFinished: TestContext['onTestFinished']) {
   const server = createServer(async (request, response) => {
     request.resume();
     await once(request, 'end');
+    // One new job of each feed is asked for.
+    if (request.method !== 'POST') return response.writeHead(404).end();
     made.push(`${request.url}`);
-    response.writeHead(201, { location: `/jobs/${made.length}` }).end(`<job><id>${made.length}</id></job>`);
+    return response.writeHead(201, { location: `/jobs/${made.length}` }).end(`<job><id>${made.length}</id></job>`);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -27,7 +27,7 @@ export function kindOf(seed: number): LifeKind {
 
 export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): InstallationOptions => ({
   feed: {
-    fields: '{ salary: salary, starts-at: startsAt, remote: remote }',
+    fields: SIMULATED_FIELDS,
     ...(expires ? { expire_after_days: '30' } : {}),
     ...(policy === 'mirror' ? {} : { policy }),
   },
@@ -35,6 +35,9 @@ export const optionsOf = ({ expires, policy, isRestored, habits }: LifeKind): In
   site: { ...SIMULATED_SITE, ...(habits.hasReference ? {} : { reference_field: undefined }) },
   ...(isRestored ? { searched: true } : {}),
 });
+
+/** The typed fields of simulated feeds, on top of the preset. */
+export const SIMULATED_FIELDS = '{ salary: salary, starts-at: startsAt, remote: remote }';
 
 /** Waits in milliseconds instead of the default seconds. */
 export const SIMULATED_SITE = {

@@ -22,8 +22,12 @@ const PATIENT = patientSite(30);
 
 /** A site that fails at each create; `get` answers for its list and jobs. */
 async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields = {}): Promise<void> {
-  site = await openSite((got) => (got.method === 'POST' ? [500, {}, 'database is down'] : get(got)));
+  site = await openSite((got) => {
+    if (got.method === 'POST') return [500, {}, 'database is down'];
+    return got.headers.authorization === own ? get(got) : [401, {}, ''];
+  });
   mirror = await openMirror({ site: { base_url: site.url.href, ...PATIENT, ...more } });
+  const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
   await mirror.writeFeed(feedXml([posting('a')]));
 }
 

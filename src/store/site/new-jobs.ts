@@ -13,6 +13,10 @@ export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly
   );
 }
 
+/** SQL: whether a delete of ours, meant for an older job with this ID, may have deleted the new one: sites use IDs again. */
+const mayBeDeletedByUs = (id: string): string => `exists (select from request q where q.at > now() - interval '10 minutes'
+  and q.operation = 'delete' and q.outcome in ('accepted', 'gone') and q.site_job_id = ${id})`;
+
 /** What samples told about the new jobs of a site. */
 export interface NewJobs {
   /** Whether one was shown. */
@@ -42,7 +46,9 @@ export async function readNewJobs(db: Queryable, site: SiteName): Promise<NewJob
  */
 export async function noteNewJob(db: Queryable, site: SiteName, id: SiteJobId, isShown: boolean): Promise<void> {
   await db.query(
-    `insert into site_state as s (site, new_shown_at, new_hidden_job) values ($1, case when $3 then now() end, case when not $3 then $2::text end)
+    `insert into site_state as s (site, new_shown_at, new_hidden_job)
+     select $1, case when $3 then now() end, case when not $3 then $2::text end
+     where $3 or not ${mayBeDeletedByUs('$2::text')}
      on conflict (site) do update set new_shown_at = coalesce(excluded.new_shown_at, s.new_shown_at),
        new_hidden_job = case when $3 then nullif(s.new_hidden_job, $2) else coalesce(s.new_hidden_job, $2) end`,
     [site, id, isShown],
@@ -60,7 +66,8 @@ export const noteHidesNew = (db: Queryable, site: SiteName): Promise<unknown> =>
 export async function mayBeHidden(db: Queryable, site: SiteName, id: SiteJobId): Promise<boolean> {
   const [row] = await db.query<{ hidden: boolean }>(
     `select (s.new_shown_at is null or s.new_hidden_job is not null) and not coalesce(s.trust_gone_until > now(), false) as hidden
-     from mapping m left join site_state s on s.site = m.site where m.site = $1 and m.site_job_id = $2 and m.never_shown`,
+     from mapping m left join site_state s on s.site = m.site where m.site = $1 and m.site_job_id = $2 and m.never_shown
+       and not ${mayBeDeletedByUs('m.site_job_id')}`,
     [site, id],
   );
   return row?.hidden === true;

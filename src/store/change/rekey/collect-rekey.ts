@@ -204,7 +204,7 @@ export interface Twins {
 /**
  * Decides in the temporary table `twin` which creates wait: of those that this pull has planned, and of those that have waited. One that an
  * earlier pull has let through was in the feed together with all postings of its content. Those without one of their content may be one of
- * the same title and place, as texts that name a date or a number change with the key. `collectRekey` has collected both sides.
+ * the same title and place, as texts that name a date or a number change with the key; but not one that is known to be gone. `collectRekey` has collected both sides.
  */
 export async function findTwins(
   { session, subject: { feed, pull } }: PullTransaction,
@@ -221,7 +221,7 @@ export async function findTwins(
   await session.query(
     `create temporary table twin on commit drop as
      with missing as materialized (
-       select r.key, r.content, r.likeness, t.delete = any($3::text[]) as waiting, t.delete = any($4::text[]) as ending,
+       select r.key, r.content, r.likeness, t.delete = any($3::text[]) as waiting, t.delete = 'held' as held, t.delete = any($4::text[]) as ending,
          row_number() over (partition by r.content, t.delete = any($3::text[]), t.delete = any($4::text[]) order by r.key) as place
        from (select key, content, likeness from rekey_found where not is_new and content is not null
            union select o.key, o.content, o.likeness from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
@@ -240,7 +240,7 @@ export async function findTwins(
          coalesce(a.place > m.waiting and a.place <= m.waiting + m.ending, false) as replaces
        from added a left join by_content m on m.content = a.content),
      by_likeness as (
-       select likeness, count(*) as waiting from missing m where waiting and likeness is not null
+       select likeness, count(*) as waiting from missing m where waiting and not held and likeness is not null
          and place > coalesce((select max(a.alike) from added a where a.content = m.content), 0)
        group by likeness),
      rest as (
