@@ -42,13 +42,14 @@ async function openTitled(answer: (nth: number) => 'lost' | 'failed' | undefined
       jobs.set(id, `${fields}<created_at>${new Date().toISOString()}</created_at>`);
       return end === 'lost' ? [500] : [201, { location: `/jobs/${id}-nurse` }, xmlOf(jobs, id)];
     }
-    return answerAbout(jobs, got);
+    return got.headers.authorization === own ? answerAbout(jobs, got) : [401, {}, ''];
   });
   mirror = await openMirror({
     ...options,
     site: { base_url: site.url.href, list_path: '/jobs.xml', ...options.site },
     feed: { delete_guard: '{ percent: 100, count: 100 }', ...options.feed },
   });
+  const own = `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`;
   return jobs;
 }
 
