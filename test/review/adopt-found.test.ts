@@ -214,7 +214,12 @@ it('a single answer that is trouble or not clear, or a site that shows none of i
   });
   await mirror.sandbox.setFaults([{ name: 'html', status: 404, on: ['show'] }]);
   const { bulk } = await run(id);
-  expect(bulk).toMatchObject({ state: 'open', done: 1, skipped: 0, waitsFor: expect.stringContaining('is not proven') });
+  expect(bulk).toMatchObject({
+    state: 'open',
+    done: 1,
+    skipped: 0,
+    waitsFor: expect.stringContaining('is not proven'),
+  });
   // Three tries for the first one of those that are left, which is asked for once more, and none for others.
   await mirror.sandbox.setFaults([{ name: '500', on: ['show'], count: 3 }]);
   expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 3, skipped: 0 });

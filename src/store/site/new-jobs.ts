@@ -14,7 +14,9 @@ export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly
 }
 
 /** SQL: whether a delete of ours, meant for an older job with this ID, may have deleted the new one: sites use IDs again. */
-const mayBeDeletedByUs = (id: string): string => `exists (select from request q where q.at > now() - interval '10 minutes'
+const mayBeDeletedByUs = (
+  id: string,
+): string => `exists (select from request q where q.at > now() - interval '10 minutes'
   and q.operation = 'delete' and q.outcome in ('accepted', 'gone') and q.site_job_id = ${id})`;
 
 /** What samples told about the new jobs of a site. */
