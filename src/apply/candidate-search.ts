@@ -8,7 +8,6 @@ import {
   OpenContents,
   type OpenCreate,
 } from '../plan/adopt/open-contents.ts';
-import { fieldOf } from '../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import {
   type OpenCreates,
@@ -17,6 +16,7 @@ import {
   type SentValue,
   sharedValues,
 } from '../store/change/candidate-owners.ts';
+import { valuesOf } from '../store/change/proven-by-values.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
@@ -131,7 +131,7 @@ export class CandidateSearch {
       for (const candidate of open.candidates) {
         for (const name of this.compare(candidate).with(content)?.identities ?? []) names.add(name);
       }
-      if (names.size > 0) asked.set(open, sentValues(open, names));
+      if (names.size > 0) asked.set(open, valuesOf(open.fields, names));
     }
     if (asked.size === 0) return;
     const { db, site } = this.#siteContext;
@@ -142,12 +142,6 @@ export class CandidateSearch {
     }
   }
 }
-
-/** The values as they are stored, under the names that the feed gives them. */
-const sentValues = ({ fields }: OpenDoubt, names: ReadonlySet<string>): SentValue[] =>
-  Object.keys(fields).flatMap((name) =>
-    names.has(name.replaceAll('_', '-')) ? [{ name, value: fieldOf(fields, name) as string }] : [],
-  );
 
 /** Doubts may have been resolved, and creates sent, since the doubts were read. */
 function withDoubts(creates: readonly OpenCreate[], doubts: readonly OpenDoubt[]): OpenCreate[] {

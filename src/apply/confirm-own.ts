@@ -5,6 +5,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { provenByValues } from '../store/change/proven-by-values.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { shareCheck, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';
@@ -67,7 +68,7 @@ async function tellBlindSite(
 
 /**
  * Where no reference is shown, another title than the posting had suggests that the job is another posting's; not so the title that it
- * showed after our last write.
+ * showed after our last write, or next to a value that only this posting has.
  */
 async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
@@ -78,9 +79,13 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
   if (form.kind === 'rewritten' && says !== undefined && form.isShown(says)) return undefined;
   const expected = { fields: attempt.before };
   if (tellOtherContent(compared, expected) === undefined) return undefined;
-  const learnt = await learntRewrites(siteContext.db, siteContext.site);
+  const { db, site, policy } = siteContext;
+  const learnt = await learntRewrites(db, site);
   if (tellOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
-  return 'the site shows it with another title than this posting had, and without a reference';
+  const pair = { key: attempt.key, fields: attempt.before ?? {}, shown: compared };
+  const [isProven] = await provenByValues(db, site, { ...policy.places, referenceField, learnt }, [pair]);
+  if (isProven === true) return undefined;
+  return 'the site shows it with another title than this posting had, and neither a reference nor another value that only this posting has';
 }
 
 /** The outcome of a request that is not sent because the site did not show the job. */

@@ -228,11 +228,11 @@ export async function resolveByHand(mirrored: MirroredBoard, postings: readonly 
       (each) =>
         each.fields.contact_web_address === posting?.contact_web_address && !mapped.some((row) => row.id === each.id),
     );
-    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
+    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id, '--anyway'];
     // No request may still arrive: a person need not wait.
     await mirrored.query(`update change set attempt_started = now() - interval '1 hour' where id = $1`, [id]);
-    const { status, errors } = await run('review', 'settle', String(id), ...verdict, '--anyway');
-    expect({ status, errors }, `${key} ${verdict.join(' ')}`).toMatchObject({ status: 0 });
+    const { status, errors } = await run('review', 'settle', String(id), ...verdict);
+    expect({ status, errors }, `${key} ${verdict.join(' ')}: ${errors}`).toMatchObject({ status: 0 });
   }
   if (entries.some(({ kind }) => kind === 'failed')) await run('review', 'retry', 'acme');
   return doubts.length;

@@ -32,6 +32,8 @@ require 'puma'
 require 'puma/server'
 require 'sqlite3'
 require 'json'
+# Rails loads it during the first answer in XML, and a request at the same moment fails with a NameError after its commit.
+require 'builder'
 
 FOLDER, PORT = ARGV
 DATABASE = File.join(FOLDER, 'board.sqlite3')
@@ -56,7 +58,7 @@ ENV['DATABASE_URL'] = "sqlite3:#{DATABASE}?pool=10&timeout=#{BUSY_TIMEOUT_MS}"
 
 class Board < Rails::Application
   config.root = FOLDER
-  config.eager_load = false
+  config.eager_load = true
   config.consider_all_requests_local = false
   config.logger = Logger.new(File.join(FOLDER, 'board.log'))
   config.log_level = :error

@@ -88,6 +88,7 @@ describe('two sources of which one fails at a time', () => {
 
   it.each([
     ['their key', (key: string, n: number) => `<p>Ward ${n}. Quote ${key} when you apply</p>`],
+    ['their former key', (_key: string, n: number) => `<p>Ward ${n}. Quote a${n} when you apply</p>`],
     ['a date', (key: string, n: number) => `<p>Ward ${n}. As of ${key.startsWith('a') ? 'May' : 'June'} 3</p>`],
   ])('nothing is created, though the texts name %s', async (_, text) => {
     const telling = (prefix: string, from: number) =>
@@ -181,6 +182,24 @@ interface Job {
 const jobs = (prefix: string, count: number): Job[] =>
   Array.from({ length: count }, (_, at) => ({ id: `${prefix}${at + 1}`, text: `Nurse ${at + 1}` }));
 const FIELDS = 'fields: { number: id, title: text, description: detail, location-state: { value: Ohio } }';
+
+describe('few postings, all of whose keys change at once', () => {
+  it.each([
+    ['their key', (key: string) => `<p>Work ${key} for the team</p>`],
+    ['their former key', (key: string) => `<p>Work ${key.replace('b', 'a')} for the team</p>`],
+  ])('are asked about if their texts name %s', async (_, text) => {
+    mirror = await openMirror();
+    const three = (prefix: string) =>
+      [1, 2, 3].map((n) => posting(`${prefix}${n}`, { title: `Nurse ${n}`, description: text(`${prefix}${n}`) }));
+    await mirror.writeFeed(feedXml(three('a')));
+    expect(await syncOnce()).toMatchObject({ created: 3 });
+    await mirror.writeFeed(feedXml(three('b')));
+    expect(await syncOnce()).toMatchObject({ status: 'review', created: 0, held: 3, requests: 0 });
+    expect((await rekey('--sure')).status).toBe(0);
+    expect(await syncOnce()).toMatchObject({ created: 0, deleted: 0 });
+    expect((await mirror.sandbox.inspect.jobs()).length).toBe(3);
+  });
+});
 
 describe('a page that fails', () => {
   it('nothing is created until all pages were read', async () => {

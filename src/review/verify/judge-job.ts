@@ -16,7 +16,13 @@ export interface JobRules extends ShownRules {
 export type JobJudgement =
   | { readonly kind: 'gone' }
   /** It is not the posting's job, so it must not be changed. */
-  | { readonly kind: 'foreign'; readonly fields: Readonly<Record<string, ShownChange>>; readonly message: string }
+  | {
+      readonly kind: 'foreign';
+      readonly fields: Readonly<Record<string, ShownChange>>;
+      readonly message: string;
+      /** Only its title says so: another value may prove that it is the posting's nevertheless. */
+      readonly isByTitle: boolean;
+    }
   | {
       readonly kind: 'compared';
       readonly changed: Readonly<Record<string, ShownChange>>;
@@ -28,23 +34,25 @@ export type JobJudgement =
   | { readonly kind: 'unknown' };
 
 /**
- * | the site                                         | judgement |
- * | ------------------------------------------------ | --------- |
- * | says that the job does not exist                 | gone      |
- * | shows a job, but what it accepted is not known   | unknown   |
- * | shows another reference                          | foreign   |
- * | shows no reference to compare, and another title | foreign   |
- * | anything else                                    | compared  |
+ * | the site                                                                   | judgement |
+ * | -------------------------------------------------------------------------- | --------- |
+ * | says that the job does not exist                                           | gone      |
+ * | shows a job, but what it accepted is not known                             | unknown   |
+ * | shows another reference                                                    | foreign   |
+ * | shows no reference to compare, another title, and nothing that proves it   | foreign   |
+ * | anything else                                                              | compared  |
  * @param known what the site last accepted; `undefined`: not known.
  * What the job showed after our last write is its own reference and title, whatever it looks like.
  * @param shown `undefined`: the job does not exist.
  * @param isWhole whether it is shown with all its fields, and not by a list.
+ * @param isProven whether a value that only this posting has proves that the job is its own
  */
 export function judgeJob(
   known: AcceptedFields | undefined,
   shown: SiteJob | undefined,
   isWhole: boolean,
   rules: JobRules,
+  isProven = false,
 ): JobJudgement {
   if (shown === undefined) return { kind: 'gone' };
   if (known === undefined) return { kind: 'unknown' };
@@ -59,12 +67,14 @@ export function judgeJob(
   const expected = { fields: accepted, referenceField, learnt };
   if (tellOtherReference(compared, expected) !== undefined && !isItsForm(referenceField ?? '')) {
     const fields = changesOf(accepted, shown, [referenceField ?? '']);
-    return { kind: 'foreign', fields, message: 'its job shows the reference of another posting' };
+    const message = 'its job shows the reference of another posting';
+    return { kind: 'foreign', fields, message, isByTitle: false };
   }
-  const isTold = hasReference(accepted, compared.fields, referenceField) || isItsForm('title');
+  const isTold = isProven || hasReference(accepted, compared.fields, referenceField) || isItsForm('title');
   if (!isTold && tellOtherContent(compared, expected) !== undefined) {
     const fields = changesOf(accepted, shown, ['title']);
-    return { kind: 'foreign', fields, message: 'its job shows another title, and no reference that tells whose it is' };
+    const message = 'its job shows another title, and neither a reference nor another value that tells whose it is';
+    return { kind: 'foreign', fields, message, isByTitle: true };
   }
   const { changed, hidden, unknown } = compareShown(
     { fields: accepted, forms: known.forms },

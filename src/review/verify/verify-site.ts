@@ -3,7 +3,8 @@ import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { compileStates } from '../../posting/us-states.ts';
-import type { SiteJob } from '../../site/exchange.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { provenByValues } from '../../store/change/proven-by-values.ts';
 import type { JobToAsk, Verification, VerifiedJob } from '../../store/mapping/verification.ts';
 import { type AddressProof, checkOthers, tellHidden } from '../../store/mapping/visible-jobs.ts';
 import { noteShownJobs } from '../../store/site/new-jobs.ts';
@@ -18,6 +19,8 @@ import type { VerifyEnd, Verifying, VerifySubject } from './verifying.ts';
 
 /** After this many jobs that seem gone, with none seen, it is probably another site. */
 const MOST_UNPROVEN = 10;
+/** Of so many jobs with other titles it is told at once whose they are: each time, all postings of the site are read. */
+const MOST_RETITLED = 200;
 /** The command stops after this many jobs in a row for which the site gave no clear answer. */
 const MOST_UNASKED = 5;
 /** After this many jobs that show a field as it should be, the list's value of the field is not believed any more. */
@@ -41,7 +44,7 @@ export async function verifySite(verification: Verification, subject: VerifySubj
     },
     since: await databaseTime(db),
     countsOf: (feed) => counts.get(feed) as FeedCounts,
-    progress: { seen: 0, unproven: [] },
+    progress: { seen: 0, unproven: [], retitled: [] },
     refuted: new Map(),
   };
   const unread = await selectJobs(verifying);
@@ -79,15 +82,17 @@ async function askAll(verifying: Verifying, unread: Message | undefined): Promis
       countsOf(job.feed).unasked++;
       if (unasked >= MOST_UNASKED) return `site ${subject.site} does not answer: ${failure}`;
     }
+    if (progress.retitled.length >= MOST_RETITLED) await tellRetitled(verifying);
     const unproven = progress.unproven.length < MOST_UNPROVEN ? undefined : await proveGone(verifying, unread);
     if (unproven !== undefined) return unproven;
   }
+  await tellRetitled(verifying);
   return undefined;
 }
 
 /** Returns why the site gave no clear answer; `undefined`: it did, or none is needed. */
 async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | undefined> {
-  const { verification, subject, rules, countsOf } = verifying;
+  const { verification, subject, rules, progress, countsOf } = verifying;
   const counts = countsOf(job.feed);
   if (isRefuted(verifying, job)) {
     counts.same++;
@@ -107,15 +112,36 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
     return (error as Error).message;
   }
   const now = await verification.jobNow(job);
-  if (now === undefined || !isUntouched(before, now)) counts.waiting++;
-  else
-    await record(
-      verifying,
-      now,
-      judgeJob(now.accepted, shown, true, { ...rules, createOnly: subject.createOnly.get(now.feed) }),
-      job.differing,
-    );
+  if (now === undefined || !isUntouched(before, now)) {
+    counts.waiting++;
+    return undefined;
+  }
+  const judged = judgeJob(now.accepted, shown, true, { ...rules, createOnly: subject.createOnly.get(now.feed) });
+  if (judged.kind === 'foreign' && judged.isByTitle && shown !== undefined)
+    progress.retitled.push({ job: now, shown, differing: job.differing ?? [] });
+  else await record(verifying, now, judged, job.differing);
   return undefined;
+}
+
+/** Tells whose the jobs are that show another title and no reference. */
+async function tellRetitled(verifying: Verifying): Promise<void> {
+  const { verification, subject, rules, progress, countsOf } = verifying;
+  const retitled = progress.retitled.splice(0);
+  const pairs = retitled.map(({ job, shown }) => ({
+    key: job.key,
+    fields: job.accepted?.fields ?? {},
+    shown: toCompare(shown),
+  }));
+  const proven = await provenByValues(subject.db, subject.site, rules, pairs);
+  for (const [at, { job: before, shown, differing }] of retitled.entries()) {
+    const now = await verification.jobNow(before);
+    if (now === undefined || !isUntouched(before, now)) {
+      countsOf(before.feed).waiting++;
+      continue;
+    }
+    const jobRules = { ...rules, createOnly: subject.createOnly.get(now.feed) };
+    await record(verifying, now, judgeJob(now.accepted, shown, true, jobRules, proven[at]), differing);
+  }
 }
 
 const isUntouched = (before: VerifiedJob, now: VerifiedJob): boolean =>

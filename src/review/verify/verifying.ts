@@ -62,6 +62,8 @@ export interface Verifying {
     seen: number;
     /** Jobs that seem gone, while no job of ours has been seen. */
     readonly unproven: { readonly job: VerifiedJob; readonly finding: Finding }[];
+    /** Jobs that show another title and no reference, until it is told whose they are. */
+    readonly retitled: { readonly job: VerifiedJob; readonly shown: SiteJob; readonly differing: readonly string[] }[];
   };
   /** How often a job showed a field as it should be, although the list shows it with another value; negative: never again. */
   readonly refuted: Map<string, number>;

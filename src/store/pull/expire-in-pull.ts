@@ -43,8 +43,8 @@ export async function noteExpired(
 ): Promise<void> {
   if (!expiredSeen.exists) return;
   await session.query(
-    `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash, content, likeness)
-     select $1, x.key, now(), m.site_job_id, x.record_hash, digest.content, digest.likeness
+    `insert into posting_expiry as e (feed, key, expired_at, site_job_id, record_hash, content, likeness, bare)
+     select $1, x.key, now(), m.site_job_id, x.record_hash, digest.content, digest.likeness, digest.bare
      from expired_seen x left join mapping m on m.feed = $1 and m.key = x.key
        left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
      on conflict (feed, key) do update set
@@ -53,6 +53,7 @@ export async function noteExpired(
        renewed_at = null, site_job_id = coalesce(excluded.site_job_id, e.site_job_id), record_hash = excluded.record_hash,
        content = case when excluded.site_job_id is null then e.content else excluded.content end,
        likeness = case when excluded.site_job_id is null then e.likeness else excluded.likeness end,
+       bare = case when excluded.site_job_id is null then e.bare else excluded.bare end,
        missing_pulls = 0`,
     digestValues(feed, compared),
   );

@@ -102,8 +102,8 @@ export interface FoundPairs extends Omit<RekeyLoad, 'live' | 'recent'> {
 }
 
 /**
- * Collects both sides in the temporary table `rekey_found`, and counts their pairs. A delete that a person approved, or that is
- * being sent, is decided.
+ * Collects both sides in the temporary table `rekey_found`, and counts their pairs. What no posting of the other side has is compared
+ * without the keys that stand in texts. A delete that a person approved, or that is being sent, is decided.
  * @param narrow only missing postings whose title a new posting has: the others have no pair
  */
 export async function collectRekey(
@@ -114,40 +114,40 @@ export async function collectRekey(
   const values = digestValues(feed, compared);
   await session.query(
     `create temporary table if not exists rekey_found
-       (is_new boolean, key text, content text, likeness text, settable text, second_job text) on commit drop`,
+       (is_new boolean, key text, content text, likeness text, settable text, second_job text, bare text, bare_settable text) on commit drop`,
   );
   await session.query('delete from rekey_found');
   const title = (fields: string) => `lower(coalesce(${fields}->>'title', ''))`;
   const isWorth = `(exists (select from override o where o.feed = $1 and o.key = x.key)
     or ${title('d.fields')} in (select ${title('n.fields')} from change n where ${NEW_POSTING.replaceAll('c.', 'n.')}))`;
   await session.query(
-    `insert into rekey_found select false, x.key, digest.content, digest.likeness, digest.settable, null
+    `insert into rekey_found select false, x.key, digest.content, digest.likeness, digest.settable, null, digest.bare, digest.bare_settable
      from ${missing.rows} x join mapping m on m.feed = $1 and m.key = x.key left join change c on c.feed = $1 and c.key = x.key
        left join document d on d.feed = $1 and d.key = x.key left join ${digests(UNEDITED, 'x.key')} on true
      where not coalesce(c.desired = 'absent' and (c.approved or c.attempt_operation = 'delete'), false) ${narrow ? `and ${isWorth}` : ''}`,
     values,
   );
   await session.query(
-    `insert into rekey_found select true, c.key, digest.content, digest.likeness, digest.settable, null
+    `insert into rekey_found select true, c.key, digest.content, digest.likeness, digest.settable, null, digest.bare, digest.bare_settable
      from change c, ${digests('c.fields::jsonb', 'c.key')} where ${NEW_POSTING}`,
     values,
   );
   if (endedGone > 0)
     await session.query(
-      `insert into rekey_found select false, e.key, e.content, e.likeness, null, null
+      `insert into rekey_found select false, e.key, e.content, e.likeness, null, null, e.bare, null
        from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
       [feed],
     );
-  // Of a posting that the last whole reading has found, it is known that both were in the feed.
-  await session.query(
-    `insert into rekey_found select true, x.key, digest.content, null, null, x.site_job_id
-     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED, 'x.key')}
-     where ${secondJob(pull)} and not exists (select from ${missing.rows} s where s.key = x.key)
-       and exists (select from rekey_found r join mapping o on o.feed = $1 and o.key = r.key join ${missing.rows} s on s.key = r.key
-         where not r.is_new and r.content = digest.content and o.mapped_at < x.mapped_at and o.created_by is distinct from x.created_by
-           and (x.created_by > ${lastWhole(`p.id < ${pull}`)} or s.missing_pulls > 0 or s.absent_already))`,
-    values,
-  );
+  for (const column of ['content', 'bare'] as const)
+    await collectSecondJobs(session, column, { missing, pull, values });
+  for (const [column, bare] of [
+    ['content', 'bare'],
+    ['settable', 'bare_settable'],
+  ] as const)
+    await session.query(
+      `update rekey_found r set ${column} = ${bare} where ${bare} <> ${column}
+         and not exists (select from rekey_found o where o.is_new <> r.is_new and o.${column} = r.${column})`,
+    );
   const pairs = (column: 'content' | 'likeness' | 'settable', which = 'is_new') =>
     `(select coalesce(sum(least(missing, added)), 0)::bigint from (
        select count(*) filter (where not is_new) as missing, count(*) filter (where ${which}) as added
@@ -157,6 +157,31 @@ export async function collectRekey(
        ${pairs('content', 'second_job is not null')} as second`,
   );
   return row ?? { equal: 0, alike: 0, settable: 0, second: 0 };
+}
+
+/**
+ * Adds the postings that have a second job beside that of a missing one with the same content. Of a posting that the last whole reading has
+ * found, it is known that both were in the feed.
+ */
+async function collectSecondJobs(
+  session: Session,
+  column: 'content' | 'bare',
+  {
+    missing,
+    pull,
+    values,
+  }: { readonly missing: PullTransaction['missing']; readonly pull: number; readonly values: readonly unknown[] },
+): Promise<void> {
+  await session.query(
+    `insert into rekey_found select true, x.key, digest.content, null, null, x.site_job_id, digest.bare, null
+     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED, 'x.key')}
+     where ${secondJob(pull)} and not exists (select from ${missing.rows} s where s.key = x.key)
+       and not exists (select from rekey_found f where f.is_new and f.key = x.key and f.second_job is not null)
+       and exists (select from rekey_found r join mapping o on o.feed = $1 and o.key = r.key join ${missing.rows} s on s.key = r.key
+         where not r.is_new and r.${column} = digest.${column} and o.mapped_at < x.mapped_at and o.created_by is distinct from x.created_by
+           and (x.created_by > ${lastWhole(`p.id < ${pull}`)} or s.missing_pulls > 0 or s.absent_already))`,
+    values,
+  );
 }
 
 /**
@@ -225,7 +250,8 @@ export async function findTwins(
          row_number() over (partition by r.content, t.delete = any($3::text[]), t.delete = any($4::text[]) order by r.key) as place
        from (select key, content, likeness from rekey_found where not is_new and content is not null
            union select o.key, o.content, o.likeness from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
-             where o.feed = $1 and not o.is_new and (o.content in (${unseen('content')}) or o.likeness in (${unseen('likeness')}))) r
+             where o.feed = $1 and not o.is_new and (o.content in (${unseen('content')}) or o.likeness in (${unseen('likeness')}))
+               and not exists (select from rekey_found f where not f.is_new and f.key = o.key)) r
          join mapping m on m.feed = $1 and m.key = r.key left join change c on c.feed = $1 and c.key = r.key
          cross join lateral (select coalesce(case when c.desired = 'absent' then c.state end, 'none') as delete) t),
      added as materialized (

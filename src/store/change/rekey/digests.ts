@@ -30,19 +30,24 @@ const without = (value: string, own: string): string => `case
   else ${value} end`;
 
 /**
- * Digests of the fields `f`. References, keys and web addresses change with the key, also where the key or the reference stands in a text;
- * everything else is content, of which updates set what is not set only on create (`settable`). A title and the fields of a place make
- * postings alike; if the title is set only on create, all content that is not. A title is compared as it is.
+ * Digests of the fields `f`. References, keys and web addresses change with the key; everything else is content, of which updates set what
+ * is not set only on create (`settable`). The key or the reference may also stand in a text, and change there or not: `bare` and
+ * `bare_settable` are the same without it. A title and the fields of a place make postings alike; if the title is set only on create, all
+ * content that is not. A title is compared as it is.
  */
-export const digests = (fields: string, key: string): string => `lateral (
-  select md5(string_agg(md5(f.name) || md5(f.bare), '' order by f.name) filter (where ${content(key)})) as content,
-    md5(string_agg(md5(f.name) || md5(f.bare), '' order by f.name)
-      filter (where ${content(key)} and f.name <> all($4::text[]))) as settable,
+export const digests = (fields: string, key: string): string => {
+  const digest = (value: string, which = '') =>
+    `md5(string_agg(md5(f.name) || md5(${value}), '' order by f.name) filter (where ${content(key)} ${which}))`;
+  const isSettable = 'and f.name <> all($4::text[])';
+  return `lateral (
+  select ${digest('f.value')} as content, ${digest('f.bare')} as bare,
+    ${digest('f.value', isSettable)} as settable, ${digest('f.bare', isSettable)} as bare_settable,
     case when bool_or(f.name = 'title') then md5(string_agg(md5(f.name) || md5(lower(f.value)), '' order by f.name)
       filter (where f.name <> all($4::text[]) and case when 'title' = any($4::text[]) then ${content(key)}
         else f.name in ('title', $3) or f.name ~ 'city|location' end)) end as likeness
   from (select name, value, case when name = 'title' then value else ${without('keyless', `coalesce(${fields}->>$2, '')`)} end as bare
     from jsonb_each_text(${fields}) each(name, value), lateral (select ${without('value', key)} as keyless) k) f where f.value <> '') digest`;
+};
 
 /** The content of the document `d` of the posting `x` as the feed had it: a reviewer's edits are undone. */
 export const UNEDITED = `d.fields::jsonb || coalesce((select jsonb_object_agg(o.field, o.source_value) from override o

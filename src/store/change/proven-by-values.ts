@@ -1,0 +1,50 @@
+// Proves, where no reference is shown and the title is another, that a job is still its posting's: by a value that no other posting of
+// the site has.
+import { compareJob } from '../../plan/adopt/compare-job.ts';
+import { type AdoptRules, bareForms, featuresOfJob, featuresOfPosting } from '../../plan/adopt/job-features.ts';
+import type { StatedTypes } from '../../plan/same-meaning.ts';
+import type { PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { type SentValue, sharedValues } from './candidate-owners.ts';
+
+/** A posting that has a job, and what the job shows now. */
+export interface PostingAndJob {
+  readonly key: PostingKey;
+  /** What the site accepted. */
+  readonly fields: Fields;
+  /** In the form to compare. */
+  readonly shown: { readonly fields: Fields; readonly types?: StatedTypes | undefined };
+}
+
+/**
+ * Whether each of the jobs is certainly its posting's, as for a create in doubt: it shows an address or a text that only this posting has,
+ * and no other place, text or identifying value. Reads all postings of the site once.
+ */
+export async function provenByValues(
+  db: Queryable,
+  site: SiteName,
+  rules: AdoptRules,
+  pairs: readonly PostingAndJob[],
+): Promise<readonly boolean[]> {
+  const compared = pairs.map(({ key, fields, shown }) => {
+    const own = { ...featuresOfPosting(key, fields, rules), bare: bareForms(fields) };
+    const its = { ...featuresOfJob(shown.fields, rules, { types: shown.types }), bare: bareForms(shown.fields) };
+    const comparison = compareJob(own, its);
+    return { comparison, values: valuesOf(fields, comparison.identities) };
+  });
+  const all = compared.flatMap(({ values }) => values);
+  const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
+  return compared.map(({ comparison, values }) => {
+    const theirs = values.filter(({ name, value }) => shared.has(`${name} ${value}`));
+    return comparison.likeness({ shared: new Set(theirs.map(({ name }) => dashed(name))) }) === 'match';
+  });
+}
+
+/** The values of these names, which are dashed, as they are stored. */
+export function valuesOf(fields: Fields, names: readonly string[] | ReadonlySet<string>): SentValue[] {
+  const wanted = new Set(names);
+  return Object.entries(fields).flatMap(([name, value]) => (wanted.has(dashed(name)) ? [{ name, value }] : []));
+}
+
+const dashed = (name: string): string => name.replaceAll('_', '-');
