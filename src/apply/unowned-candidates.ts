@@ -1,10 +1,15 @@
 // Leaves each doubt the candidates that no other posting owns.
+
+import { CLOCK_SKEW_MS } from '../plan/adopt/open-contents.ts';
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { statesDeletion } from '../site/states-deletion.ts';
 import {
+  type DeletedFor,
+  deletedFor,
   deletedJobs,
   type OwnedJob,
   openReferences,
@@ -17,8 +22,8 @@ import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Drops candidates that a mapping already owns, that show the reference of another posting of ours, or of which a person said that they are
- * not the posting's. If the list shows that one of the latter was made after the create began, it may be another job under the same ID:
+ * Drops candidates that a mapping already owns, that were deleted for another posting, that show the reference of another posting of ours,
+ * or of which a person said that they are not the posting's. If the list shows that one of the latter was made after the create began, it may be another job under the same ID:
  * a person decides.
  */
 export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
@@ -39,6 +44,7 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
   );
   const refuted = await refutedJobs(siteContext.db, siteContext.site, pairs);
   const deleted = await deletedJobs(siteContext.db, pairs);
+  const ended = await deletedFor(siteContext.db, siteContext.site, [...ids]);
   const holders = new Map<string, number>();
   /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
   const shownAs = new Map<string, number>();
@@ -56,6 +62,8 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
       if (at !== undefined) open.deleted.set(siteJobId, at);
     }
     const free = open.candidates.filter((candidate) => {
+      if (ended.get(candidate.siteJobId)?.some((other) => isDeletedJobOf(other, open, candidate)) === true)
+        return false;
       if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) {
         if (candidate.createdAt === undefined || candidate.createdAt < open.notBefore) return false;
         open.contended.add(candidate.siteJobId);
@@ -89,6 +97,13 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
     open.candidates.splice(0, open.candidates.length, ...left);
   }
+}
+
+/** Whether the candidate is the job that was deleted for another posting, and no later one under its ID. */
+function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt }: OpenDoubt, candidate: SiteJob): boolean {
+  if (feed === doubt.attempt.feed && key === doubt.attempt.key) return false;
+  const { createdAt } = candidate;
+  return statesDeletion(candidate) || (createdAt !== undefined && createdAt.getTime() + CLOCK_SKEW_MS < at.getTime());
 }
 
 /** Whether a create that sent this made a job that another posting owns, or no posting. */

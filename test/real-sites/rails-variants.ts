@@ -3,7 +3,7 @@ import type { BoardOptions } from './mirrored-board.ts';
 
 export interface Variant extends BoardOptions {
   readonly name: string;
-  /** The site changes what is sent: what it makes of it is only known from its answers. */
+  /** The site changes or drops what is sent: what it makes of it is only known from its answers. */
   readonly rewrites?: boolean;
   /** Its list does not show every job: only a person can say whether a create in doubt was made. */
   readonly hides?: boolean;
@@ -46,6 +46,7 @@ export const VARIANTS: readonly Variant[] = [
   {
     name: 'in another time zone, dropping the reference',
     variant: { ...NO_REFERENCE, TIME_ZONE: 'Kathmandu', UPDATED: '200' },
+    rewrites: true,
   },
   { name: 'with a lock version', variant: { LOCKING: '1' } },
   { name: 'that keeps deleted rows and hides them', variant: { DELETED: '404' } },

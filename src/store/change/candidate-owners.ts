@@ -106,6 +106,31 @@ export async function deletedJobs(
   return new Map(rows.map(({ feed, key, id, at }) => [`${feed} ${key} ${id}`, at]));
 }
 
+/** A posting for which the site deleted a job, and when it last did. */
+export interface DeletedFor {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly at: Date;
+}
+
+/** For which postings the site has deleted these jobs, by job ID, perhaps under an ID with their title. */
+export async function deletedFor(
+  db: Queryable,
+  site: SiteName,
+  ids: readonly SiteJobId[],
+): Promise<ReadonlyMap<SiteJobId, readonly DeletedFor[]>> {
+  const rows = await db.query<{ id: string; feed: FeedName; key: PostingKey; at: Date }>(
+    `select i.id, q.feed, q.key, max(q.at) as at from unnest($2::text[]) i(id)
+     join request q on q.operation = 'delete' and (q.site_job_id = i.id or ${numberOfTitled('q.site_job_id')} = i.id)
+     join feed_state f on f.feed = q.feed and f.site = any($1::text[])
+     where q.outcome in ('accepted', 'gone') group by i.id, q.feed, q.key`,
+    [await namesOfSite(db, site), ids],
+  );
+  const byId = new Map<SiteJobId, DeletedFor[]>();
+  for (const { id, ...one } of rows) byId.set(siteJobId(id), [...(byId.get(siteJobId(id)) ?? []), one]);
+  return byId;
+}
+
 /** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
 export async function ownerOfReference(
   db: Queryable,
