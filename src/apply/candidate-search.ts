@@ -16,7 +16,7 @@ import {
   type SentValue,
   sharedValues,
 } from '../store/change/candidate-owners.ts';
-import { valuesOf } from '../store/change/proven-by-values.ts';
+import { sentValuesOf } from '../store/change/proven-by-values.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
@@ -131,7 +131,7 @@ export class CandidateSearch {
       for (const candidate of open.candidates) {
         for (const name of this.compare(candidate).with(content)?.identities ?? []) names.add(name);
       }
-      if (names.size > 0) asked.set(open, valuesOf(open.fields, names));
+      if (names.size > 0) asked.set(open, sentValuesOf(open.fields, names));
     }
     if (asked.size === 0) return;
     const { db, site } = this.#siteContext;

@@ -8,7 +8,7 @@ import { compareValues, fieldOf } from '../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { openCreates, openReferences, sharedKeys, sharedValues } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
-import { valuesOf } from '../store/change/proven-by-values.ts';
+import { sentValuesOf } from '../store/change/proven-by-values.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 
@@ -54,7 +54,7 @@ export async function judgeOf(
       const job = toCompare(shown);
       const compared = contents.compare(contents.look(job));
       const comparison = contents.compareWith(content, job);
-      const values = valuesOf(accepted.fields, comparison.identities);
+      const values = sentValuesOf(accepted.fields, comparison.identities);
       const theirs = values.length === 0 ? new Set<string>() : await sharedValues(db, site, values);
       const shared = values.filter(({ name, value }) => theirs.has(`${name} ${value}`)).map(({ name }) => name);
       const equal = compared.equalTo(content);

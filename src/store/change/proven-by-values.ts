@@ -31,7 +31,7 @@ export async function provenByValues(
     const own = { ...featuresOfPosting(key, fields, rules), bare: bareForms(fields) };
     const its = { ...featuresOfJob(shown.fields, rules, { types: shown.types }), bare: bareForms(shown.fields) };
     const comparison = compareJob(own, its);
-    return { comparison, values: valuesOf(fields, comparison.identities) };
+    return { comparison, values: sentValuesOf(fields, comparison.identities) };
   });
   const all = compared.flatMap(({ values }) => values);
   const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
@@ -42,7 +42,7 @@ export async function provenByValues(
 }
 
 /** The values of these names, which are dashed, as they are stored. */
-export function valuesOf(fields: Fields, names: readonly string[] | ReadonlySet<string>): SentValue[] {
+export function sentValuesOf(fields: Fields, names: readonly string[] | ReadonlySet<string>): SentValue[] {
   const wanted = new Set(names);
   return Object.entries(fields).flatMap(([name, value]) => (wanted.has(dashed(name)) ? [{ name, value }] : []));
 }
