@@ -19,6 +19,7 @@ import { readOthers } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
+import { noteRecovered } from '../store/backup/after-restore.ts';
 import { JobMatching } from '../store/mapping/job-matching.ts';
 import { Verification } from '../store/mapping/verification.ts';
 import { keptReference } from '../store/site/kept-reference.ts';
@@ -218,7 +219,9 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
   const { matches, replaced, differing, second, strays, unclear } = found;
   const refused = done?.refused ?? [];
   const open = done === undefined ? matches.sure + replaced.length + toMark(recovering, found) : refused.length;
-  const left = open + matches.unsure + second.length + strays.length + unclear.length;
+  const sinceBackup = strays.filter(({ isSinceBackup }) => isSinceBackup).length;
+  const left = open + matches.unsure + second.length + sinceBackup + unclear.length;
+  await noteRecovered(recovering.app.db, feed, sinceBackup);
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) {
     return printJson({
@@ -246,7 +249,7 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
     await printLine(
       `${describeFound(recovering, found)}\nNothing was changed. Record it: ${write(['recover', feed, '--yes'])}`,
     );
-  else if (left === 0)
+  else if (left + strays.length === 0)
     await printLine(`The database knows all jobs of feed ${feed} that the site has. Nothing was changed.`);
   if (differing > 0 && !updatesJobs(setup.policy))
     await printLine(

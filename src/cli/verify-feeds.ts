@@ -17,6 +17,7 @@ import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
 import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { whyClosed } from '../runtime/site-access/why-closed.ts';
+import { restoredNotes } from '../store/backup/after-restore.ts';
 import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
 import { OutputFailedError } from '../telemetry/output-failure.ts';
@@ -77,8 +78,13 @@ export async function verifyFeeds(
       const site = app.config.sites.get(name) as SiteConfig;
       const results = await verifyOne({ app, site, setups: ofSite, options, signal, progress, write });
       progress.clear();
-      for (const result of results)
-        await (options.json === true ? printJson(resultJson(result)) : printLine(describeResult(result)));
+      const restored = await restoredNotes(app.db);
+      for (const result of results) {
+        const note = restored.get(result.feed);
+        const told = note === undefined ? undefined : say(note, write);
+        if (options.json === true) await printJson(resultJson(result, told));
+        else await printLine([describeResult(result), told].filter(Boolean).join('\n'));
+      }
       statuses.push(...results.map(statusOf));
     }
   } finally {

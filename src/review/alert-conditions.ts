@@ -49,6 +49,7 @@ const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
   late: null,
   left: null,
   not_sent: null,
+  restored: null,
   review: null,
 };
 

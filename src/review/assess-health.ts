@@ -20,6 +20,7 @@ export interface HealthCondition {
     | 'not_sent'
     | 'unsearched'
     | 'undeleted'
+    | 'restored'
     | 'review';
   readonly site?: SiteName;
   readonly feed?: FeedName;
@@ -76,6 +77,8 @@ export interface FeedFacts {
   readonly rekeyed: boolean;
   /** Some of its creates wait, as they may be postings that no complete pull has shown to be gone. */
   readonly twins?: boolean;
+  /** What to know of jobs that were made since the backup from which the database was restored. */
+  readonly restored?: Message | undefined;
 }
 
 export interface AssessOptions {
@@ -97,19 +100,21 @@ export function assessHealth(
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
     failing: [...sites.flatMap(siteFailures), ...feeds.flatMap((feed) => feedFailures(feed, stopped, options))],
-    review: feeds.flatMap(({ feed, role, review, rekeyed, twins }): HealthCondition[] => {
-      if (role === 'other') return [];
-      if (rekeyed) {
-        const message = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
-        return [{ kind: 'review', feed, message }];
-      }
-      const alike = `feed ${feed}: new postings wait, as they may be others under new keys`;
-      const unanswered: HealthCondition[] = twins === true ? [{ kind: 'review', feed, message: alike }] : [];
-      if (review === 0) return unanswered;
-      const wait = review === 1 ? '1 entry waits' : `${review} entries wait`;
-      return [...unanswered, { kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
-    }),
+    review: feeds.flatMap((feed) => (feed.role === 'other' ? [] : waitsOf(feed))),
   };
+}
+
+function waitsOf({ feed, review, rekeyed, twins, restored }: FeedFacts): HealthCondition[] {
+  const unknown: HealthCondition[] = restored === undefined ? [] : [{ kind: 'restored', feed, message: restored }];
+  if (rekeyed) {
+    const message = `feed ${feed}: its keys seem to have changed, and its creates and deletes wait for a person`;
+    return [...unknown, { kind: 'review', feed, message }];
+  }
+  const alike = `feed ${feed}: new postings wait, as they may be others under new keys`;
+  const unanswered: HealthCondition[] = twins === true ? [{ kind: 'review', feed, message: alike }] : [];
+  if (review === 0) return [...unknown, ...unanswered];
+  const wait = review === 1 ? '1 entry waits' : `${review} entries wait`;
+  return [...unknown, ...unanswered, { kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
 }
 
 function siteFailures(facts: SiteFacts): HealthCondition[] {

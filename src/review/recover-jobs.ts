@@ -25,7 +25,7 @@ export interface Replaced {
 }
 
 /** A job that no posting has. */
-export interface Stray extends Pick<StrayJob, 'siteJobId' | 'url' | 'createdAt'> {
+export interface Stray extends Pick<StrayJob, 'siteJobId' | 'url' | 'createdAt' | 'isSinceBackup'> {
   readonly reference: string | undefined;
   readonly title: string | undefined;
 }
@@ -40,7 +40,10 @@ export interface Recovery {
   readonly differing: number;
   /** Other jobs with the reference of a posting whose own job is there: of another installation, or made by hand. */
   readonly second: readonly Finding[];
-  /** Jobs that no posting has: made since the backup, for postings that have left the feed since. A person ends them, or leaves them. */
+  /**
+   * Jobs that no posting has. Those that were made since a backup, for postings that have left the feed since, are a person's to end; of
+   * others it is not known whether they ever were the feed's.
+   */
   readonly strays: readonly Stray[];
   /** Jobs that show the reference of another posting, with no other job that is certainly the posting's. */
   readonly unclear: readonly Finding[];
@@ -120,7 +123,7 @@ async function straysOf(
   for await (const { siteJobId, url, createdAt, fields, isSinceBackup } of matching.strays(feed)) {
     const reference = fieldOf(fields, referenceField ?? '')?.trim() || undefined;
     if (!isSinceBackup && byReference === true && reference === undefined) continue;
-    strays.push({ siteJobId, url, createdAt, reference, title: fieldOf(fields, 'title') });
+    strays.push({ siteJobId, url, createdAt, isSinceBackup, reference, title: fieldOf(fields, 'title') });
   }
   return strays;
 }

@@ -80,7 +80,7 @@ const stopOf = ({ feed, since, undone }: StoppedFeed): Attention => ({
 });
 
 function waitingOf(overview: FeedStatus): Attention[] {
-  const { feed, held, heldForMs, holdReason, in_doubt: inDoubt, inDoubtForMs, rekey } = overview;
+  const { feed, held, heldForMs, holdReason, in_doubt: inDoubt, inDoubtForMs, rekey, restored } = overview;
   const since = (ms: number | undefined) => (ms === undefined ? undefined : new Date(Date.now() - ms));
   const waiting: Attention[] = [];
   const common = { level: 'waiting', detail: undefined, since: undefined } as const;
@@ -88,6 +88,10 @@ function waitingOf(overview: FeedStatus): Attention[] {
     const text = `feed ${feed}: its keys seem to have changed`;
     const place = { kind: 'rekey', feed } as const;
     waiting.push({ ...common, text, detail: textOf(rekey), next: `Decide about the keys of ${feed}`, place });
+  }
+  if (restored !== undefined) {
+    const place = { kind: 'feed', feed } as const;
+    waiting.push({ ...common, text: textOf(restored), next: `See the feed ${feed}`, place });
   }
   if (held > 0) {
     const decide: Pick<Attention, 'next' | 'place'> = overview.inQuestion

@@ -1,14 +1,13 @@
 // Concludes a pull, once its changes are sent: its counts, what a person should know, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
-import { type Message, messageOf, reword, textOf } from '../plan/message.ts';
-import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
+import { type Message, messageOf } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { UndoEnd } from '../pull/undo-pull.ts';
 import type { PullReport } from '../review/read-model/pull-report.ts';
 import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull } from '../store/pull/pull-row.ts';
-import { type PullState, type PullSummary, statusOfPull, summarisePull } from '../store/pull/pull-summary.ts';
+import { notesOfState, type PullState, statusOfPull, summarisePull } from '../store/pull/pull-summary.ts';
 import { takeSearchNote } from '../store/site/site-search.ts';
 import { ExitStatus } from './exit-status.ts';
 
@@ -42,11 +41,7 @@ export async function concludePull(
   const notes = [
     ...(searched === undefined ? [] : [searched]),
     ...undoneNote(feed, end),
-    ...nothingNote(progress),
-    ...holdNote(progress),
-    ...rekeyNote(progress),
-    ...discardedNote(summary),
-    ...takenOverNote(progress),
+    ...notesOfState(progress),
     ...blockerNote(progress, blocker),
   ];
   await finishPull(db, end.pull, status, notes, summary.discarded);
@@ -75,34 +70,6 @@ function undoneNote(feed: FeedName, end: ConcludedEnd): Message[] {
   if (end.kind !== 'undone') return [];
   const text = `pull ${end.undone} is undone; feed ${feed} is not pulled until a person says that its source is right`;
   return [messageOf(text, [{ words: 'then', action: { kind: 'resume_feed', feed } }])];
-}
-
-const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
-  why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
-
-const holdNote = ({ holdReason }: PullState): Message[] =>
-  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
-
-/** The reason of held deletes says so, if they are held for it. */
-const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
-  rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
-
-/** "Mirrored" alone would hide what a person has discarded. */
-function discardedNote({ feed, discarded }: PullSummary): Message[] {
-  if (discarded === 0) return [];
-  const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
-  const them = discarded === 1 ? 'it' : 'them';
-  const text = `${postings} not on the site as the feed has ${them}, because a person discarded ${them}`;
-  return [messageOf(text, [{ action: { kind: 'list_entries', feed, discarded: true } }])];
-}
-
-function takenOverNote({ summary, takenOverBy }: PullState): Message[] {
-  const { feed, pending, in_doubt, pending_deletes } = summary;
-  const left = pending + in_doubt + pending_deletes;
-  if (takenOverBy === undefined || left === 0) return [];
-  const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
-  const text = `pull ${takenOverBy} of the feed took over while ${open}, and counts ${left === 1 ? 'it' : 'them'}`;
-  return [messageOf(text, [{ action: { kind: 'list_pulls', feed } }])];
 }
 
 const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): Message[] =>

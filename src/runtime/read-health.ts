@@ -39,6 +39,7 @@ export interface FeedHealth {
   readonly review: number;
   readonly rekeyed: boolean;
   readonly twins?: boolean;
+  readonly restored?: Message | undefined;
 }
 
 export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
@@ -55,6 +56,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
     review,
     rekeyed,
     twins = false,
+    restored,
   } = progress;
   const settings = config.feeds.get(feed);
   return {
@@ -69,6 +71,7 @@ export function feedFacts(config: Config, progress: FeedHealth, runningSince?: D
     review,
     rekeyed,
     twins,
+    restored,
     broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
     staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
     scheduled: settings?.schedule !== undefined,

@@ -137,8 +137,20 @@ describe('an outdated database', () => {
     await mirror.stopEngine();
     await mirror.writeFeed(feedXml([...postings(4), posting('p10')]));
 
+    const run = (...args: string[]) => runProgram(mirror, ...args);
+    for (const command of [['status'], ['verify'], ['review', 'list']])
+      expect((await run(...command)).out, command[0]).toContain('recover acme');
+    expect(await run('status', '--check')).toMatchObject({
+      status: 2,
+      out: expect.stringContaining('postings have left the feed'),
+    });
+    const later = await makeJob(mirror, { ...jobOf(posting('x2')), title: 'Cook' });
+    await db.query(`update sandbox.job set created_at = now() + interval '2 hours' where id = $1`, [later]);
+    await mirror.stopEngine();
+
     const shown = await recover();
     expect(shown).toMatchObject({ status: 2 });
+    expect(shown.out).not.toContain(`job ${later}`);
     expect(shown.out).toContain(`stray - job ${stray} "Nurse p9", reference p9, made at `);
     expect(shown.out).toContain('1 job of site board that no posting of the feed has');
     expect(shown.out).not.toContain(`job ${older}`);
@@ -152,8 +164,16 @@ describe('an outdated database', () => {
     await mirror.stopEngine();
     expect(await idOf('p9')).toBe(stray);
     expect((await recover('--json')).status).toBe(2);
+    for (const command of [['status'], ['verify'], ['review', 'list']])
+      expect((await run(...command)).out, command[0]).toContain('1 job of its site, made since the backup');
+    expect((await run('status', '--json')).json()).toContainEqual(
+      expect.objectContaining({ feed: 'acme', restored: expect.stringContaining('1 job of its site') }),
+    );
+    await mirror.stopEngine();
     await removeJob(mirror, stray);
     expect(await recover()).toMatchObject({ status: 0, out: expect.stringContaining('knows all jobs of feed acme') });
+    expect((await run('status', '--check')).out).not.toContain('recover acme');
+    expect((await run('review', 'list')).out).toContain('Nothing needs a person');
   });
 
   itInAll(

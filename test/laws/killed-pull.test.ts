@@ -6,7 +6,7 @@ import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { concludeAbandonedPulls, concludeFormerPulls } from '../../src/store/pull/abandoned-pulls.ts';
 import { findPull, startPull } from '../../src/store/pull/pull-row.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 
@@ -19,6 +19,10 @@ const killAt = async (installation: Installation, step: string): Promise<void> =
   const killed = await installation.spawn(['sync', 'acme', '--json'], { FAULT_AT: step }).ended;
   expect({ ...killed }, killed.output).toMatchObject({ signal: 'SIGKILL' });
 };
+/** The same postings under other keys. */
+const rekeyed = (count: number) =>
+  postings(count).map(({ key }) => posting(`new-${key}`, { title: `Nurse ${key}`, description: `<p>Work ${key}</p>` }));
+
 const newest = async (installation: Installation) =>
   (await runProgram(installation, 'pulls', 'acme', '--json')).json<{
     pull: number;
@@ -57,6 +61,19 @@ describe('a pull whose process was killed', { concurrent: true }, () => {
       within,
     );
     await vi.waitFor(async () => expect((await newest(installation))?.status).toBe('mirrored'), within);
+  });
+});
+
+it('says what it found, though its process was killed before it could', { timeout: 300_000 }, async ({ open }) => {
+  const installation = await open();
+  await installation.writeFeed(feedXml(postings(4)));
+  await installation.sync();
+  await installation.stopEngine();
+  await installation.writeFeed(feedXml(rekeyed(4)));
+  await installation.spawn(['sync', 'acme', '--json'], { FAULT_AT: 'pull-committed' }).ended;
+  expect(await newest(installation)).toMatchObject({
+    status: 'review',
+    message: expect.stringContaining('their keys seem to have changed'),
   });
 });
 

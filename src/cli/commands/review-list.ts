@@ -1,10 +1,13 @@
 // `jobmirror review list`: everything that needs a person, and the command that approves held deletes.
 import { Command, Option } from 'commander';
+import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
 import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
+import { restoredNotes } from '../../store/backup/after-restore.ts';
 import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
@@ -89,7 +92,13 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
   const entries: ReviewEntry[] = [];
   for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
   const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
+  const restored = together ? await restoredNotes(db) : new Map<FeedName, Message>();
+  const notes = [...restored].flatMap(([feed, note]) =>
+    filter.feed === undefined || filter.feed === feed ? note : [],
+  );
+  if (notes.length > 0) await printLines([...notes.map((note) => say(note, write)), '']);
   if (entries.length === 0 && groups.length === 0) {
+    if (notes.length > 0) return undefined;
     return printLine(
       filter.within !== undefined
         ? 'No entry matches.'

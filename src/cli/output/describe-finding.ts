@@ -58,12 +58,14 @@ function describeSetAgain({ marked, unmarked, toCompare, examples }: SetAgain): 
   return lines;
 }
 
-export const resultJson = ({ feed, counts, failure, setAgain }: FeedResult) => ({
+/** @param restored what to know of jobs that were made since a backup */
+export const resultJson = ({ feed, counts, failure, setAgain }: FeedResult, restored: string | undefined) => ({
   feed,
   ...counts,
   hidden: Object.fromEntries(counts.hidden),
   ...(setAgain === undefined
     ? {}
     : { marked: setAgain.marked, not_marked: setAgain.unmarked, to_compare: setAgain.toCompare }),
+  ...(restored === undefined ? {} : { restored }),
   ...(failure === undefined ? {} : { message: failure }),
 });

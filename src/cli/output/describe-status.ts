@@ -109,6 +109,7 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, reported: readon
   }
   if (feed.search !== undefined && !isAmong(reported, feed.search))
     lines.push(`${feed.feed}: ${say(feed.search, write)}`);
+  if (feed.restored !== undefined) lines.push(say(feed.restored, write));
   const isTold = feed.held > 0 && textOf(feed.holdReason ?? '').includes(textOf(feed.rekey ?? ''));
   if (feed.rekey !== undefined && !isTold) lines.push(say(feed.rekey, write));
   if (feed.held > 0) {

@@ -1,4 +1,7 @@
 // Makes a restored database safe: it is older than the sites, and what was sent since the backup is not known.
+import { type Message, messageOf } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
 import { holdRestoredDeletes } from '../change/hold-restored.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
@@ -55,4 +58,40 @@ export async function makeSafe(
 async function count(tx: Queryable, statement: string): Promise<number> {
   const [row] = await tx.query<{ n: number }>(`with touched as (${statement}) select count(*) as n from touched`);
   return row?.n ?? 0;
+}
+
+/** For so long after a restore, what was made since the backup is asked about. */
+const RESTORED_DAYS = 30;
+
+/** Notes that the feed was compared with its site. @param strays jobs that no posting has, and that were made since the backup */
+export async function noteRecovered(db: Queryable, feed: FeedName, strays: number): Promise<void> {
+  await db.query('update feed_state set recovered_at = clock_timestamp(), strays = $2 where feed = $1', [feed, strays]);
+}
+
+/** What a person has to know of jobs that were made between the backup and its restore, by feed; empty: nothing. */
+export async function restoredNotes(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
+  const rows = await db.query<{ feed: FeedName; at: Date; recovered: boolean; strays: number }>(
+    `select feed, restored_at as at, coalesce(recovered_at >= restored_at, false) as recovered, strays from feed_state
+     where restored_at > now() - interval '${RESTORED_DAYS} days' and retired_at is null
+       and (strays > 0 or recovered_at is null or recovered_at < restored_at)`,
+  );
+  return new Map(rows.map(({ feed, ...restored }) => [feed, describeRestored(feed, restored)]));
+}
+
+function describeRestored(
+  feed: FeedName,
+  { at, recovered, strays }: { readonly at: Date; readonly recovered: boolean; readonly strays: number },
+): Message {
+  const action = { kind: 'recover_feed', feed } as const;
+  if (!recovered)
+    return messageOf(
+      `feed ${feed}: the database was restored from a backup at ${at.toISOString()}: jobs that were made since the backup, and whose ` +
+        'postings have left the feed, are not known here, and nothing ends them',
+      [{ words: 'to find them', action }],
+    );
+  return messageOf(
+    `feed ${feed}: ${plural(strays, 'job')} of its site, made since the backup that the database was restored from, ` +
+      `${strays === 1 ? 'has' : 'have'} no posting: end ${strays === 1 ? 'it' : 'them'} on the site`,
+    [{ words: 'to see which', action }],
+  );
 }

@@ -516,23 +516,26 @@ export class JobMatching {
   }
 
   /**
-   * Jobs that nobody owns and that show no posting's reference, in the order of the list. Of a restored database, those that are older
-   * than its backup are left out: it would know them if they were ours.
+   * Jobs that nobody owns and that show no posting's reference, in the order of the list. Of a restored database, only those that were
+   * made between its backup and the restore: it would know the others if they were ours.
    */
   async *strays(feed: FeedName): AsyncGenerator<StrayJob> {
-    const [restored] = await this.session.query<{ backup: Date | null }>(
+    const [restored] = await this.session.query<{ backup: Date | null; restored: Date }>(
       `select (select greatest((select max(q.at) from request q where q.at < f.restored_at),
-         (select max(p.started_at) from pull p where p.started_at < f.restored_at)) - interval '${CLOCKS_DIFFER}') as backup
+         (select max(p.started_at) from pull p where p.started_at < f.restored_at)) - interval '${CLOCKS_DIFFER}') as backup,
+         f.restored_at + interval '${CLOCKS_DIFFER}' as restored
        from feed_state f where f.feed = $1 and f.restored_at is not null`,
       [feed],
     );
     await this.session.query('begin');
-    await this.session.query(`select set_config('jobmirror.backup', $1, true)`, [
-      restored?.backup?.toISOString() ?? '-infinity',
-    ]);
+    await this.session.query(
+      `select set_config('jobmirror.backup', $1, true), set_config('jobmirror.restored', $2, true)`,
+      [restored?.backup?.toISOString() ?? '-infinity', restored?.restored.toISOString() ?? 'infinity'],
+    );
     const select = `select id, url, fields, created_at from adopt_job j
       where not owned and not deleted and not foreign_owner and not secret
-        and coalesce(created_at, 'infinity')::timestamptz >= current_setting('jobmirror.backup')::timestamptz
+        and (created_at is null or created_at::timestamptz between current_setting('jobmirror.backup')::timestamptz
+          and current_setting('jobmirror.restored')::timestamptz)
         and not exists (select from adopt_verdict v where v.job_id = j.id)
         and not exists (select from adopt_score s where s.job = j.n and s.reference)
       order by n`;

@@ -1,5 +1,6 @@
 // Concludes pulls whose process has ended before it could: whoever reads such a pull, or maintains its site, finds that.
 import { AccountingError } from '../../plan/accounting.ts';
+import type { Message } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/live-workers.ts';
@@ -7,7 +8,7 @@ import type { Database } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullStatus } from './pull-row.ts';
-import { statusOfPull, summarisePull } from './pull-summary.ts';
+import { notesOfState, statusOfPull, summarisePull } from './pull-summary.ts';
 
 interface RunningPull {
   readonly id: number;
@@ -59,28 +60,33 @@ const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPul
        coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
          and not exists (select from change c where c.feed = p.feed and c.state = 'sending')
          and not exists (select from request r where r.at > now() - interval '${IDLE_SECONDS} seconds' and r.feed = p.feed) as idle
-     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes = $2::jsonb)
+     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes @> $2::jsonb)
        and ($1::text is null or feed = $1) and ${IS_WRITABLE} order by id`,
     [of ?? null, toJsonb([LEFT])],
   );
 
 async function conclude(db: Database, { id, committed, isUndo }: RunningPull, mayBePending: boolean): Promise<void> {
-  const status = committed ? await statusNow(db, id, isUndo) : 'failed';
+  const { status, notes } = committed ? await stateNow(db, id, isUndo) : { status: 'failed', notes: [] };
   if (status === 'pending' && !mayBePending) return;
   await db.query(
     `update pull set status = $2, notes = $3, finished_at = coalesce(finished_at, now())
      where id = $1 and status in ('running', 'pending') and status <> $2`,
-    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : [])],
+    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT, ...notes] : notes)],
   );
 }
 
 /** Counts that do not add up are reported where the feed is mirrored; here they must not keep others from going on. */
-async function statusNow(db: Database, pull: number, isUndo: boolean): Promise<PullStatus> {
+async function stateNow(
+  db: Database,
+  pull: number,
+  isUndo: boolean,
+): Promise<{ readonly status: PullStatus; readonly notes: readonly Message[] }> {
   try {
     const state = await summarisePull(db, pull);
-    return statusOfPull(state, isUndo ? 'undone' : 'committed', state.unsent > 0);
+    const status = statusOfPull(state, isUndo ? 'undone' : 'committed', state.unsent > 0);
+    return { status, notes: notesOfState(state) };
   } catch (error) {
-    if (error instanceof AccountingError) return 'pending';
+    if (error instanceof AccountingError) return { status: 'pending', notes: [] };
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Builds the summary of a feed's pull from the tables, as `sync --json` prints it, and checks its sums.
 import { checkAccounts } from '../../plan/accounting.ts';
-import type { Message } from '../../plan/message.ts';
-import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.ts';
+import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
+import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
@@ -176,4 +176,41 @@ export function statusOfPull(
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {
   const [row] = await tx.query<{ live: number }>('select count(*) as live from mapping where feed = $1', [feed]);
   return { common: await commonReason(tx, feed), live: row?.live ?? 0 };
+}
+
+/** What a person should know of the postings of a pull, whoever has sent them. */
+export const notesOfState = (state: PullState): Message[] => [
+  ...nothingNote(state),
+  ...holdNote(state),
+  ...rekeyNote(state),
+  ...discardedNote(state.summary),
+  ...takenOverNote(state),
+];
+
+const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
+  why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
+
+const holdNote = ({ holdReason }: PullState): Message[] =>
+  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
+
+/** The reason of held deletes says so, if they are held for it. */
+const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
+  rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
+
+/** "Mirrored" alone would hide what a person has discarded. */
+function discardedNote({ feed, discarded }: PullSummary): Message[] {
+  if (discarded === 0) return [];
+  const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
+  const them = discarded === 1 ? 'it' : 'them';
+  const text = `${postings} not on the site as the feed has ${them}, because a person discarded ${them}`;
+  return [messageOf(text, [{ action: { kind: 'list_entries', feed, discarded: true } }])];
+}
+
+function takenOverNote({ summary, takenOverBy }: PullState): Message[] {
+  const { feed, pending, in_doubt, pending_deletes } = summary;
+  const left = pending + in_doubt + pending_deletes;
+  if (takenOverBy === undefined || left === 0) return [];
+  const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
+  const text = `pull ${takenOverBy} of the feed took over while ${open}, and counts ${left === 1 ? 'it' : 'them'}`;
+  return [messageOf(text, [{ action: { kind: 'list_pulls', feed } }])];
 }

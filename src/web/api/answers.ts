@@ -65,6 +65,12 @@ export const feedAnswer = z
     last_run: time.nullable(),
     last_complete: time.nullable(),
     failing: z.array(z.string()),
+    restored: z
+      .string()
+      .nullable()
+      .describe(
+        'What to know of jobs that were made since the backup from which the database was restored; `null`: nothing.',
+      ),
     last_pull: pullAnswer.nullable(),
   })
   .meta({ title: 'Feed' });
