@@ -133,6 +133,8 @@ describe('an outdated database', () => {
     await db.query(`update pull set started_at = started_at - interval '1 day'`);
     const stray = await makeJob(mirror, jobOf(posting('p9')));
     const known = await makeJob(mirror, jobOf(posting('p10')));
+    const later = await makeJob(mirror, { ...jobOf(posting('x2')), title: 'Cook' });
+    await db.query(`update sandbox.job set created_at = now() + interval '2 hours' where id = $1`, [later]);
     await db.query('update feed_state set site_checked_at = null, source_version = null, restored_at = now()');
     await mirror.stopEngine();
     await mirror.writeFeed(feedXml([...postings(4), posting('p10')]));
@@ -144,9 +146,6 @@ describe('an outdated database', () => {
       status: 2,
       out: expect.stringContaining('postings have left the feed'),
     });
-    const later = await makeJob(mirror, { ...jobOf(posting('x2')), title: 'Cook' });
-    await db.query(`update sandbox.job set created_at = now() + interval '2 hours' where id = $1`, [later]);
-    await mirror.stopEngine();
 
     const shown = await recover();
     expect(shown).toMatchObject({ status: 2 });

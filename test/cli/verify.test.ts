@@ -465,18 +465,23 @@ describe('a site that is not the right one', () => {
     },
   );
 
-  itInAll('without a reference field, a job with another title is foreign', async () => {
-    await openMirrored(postings(2), { site: { reference_field: undefined } });
-    await change(await jobOf('p1'), { title: 'Painter' });
+  it('without a reference field, a job with another title is foreign, unless a value that only its posting has says otherwise', async () => {
+    const shared = ['s1', 's2'].map((key) => posting(key, { description: '<p>Apply to Example Inc.</p>' }));
+    await openMirrored([...postings(3), ...shared], { site: { reference_field: undefined } });
+    await change(await jobOf('p1'), { title: 'Painter', description: 'Paints houses', 'contact-web-address': '' });
     await change(await jobOf('p2'), { description: 'by hand' });
+    await change(await jobOf('p3'), { title: 'Cook' });
+    await change(await jobOf('s1'), { title: 'Welder', 'contact-web-address': '' });
     const { findings } = await found('--repair');
-    expect(findings).toEqual([
+    expect(findings.sort((one, other) => String(one.key).localeCompare(String(other.key)))).toEqual([
       expect.objectContaining({
         key: 'p1',
         finding: 'foreign',
         fields: { title: { from: 'Nurse p1', to: 'Painter' } },
       }),
       expect.objectContaining({ key: 'p2', finding: 'changed' }),
+      expect.objectContaining({ key: 'p3', finding: 'changed', fields: { title: { from: 'Nurse p3', to: 'Cook' } } }),
+      expect.objectContaining({ key: 's1', finding: 'foreign' }),
     ]);
   });
 });

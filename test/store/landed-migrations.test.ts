@@ -68,6 +68,9 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0079_membership_rule.sql': 'fdec990b35080db817275e6f9f3fecc4756743128a68593c90c48ffef594a607',
   'src/store/migrations/0080_weak_proof.sql': '09eb0a69ea9884621a9e7116eaa6fabcc196045ea86cf3f10d76abbada742f2f',
   'src/store/migrations/0083_shown_jobs.sql': '62559322cf4b62cc4b1b7471db1a7de290684134ff801befa3dd0c0a29e22e94',
+  'src/store/migrations/0084_expired_bare.sql': '9cc7927246338ace0c82c4252175d6d760458eb0e5a26efd7d2e4d499103b837',
+  'src/store/migrations/0085_deleted_job.sql': '637f51b58acc949589e300fb13a3f475e1a4c52750a555896112e5d5ef2a6d05',
+  'src/store/migrations/0086_recovered.sql': '11670f0b97709db74d4ec3b27a0d724f05132cf683aedb03ec9f3be6fcf8afa3',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
   'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',
