@@ -1,5 +1,6 @@
 // The life of a feed at a job site that Rails made, in each variant that its authors could have chosen.
 import { describe, expect } from 'vitest';
+import { spread } from '../support/extent.ts';
 import { boardTest as it } from './board-test.ts';
 import {
   type BoardPosting,
@@ -13,7 +14,7 @@ import {
   settle,
 } from './mirrored-board.ts';
 import { railsForTests } from './rails-board.ts';
-import { VARIANTS } from './rails-variants.ts';
+import { VARIANTS, type Variant } from './rails-variants.ts';
 
 const rails = railsForTests();
 const TIMEOUT = { timeout: 600_000 };
@@ -147,25 +148,45 @@ async function suffer(
   return { postings: third, byHand };
 }
 
-describe.skipIf(!rails.available)(`a Rails site${rails.note}`, () => {
-  describe.for(VARIANTS)('$name', { concurrent: true }, (variant) => {
-    it('is mirrored, quiet when nothing changed, verified, repaired once, and adopted', TIMEOUT, async ({ open }) => {
-      const mirrored = await open(variant);
+interface Life {
+  readonly title: string;
+  readonly lossy?: boolean;
+  readonly live: (mirrored: MirroredBoard, variant: Variant) => Promise<void>;
+}
+
+const LIVES: readonly Life[] = [
+  {
+    title: 'is mirrored, quiet when nothing changed, verified, repaired once, and adopted',
+    async live(mirrored, { hides, rewrites, showsDeleted }) {
       const first = boardPostings(8);
       await mirrorAll(mirrored, first);
       await checkBoard(mirrored, first);
-      const postings = await changeAll(mirrored, first, variant.showsDeleted);
-      if (variant.hides === true) await publish(mirrored);
+      const postings = await changeAll(mirrored, first, showsDeleted);
+      if (hides === true) await publish(mirrored);
       await repair(mirrored, postings);
-      if (variant.hides === true) await publish(mirrored);
-      await adoptAll(mirrored, postings, variant.rewrites);
-    });
-
-    it('loses nothing and doubles nothing when processes die and answers get lost', TIMEOUT, async ({ open }) => {
-      const mirrored = await open({ ...variant, lossy: true });
+      if (hides === true) await publish(mirrored);
+      await adoptAll(mirrored, postings, rewrites);
+    },
+  },
+  {
+    title: 'loses nothing and doubles nothing when processes die and answers get lost',
+    lossy: true,
+    async live(mirrored, { hides }) {
       const { postings, byHand } = await suffer(mirrored);
       await checkBoard(mirrored, postings);
-      if (variant.hides !== true) expect(byHand).toBe(0);
-    });
-  });
+      if (hides !== true) expect(byHand).toBe(0);
+    },
+  },
+];
+
+describe.skipIf(!rails.available)(`a Rails site${rails.note}`, () => {
+  describe.for(VARIANTS.map((variant, number) => ({ variant, number, name: variant.name })))(
+    '$name',
+    { concurrent: true },
+    ({ variant, number }) => {
+      it.for(spread(LIVES, number, LIVES.length))('$title', TIMEOUT, async ({ lossy, live }, { open }) => {
+        await live(await open(lossy === true ? { ...variant, lossy } : variant), variant);
+      });
+    },
+  );
 });

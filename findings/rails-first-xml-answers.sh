@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# activemodel-serializers-xml 1.0.2 (Rails' `to_xml`; Debian 12: ruby-activemodel-serializers-xml 1.0.2-3, with ruby-builder 3.2.4-2)
+#
+# Behaviour: `to_xml` loads its XML builder with `require 'builder' unless defined? ::Builder`. While one thread is in the middle of that
+# `require`, the module Builder exists and its class XmlMarkup does not: a second thread skips the `require` and raises
+# NameError, "uninitialized constant Builder::XmlMarkup". No later call fails.
+#
+# Why it matters: a Rails site with a threaded server (Puma) answers the first XML requests after each start at once. A create is saved
+# before its answer is rendered, so a mirror that sends several at a time gets 500 for jobs that exist. Whoever sends these again makes
+# second jobs; whoever looks for them first does not. Seen on Rails 6.1 and Puma 5.6: up to 4 of the first 8 creates.
+#
+# Seen: first call in a second thread while the builder is loading: NameError: uninitialized constant Builder::XmlMarkup
+#       the same call afterwards: <note>
+#
+# Needs Debian 12 with ruby and apt-get. Fails if the behaviour has changed.
+set -euo pipefail
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+chown _apt "$work"
+cd "$work"
+apt-get download -qq ruby-activemodel-serializers-xml=1.0.2-3 ruby-builder=3.2.4-2 ruby-activemodel ruby-activesupport \
+  ruby-concurrent ruby-i18n ruby-tzinfo ruby-zeitwerk
+for package in *.deb; do dpkg-deb --extract "$package" root; done
+
+cat >program.rb <<'RUBY'
+root = ARGV.fetch(0)
+libraries = Dir["#{root}/usr/share/rubygems-integration/*/gems/*/lib"] + Dir["#{root}/usr/lib/ruby/vendor_ruby"]
+$LOAD_PATH.unshift(*libraries)
+require 'active_support/all'
+require 'active_model'
+require 'active_model/serializers/xml'
+
+class Note
+  include ActiveModel::Model
+  include ActiveModel::Serializers::Xml
+  attr_accessor :text
+
+  def attributes = { 'text' => text }
+end
+
+# Stops the first thread where the module Builder is opened for the first time.
+opened, go_on = Queue.new, Queue.new
+first = Thread.new do
+  trace = TracePoint.new(:class) do |point|
+    next unless point.self.name == 'Builder'
+
+    trace.disable
+    opened << true
+    go_on.pop
+  end
+  trace.enable(target_thread: Thread.current) { Note.new(text: 'one').to_xml }
+end
+opened.pop
+second =
+  begin
+    Note.new(text: 'two').to_xml
+  rescue NameError => error
+    "#{error.class}: #{error.message.lines.first.strip}"
+  end
+go_on << true
+first.join
+puts "in a second thread while the builder is loading: #{second}"
+puts "the same call afterwards: #{Note.new(text: 'two').to_xml[/<note>/]}"
+RUBY
+ruby -W0 program.rb "$work/root" | tee seen
+diff seen - <<'SEEN'
+in a second thread while the builder is loading: NameError: uninitialized constant Builder::XmlMarkup
+the same call afterwards: <note>
+SEEN
