@@ -3,12 +3,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { completeLibraries, findBinaries } from '../../src/embedded-postgres/binaries.ts';
 import { chooseServerUser, SERVER_ENVIRONMENT } from '../../src/embedded-postgres/server-user.ts';
+import { fastFolder } from '../support/fast-folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { runSql, withDatabase } from '../support/sql.ts';
 
@@ -145,7 +145,7 @@ async function startPgbouncer(path: string, url: string, { mode, settings }: Poo
 
 /** In which an unprivileged user may write, who runs the server: both refuse to run as root. */
 async function folderOfServer() {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-real-'));
+  const folder = await mkdtemp(join(await fastFolder(), 'jobmirror-real-'));
   const user = chooseServerUser(join(folder, 'data'));
   await chmod(folder, 0o755);
   if (user.uid !== undefined) await chown(folder, user.uid, user.gid);

@@ -241,10 +241,15 @@ export async function resolveByHand(mirrored: MirroredBoard, postings: readonly 
 export const expectReport = (report: PullReportJson, expected: Partial<PullReportJson>): void =>
   expect(report, JSON.stringify(report)).toMatchObject(expected);
 
-/** Syncs until nothing is left to send. */
+const UNEXPLAINED = `select from change where state = 'in_doubt' and reason->>'note' is null limit 1`;
+
+/** Syncs until nothing is left to send, and each doubt was resolved or has been explained to people. */
 export async function settle(mirrored: MirroredBoard): Promise<PullReportJson> {
   let report = await mirrored.sync();
-  for (let pull = 1; pull < 6 && (report.pending > 0 || report.pending_deletes > 0); pull++)
-    report = await mirrored.sync();
+  const isOpen = async () =>
+    report.pending > 0 ||
+    report.pending_deletes > 0 ||
+    (report.in_doubt > 0 && (await mirrored.query(UNEXPLAINED)).length > 0);
+  for (let pull = 1; pull < 12 && (await isOpen()); pull++) report = await mirrored.sync();
   return report;
 }

@@ -52,9 +52,27 @@ STATES = <<~NAMES.lines(chomp: true).freeze
   West Virginia\nWisconsin\nWyoming
 NAMES
 
-# As the scaffold has it: a statement waits for another one that writes.
-BUSY_TIMEOUT_MS = 5000
-ENV['DATABASE_URL'] = "sqlite3:#{DATABASE}?pool=10&timeout=#{BUSY_TIMEOUT_MS}"
+ENV['DATABASE_URL'] = "sqlite3:#{DATABASE}?pool=10"
+
+# A statement waits for another one that writes. The scaffold's `timeout: 5000` waits within SQLite, where no thread of Ruby runs, not even the
+# one that holds the lock: a slow machine would fail at random. This waits in Ruby.
+module WaitsForLocks
+  def wait_for_locks = busy_handler { sleep 0.002 }
+end
+SQLite3::Database.include(WaitsForLocks)
+ActiveSupport.on_load(:active_record) do
+  require 'active_record/connection_adapters/sqlite3_adapter'
+  ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(
+    Module.new do
+      private
+
+      def configure_connection
+        super
+        @connection.wait_for_locks
+      end
+    end
+  )
+end
 
 class Board < Rails::Application
   config.root = FOLDER
@@ -272,12 +290,12 @@ class JobsController < ApplicationController
     ours = Job.connection.raw_connection
     ours.busy_timeout = 20
     other = SQLite3::Database.new(DATABASE)
-    other.busy_timeout = BUSY_TIMEOUT_MS
+    other.wait_for_locks
     other.execute('BEGIN IMMEDIATE')
     yield
   ensure
     other.close
-    ours.busy_timeout = BUSY_TIMEOUT_MS
+    ours.wait_for_locks
   end
 end
 

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { fastFolder } from '../support/fast-folder.ts';
 import { freePort } from '../support/free-port.ts';
 
 /** The variables of `rails-board.rb`, without `BOARD_`: `{ REWRITE: 'title:titleize', ERRORS: 'details' }`. */
@@ -95,7 +95,7 @@ export function railsForTests(): { readonly available: boolean; readonly note: s
 }
 
 export async function startBoard(variant: BoardVariant = {}): Promise<RailsBoard> {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-rails-'));
+  const folder = await mkdtemp(join(await fastFolder(), 'jobmirror-rails-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const token = randomBytes(20).toString('hex');

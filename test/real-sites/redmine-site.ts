@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
+import { fastFolder } from '../support/fast-folder.ts';
 import { freePort } from '../support/free-port.ts';
 
 /** A row, also that of a closed issue. */
@@ -70,7 +70,7 @@ export function redmineForTests(): { readonly available: boolean; readonly note:
 }
 
 export async function startRedmine(): Promise<RedmineSite> {
-  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-redmine-'));
+  const folder = await mkdtemp(join(await fastFolder(), 'jobmirror-redmine-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   await prepare(folder);

@@ -1,6 +1,6 @@
 // Starts one Postgres server for the whole test run, prepares the template database that tests copy, and bundles the
 // program for the processes that they start.
-import { access, chmod, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -10,12 +10,10 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { bundleProgram } from './bundle.ts';
+import { fastFolder } from './fast-folder.ts';
 import { describeReset, type Reset } from './reset-database.ts';
 import { runSql, whenUnused, withDatabase } from './sql.ts';
 import { watchLifeCycle } from './watch-life-cycle.ts';
-
-/** The databases take less than 2 GB at a time, and the server's log of changes up to 2 GB. */
-const LEAST_BYTES_IN_MEMORY = 6 * 1024 ** 3;
 
 /** Systems limit the path of a socket to 104 bytes or slightly more, of which its name takes up to 20. */
 const LONGEST_SOCKET_FOLDER = 84;
@@ -140,18 +138,6 @@ function overSocket(url: string, folder: string): string {
   const over = new URL(url);
   over.searchParams.set('host', folder);
   return over.href;
-}
-
-/** In memory, where a database of some 600 files is copied and removed in a third of the time; if there is room for it. */
-async function fastFolder(): Promise<string> {
-  const inMemory = '/dev/shm';
-  try {
-    const { bavail, bsize } = await statfs(inMemory);
-    await access(inMemory, constants.W_OK);
-    return bavail * bsize >= LEAST_BYTES_IN_MEMORY ? inMemory : tmpdir();
-  } catch {
-    return tmpdir();
-  }
 }
 
 /** The tests open some ten thousand connections. By default, the password is hashed 4,096 times for each, at both ends. */
