@@ -2,8 +2,7 @@
 // many there are.
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
-import type { Message } from '../plan/message.ts';
-import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
+import { siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
 import { addressOf } from '../site/base-address.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
@@ -26,54 +25,17 @@ const MISSED_RUNS = 3;
 const SHORTEST_STALE_MS = 60_000;
 
 /** The status of a feed, apart from its configuration. */
-export interface FeedHealth {
-  readonly feed: FeedName;
-  readonly site: SiteName;
-  readonly role: FeedFacts['role'];
-  readonly history: PullHistory | undefined;
+export interface FeedHealth extends Omit<FeedFacts, 'broken' | 'staleBefore' | 'scheduled' | 'late'> {
   readonly schedule: ScheduleState | undefined;
-  readonly ready: number;
-  readonly unsent: number;
-  readonly unsearched: Message | undefined;
-  readonly undeleted: number;
-  readonly review: number;
-  readonly rekeyed: boolean;
-  readonly twins?: boolean;
-  readonly restored?: Message | undefined;
 }
 
 export function feedFacts(config: Config, progress: FeedHealth, runningSince?: Date): FeedFacts {
-  const {
-    feed,
-    site,
-    role,
-    history,
-    schedule,
-    ready,
-    unsent,
-    unsearched,
-    undeleted,
-    review,
-    rekeyed,
-    twins = false,
-    restored,
-  } = progress;
-  const settings = config.feeds.get(feed);
+  const { schedule, ...facts } = progress;
+  const settings = config.feeds.get(facts.feed);
   return {
-    feed,
-    site,
-    role,
-    history,
-    ready,
-    unsent,
-    unsearched,
-    undeleted,
-    review,
-    rekeyed,
-    twins,
-    restored,
-    broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
-    staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
+    ...facts,
+    broken: config.brokenFeeds.get(facts.feed)?.complaints.map(complaintLine).join('; '),
+    staleBefore: settings === undefined ? undefined : staleBefore(settings, facts.history, runningSince, new Date()),
     scheduled: settings?.schedule !== undefined,
     late: schedule !== undefined && isLate(schedule) ? describeLate(schedule) : undefined,
   };
