@@ -172,6 +172,12 @@ describe('JSON', () => {
     expect(await refusal(content)).toMatch(message);
   });
 
+  it('as the sections of one posting are no records', async () => {
+    const section = (title: string) => ({ title, text: '<p>Care</p>' });
+    const sections = { jobDescription: section('Job Description'), qualifications: section('Qualifications') };
+    expect(await refusal(JSON.stringify({ id: '1', jobAd: { sections } }))).not.toContain('named by their IDs');
+  });
+
   it.each([
     ['value', (value: string) => [{ value }]],
     ['rendered', (value: string) => ({ rendered: value })],
