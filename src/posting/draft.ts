@@ -9,11 +9,13 @@ export interface Draft {
   readonly notes: Problem[];
   /** Fields in which escaped characters were unescaped. */
   readonly unescaped: string[];
+  /** Fields that got the name of a list of an id and a name. */
+  readonly named: string[];
   readonly problems: Problem[];
 }
 
 export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: readonly Problem[] = []): Draft {
-  return { fields: Object.assign(newBare(), fields), notes: [...notes], unescaped: [], problems: [] };
+  return { fields: Object.assign(newBare(), fields), notes: [...notes], unescaped: [], named: [], problems: [] };
 }
 
 /**

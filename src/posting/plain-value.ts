@@ -13,6 +13,10 @@ const NOTHING = /^(?:nan|n\/a|null)$/i;
 const NO_NAME = /^(?:false|true|none|nil|undefined)$/i;
 const REFERENCE = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/;
 
+/** Whether a text is a word for no value that no field of names gets; truth values are no words. */
+export const isLeftOutWord = (text: string): boolean =>
+  NOTHING.test(text) || (NO_NAME.test(text) && !/^(?:false|true)$/i.test(text));
+
 export interface PlainValue {
   readonly text: string;
   /** Whether escaped characters were unescaped. */

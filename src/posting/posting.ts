@@ -38,6 +38,8 @@ export interface Posting<Content = Fields> {
   readonly notes: readonly Problem[];
   /** Fields in which escaped characters (`R&amp;D`) were unescaped; absent: none. */
   readonly unescaped?: readonly string[];
+  /** Fields that got the name of a list of an id and a name (`[52, "Texas"]`); absent: none. */
+  readonly named?: readonly string[];
 }
 
 /** The result of reading a record with a usable key. All problems of the record are collected. */

@@ -8,6 +8,7 @@ import type { Evaluated } from './expressions.ts';
 import type { FieldMapping, FieldRule, FieldRules } from './field-mapping.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
+import { type NameReader, takesNames } from './id-and-name.ts';
 import type { PostingKey } from './identifiers.ts';
 import type { MarkupForm } from './markup.ts';
 import { compilePlaces, MOST_PLACES, type PlacesRule, type ReadPlaces } from './places.ts';
@@ -44,13 +45,14 @@ export function compileReader(spec: FieldMapping): PostingReader {
 
   const finish = (key: PostingKey, draft: Draft) => {
     checkSiteRules(draft);
-    const { fields: read, notes, unescaped } = draft;
+    const { fields: read, notes, unescaped, named } = draft;
     const posting: Posting = {
       key,
       fields: read,
       contentHash: contentHash(read),
       notes,
       ...(unescaped.length === 0 ? {} : { unescaped }),
+      ...(named.length === 0 ? {} : { named }),
     };
     return draft.problems.length === 0
       ? ({ kind: 'posting', posting } as const)
@@ -196,10 +198,11 @@ function compileValue(
   context: FieldContext,
   { source, as }: FieldRule,
   isNothing: (text: string) => boolean,
+  names: NameReader,
 ): (record: RecordTree, draft: Draft) => string {
   if (source.kind === 'jsonata') return compileResult(context, source.expression);
   const forms = as.map((step) => (typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind]));
-  return compileSource(source, forms.find((form) => form !== undefined) ?? 'plain', isNothing);
+  return compileSource(source, forms.find((form) => form !== undefined) ?? 'plain', isNothing, names);
 }
 
 function compileResult({ field, expressions }: FieldContext, expression: string) {
@@ -216,7 +219,14 @@ const NOT_EVALUATED: Evaluated = { kind: 'failed', message: 'it was not evaluate
 function compileRule(context: FieldContext, rule: FieldRule, readState: ReadState): FieldReader {
   const { field: name } = context;
   const { isNothing, unescaped } = compilePlain(name, rule);
-  const readValue = compileValue(context, rule, isNothing);
+  let isNamed = false;
+  const names = {
+    takes: takesNames(name),
+    taken() {
+      isNamed = true;
+    },
+  };
+  const readValue = compileValue(context, rule, isNothing, names);
   const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
@@ -240,9 +250,11 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
       transforms.some(({ scope }) => scope === 'feed text'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
+      isNamed = false;
       const { text, isUnescaped } = unescaped(readValue(record, draft));
       setField(draft, name, text);
       if (isUnescaped) draft.unescaped.push(name);
+      if (isNamed) draft.named.push(name);
       apply(draft, transforms);
       if (draft.fields[name] !== undefined || rule.default === undefined || hasProblem(draft, name)) return;
       setField(draft, name, rule.default);

@@ -43,12 +43,17 @@ export function compileStates(table: StateTable): StateFinder {
   const countries = table.countryNames.map(fold).sort((a, b) => b.length - a.length);
 
   // A feed of a million postings has only a few hundred spellings of states.
+  /** A state's own name may have the country, and another field may add it: "Texas (US), United States". */
+  const stateWithCountry = (folded: string): UsState | undefined => {
+    const once = withoutCountry(folded, countries);
+    return bySpelling.get(spellingOf(once)) ?? bySpelling.get(spellingOf(withoutCountry(once, countries)));
+  };
   const found = new Map<string, UsState | undefined>();
   return (text) => {
     // Longer than any spelling, perhaps a whole page: not worth folding.
     if (text.length > 200) return undefined;
     if (found.has(text)) return found.get(text);
-    const state = bySpelling.get(spellingOf(text)) ?? bySpelling.get(spellingOf(withoutCountry(fold(text), countries)));
+    const state = bySpelling.get(spellingOf(text)) ?? stateWithCountry(fold(text));
     if (found.size < MAX_CACHED_SPELLINGS) found.set(text, state);
     return state;
   };

@@ -1,5 +1,6 @@
 // Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value` and finds the texts at them in a
 // record.
+import { EVERY_NAME, type NameReader, nameOf } from './id-and-name.ts';
 import { type MarkupForm, renderMarkup } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 
@@ -58,16 +59,32 @@ export function parseValuePath(source: string): ValuePath {
 
 /**
  * The texts at a path, untrimmed and in document order. Elements with child elements are rendered in the given form.
+ *
+ * @param names how lists of an id and a name are read; by default both are texts.
  */
-export function textsAt(path: ValuePath, record: RecordTree, form: MarkupForm = 'plain'): readonly string[] {
-  return textsBelow(path, 0, record, form);
+export function textsAt(
+  path: ValuePath,
+  record: RecordTree,
+  form: MarkupForm = 'plain',
+  names?: NameReader,
+): readonly string[] {
+  return textsBelow(path, 0, record, form, names);
 }
 
 const NO_TEXTS: readonly string[] = [];
 
 /** @param depth how many steps of the path led to `tree`. */
-function textsBelow(path: ValuePath, depth: number, tree: RecordTree, form: MarkupForm): readonly string[] {
-  if (isList(tree)) return flatten(tree).flatMap((part) => textsBelow(path, depth, part, form));
+function textsBelow(
+  path: ValuePath,
+  depth: number,
+  tree: RecordTree,
+  form: MarkupForm,
+  names: NameReader | undefined,
+): readonly string[] {
+  if (isList(tree)) {
+    const isNamed = path[depth] === undefined && names?.takes(path[depth - 1]?.name ?? '') === true;
+    return flatten(tree, isNamed ? names : undefined).flatMap((part) => textsBelow(path, depth, part, form, names));
+  }
   if (path[depth - 1]?.conditions.some((condition) => !holds(condition, tree))) return NO_TEXTS;
   const step = path[depth];
   if (step === undefined) {
@@ -77,17 +94,17 @@ function textsBelow(path: ValuePath, depth: number, tree: RecordTree, form: Mark
   if (typeof tree === 'string') return NO_TEXTS;
   // Fast path for nearly all fields. Own names only: `constructor` in a path must not find anything inherited.
   const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
-  if (child !== undefined) return textsBelow(path, depth + 1, child, form);
+  if (child !== undefined) return textsBelow(path, depth + 1, child, form, names);
   let texts: string[] | undefined;
   for (const key of Object.keys(tree)) {
     if (!(step.name === '*' ? isElementName(key) : isPrefixed(key, step.name))) continue;
     texts ??= [];
-    for (const text of textsBelow(path, depth + 1, tree[key] ?? '', form)) texts.push(text);
+    for (const text of textsBelow(path, depth + 1, tree[key] ?? '', form, names)) texts.push(text);
   }
   return texts ?? NO_TEXTS;
 }
 
-/** The elements at a path, in document order. Lists on the way are passed through. */
+/** The elements at a path, in document order. Lists on the way are passed through; of an id and a name, the name counts. */
 export function elementsAt(path: ValuePath, record: RecordTree): readonly RecordTree[] {
   let found: readonly RecordTree[] = elementsOf(record);
   for (const step of path) {
@@ -106,7 +123,7 @@ export const covers = (outer: ValuePath, inner: ValuePath): boolean =>
     return isName && (conditions.length === 0 || JSON.stringify(conditions) === JSON.stringify(step?.conditions));
   });
 
-const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isList(tree) ? flatten(tree) : [tree]);
+const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isList(tree) ? flatten(tree, EVERY_NAME) : [tree]);
 
 function childrenOf(tree: RecordTree, name: string): readonly RecordTree[] {
   if (typeof tree === 'string' || isList(tree)) return [];
@@ -128,12 +145,19 @@ const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): b
 
 const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
-/** Flattens repeated elements with an explicit stack, because a JSON feed may nest lists arbitrarily deep. */
-function flatten(tree: readonly RecordTree[]): RecordTree[] {
+/**
+ * Flattens repeated elements with an explicit stack, because a JSON feed may nest lists arbitrarily deep.
+ * @param names of lists of an id and a name, only the name counts.
+ */
+function flatten(tree: readonly RecordTree[], names: NameReader | undefined): RecordTree[] {
   const flat: RecordTree[] = [];
   const waiting: RecordTree[] = [tree];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (!isList(next)) flat.push(next);
+    const name = names !== undefined && isList(next) ? nameOf(next) : undefined;
+    if (name !== undefined) {
+      flat.push(name);
+      names?.taken?.();
+    } else if (!isList(next)) flat.push(next);
     else for (let index = next.length - 1; index >= 0; index -= 1) waiting.push(next[index] ?? '');
   }
   return flat;

@@ -3,6 +3,8 @@ import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import { compileConditions } from '../posting/conditions.ts';
 import { mappingMistakes } from '../posting/mapping-mistakes.ts';
 import { PathCensus } from '../posting/path-census.ts';
+import { PlaceholderCensus } from '../posting/placeholders.ts';
+import type { ReadPosting, RecordTree } from '../posting/posting.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { compileParser } from './read-record.ts';
 
@@ -14,6 +16,7 @@ export class RecordSample {
   readonly #rules: RecordRules;
   readonly #parse: ReturnType<typeof compileParser>;
   readonly #census: PathCensus;
+  readonly #placeholders: PlaceholderCensus;
   readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
   #batches = 0;
   #every = 1;
@@ -23,6 +26,7 @@ export class RecordSample {
     this.#rules = rules;
     this.#parse = compileParser(rules);
     this.#census = new PathCensus(rules.mapping);
+    this.#placeholders = new PlaceholderCensus(rules.mapping);
     const { skip } = rules.mapping;
     this.#isSkipped = skip === undefined ? undefined : compileConditions(skip, 'nothing holds');
   }
@@ -45,13 +49,31 @@ export class RecordSample {
     const { mapping, ownFields, hasOwnPlaces, detail } = this.#rules;
     const { fields, places } = mapping;
     const own = { fields, ...(hasOwnPlaces && places !== undefined ? { places } : {}) };
-    return mappingMistakes(own, this.#census, ownFields, detail);
+    return [...mappingMistakes(own, this.#census, ownFields, detail), ...this.#placeholders.mistakes()];
   }
 
   #add(batch: RecordBatch, record: number): void {
     this.#taken++;
     if (batch.oversizedLengthOf(record) > 0) return;
     const parsed = this.#parse(batch.recordOf(record));
-    if (parsed.kind === 'tree' && this.#isSkipped?.(parsed.tree) !== true) this.#census.add(parsed.tree);
+    if (parsed.kind !== 'tree' || this.#isSkipped?.(parsed.tree) === true) return;
+    this.#census.add(parsed.tree);
+    const posting = this.#postingOf(parsed.tree);
+    if (posting !== undefined) this.#placeholders.add(parsed.tree, posting.posting.fields);
+  }
+
+  /** The posting of a record, or that of its first place; without what expressions and its detail add. */
+  #postingOf(tree: RecordTree): ReadPosting | undefined {
+    const read = this.#rules.reader.read(tree);
+    switch (read.kind) {
+      case 'posting':
+      case 'invalid':
+        return read;
+      case 'places':
+        return read.postings[0];
+      case 'unreadable':
+      case 'skipped':
+        return undefined;
+    }
   }
 }

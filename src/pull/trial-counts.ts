@@ -39,6 +39,12 @@ export interface RepeatedKey extends TriedRecord {
   readonly first: TriedRecord | undefined;
 }
 
+export interface CountedField {
+  readonly field: string;
+  /** Postings. */
+  readonly count: number;
+}
+
 export interface TrialSums {
   /** Postings with different keys, whether valid or not. */
   readonly postings: number;
@@ -54,7 +60,9 @@ export interface TrialSums {
   /** Each mapped field, and in how many of the postings with known fields it has a value that nothing refuses, or one that is refused. */
   readonly fields: readonly { readonly field: string; readonly filled: number; readonly refused: number }[];
   /** Fields in which escaped characters were unescaped, and in how many postings. */
-  readonly unescaped: readonly { readonly field: string; readonly count: number }[];
+  readonly unescaped: readonly CountedField[];
+  /** Fields that got the name of a list of an id and a name, and in how many postings. */
+  readonly named: readonly CountedField[];
   readonly samples: readonly TriedPosting[];
   /** What the site's rules and the mapping would reject, the most frequent first. */
   readonly rejections: readonly ProblemKind[];
@@ -65,7 +73,8 @@ export interface TrialSums {
 
 export class TrialCounts {
   readonly #fields: Map<string, { filled: number; refused: number }>;
-  readonly #unescaped = new Map<string, number>();
+  readonly #unescaped = new FieldCounts();
+  readonly #named = new FieldCounts();
   readonly #mostSamples: number;
   readonly #samples: TriedPosting[] = [];
   readonly #rejections = new ProblemKinds();
@@ -90,7 +99,7 @@ export class TrialCounts {
 
   /** Counts the first posting of its key. */
   add(record: TriedRecord, read: ReadPosting): void {
-    const { key, fields, notes, unescaped = [] } = read.posting;
+    const { key, fields, notes, unescaped = [], named = [] } = read.posting;
     const problems = read.kind === 'invalid' ? read.problems : [];
     this.#counts.postings++;
     if (problems.length > 0) this.#counts.rejected++;
@@ -101,7 +110,8 @@ export class TrialCounts {
       if (refused.has(field)) count.refused++;
       else count.filled++;
     }
-    for (const field of new Set(unescaped)) this.#unescaped.set(field, (this.#unescaped.get(field) ?? 0) + 1);
+    this.#unescaped.add(unescaped);
+    this.#named.add(named);
     for (const problem of problems) this.#rejections.add(problem, record, key);
     if (this.#samples.length < this.#mostSamples) this.#samples.push({ ...record, key, fields, problems, notes });
     if (this.#firstOf.size < MAX_KEYS) this.#firstOf.set(key, record);
@@ -136,13 +146,28 @@ export class TrialCounts {
     return {
       ...this.#counts,
       fields: [...this.#fields].map(([field, count]) => ({ field, ...count })),
-      unescaped: [...this.#unescaped].map(([field, count]) => ({ field, count })),
+      unescaped: this.#unescaped.all(),
+      named: this.#named.all(),
       samples: this.#samples,
       rejections: this.#rejections.all(),
       unreadableKinds: this.#unreadable.all(),
       repeatedKeys: this.#repeatedKeys,
       skippedRecords: this.#skippedRecords,
     };
+  }
+}
+
+/** Counts postings by field. */
+class FieldCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** @param fields of one posting, perhaps several times. */
+  add(fields: readonly string[]): void {
+    for (const field of new Set(fields)) this.#counts.set(field, (this.#counts.get(field) ?? 0) + 1);
+  }
+
+  all(): readonly CountedField[] {
+    return [...this.#counts].map(([field, count]) => ({ field, count }));
   }
 }
 

@@ -48,7 +48,8 @@ function keyedObject(value: unknown, names: readonly string[]): string | undefin
   if (!isObject(value) || names.length > 4) return undefined;
   const entries = Object.entries(value);
   const objects = entries.filter(([, child]) => isObject(child));
-  if (objects.length > 1 && objects.length === entries.length && areAlike(objects.map(([, child]) => child))) {
+  const areNumbered = objects.every(([name]) => /\d/.test(name));
+  if (objects.length > 1 && objects.length === entries.length && areAlike(objects, areNumbered ? 2 : 3)) {
     const shown = objects.slice(0, 2).map(([name]) => JSON.stringify(name));
     const filter = `${names.map((name) => `.${quoted(name)}`).join('') || '.'} | to_entries | map(.value + {id: .key})`;
     return `its records are no list: they are the values of ${names.length === 0 ? 'the document' : names.join('/')}, named by their IDs (${shown.join(', ')}, …); ask for a list, or make one with: jq '${filter}'`;
@@ -60,10 +61,13 @@ function keyedObject(value: unknown, names: readonly string[]): string | undefin
   return undefined;
 }
 
-/** The first ones share most of their names. */
-function areAlike(objects: readonly unknown[]): boolean {
-  const [first, ...others] = objects.slice(0, 20).map((object) => Object.keys(object as object));
-  if (first === undefined || first.length < 2) return false;
+/**
+ * The first ones share most of their names. @param fewest names that they have at least: the sections of a single posting have
+ * a title and a text, too.
+ */
+function areAlike(objects: readonly (readonly [string, unknown])[], fewest: number): boolean {
+  const [first, ...others] = objects.slice(0, 20).map(([, object]) => Object.keys(object as object));
+  if (first === undefined || first.length < fewest) return false;
   return others.every(
     (names) =>
       names.filter((name) => first.includes(name)).length * 2 >= Math.min(first.length, names.length) &&

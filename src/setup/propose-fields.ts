@@ -278,11 +278,18 @@ function factsOf(trees: readonly RecordTree[]): readonly PathFacts[] {
 /** @param steps the names by which the path is known. */
 function factsAt(trees: readonly RecordTree[], path: string, steps: readonly string[]): PathFacts {
   const parsed = parseValuePath(path);
-  const texts = trees.flatMap((tree) => {
-    const text = textsAt(parsed, tree).find((one) => one.trim() !== '');
+  let isReference = false;
+  const taken = () => {
+    isReference = true;
+  };
+  const found = trees.flatMap((tree) => {
+    const text = textsAt(parsed, tree, 'plain', { takes: () => true, taken }).find((one) => one.trim() !== '');
     return text === undefined ? [] : [text.trim()];
   });
-  const names = steps.map((step) => plain(step.replace(/^(?:field|acf|cf|custom)_(?=.)/i, '')));
+  // `department_id: [4, "Nursing"]` has the department, and `false` none.
+  const texts = isReference ? found.filter((text) => text !== 'false') : found;
+  const own = (step: string) => (isReference ? step.replace(/_id$/i, '') : step);
+  const names = steps.map((step) => plain(own(step.replace(/^(?:field|acf|cf|custom)_(?=.)/i, ''))));
   return {
     path,
     name: path === '#text' ? 'text' : (names.at(-1) ?? ''),

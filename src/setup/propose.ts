@@ -3,6 +3,7 @@ import type { FeedConfig } from '../config/config.ts';
 import { foreignCities, stateTable, usCities } from '../config/load-us-states.ts';
 import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
+import { EVERY_NAME } from '../posting/id-and-name.ts';
 import { textPathsIn } from '../posting/path-census.ts';
 import { isCountry } from '../posting/steps/country-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
@@ -396,7 +397,9 @@ function factsOf({ trees }: Pick<SampledRecords, 'trees'>): Pick<Proposal, 'path
   const paths = [...new Set(first.flatMap((tree) => [...textPathsIn(tree)]))].slice(0, 60);
   const columns = paths.map((path) => {
     const parsed = parseValuePath(path);
-    const texts = first.flatMap((tree) => textsAt(parsed, tree).slice(0, 1)).map((text) => text.trim());
+    const texts = first
+      .flatMap((tree) => textsAt(parsed, tree, 'plain', EVERY_NAME).slice(0, 1))
+      .map((text) => text.trim());
     return { path, values: [...new Set(texts.filter((text) => text !== ''))].slice(0, SHOWN_VALUES) };
   });
   return { paths, columns };

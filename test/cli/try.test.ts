@@ -185,3 +185,31 @@ it('requests the details of the shown postings only, and counts the others', asy
     await server.close();
   }
 });
+
+it('says which fields got the name of a pair', async () => {
+  const document = JSON.stringify([
+    { id: 1, title: 'Nurse', state_id: [52, 'Texas (US)'] },
+    { id: 2, title: 'Cook', state_id: [52, 'Texas (US)'] },
+  ]);
+  const format =
+    'format: { type: json, key: id, fields: { title: title, location-state: { from: state_id, as: us_state } } }';
+  const { out } = await tryFeed(format, document);
+  expect(out).toContain(
+    'Names taken from pairs of an id and a name (`[52, "Texas"]` to Texas):\n  location-state in 2 postings',
+  );
+  expect(out).toMatch(/location-state {2}Texas$/m);
+  expect(summaryOf(await tryFeed(format, document, '--json'))).toMatchObject({
+    fields_of_pairs: { 'location-state': 2 },
+    postings: 2,
+    rejected: 0,
+  });
+});
+
+it('reports a field of which most values stand for nothing', async () => {
+  const document = feedXml(['p1', 'p2', 'p3'].map((key) => posting(key, { city: 'TBD' })));
+  const { out, status } = await tryFeed(INDEED, document);
+  expect(out).toMatch(
+    /Likely mistakes:\n {2}fields\.location-city: "TBD" is the value in 3 of the 3 records that were read, .*\n?$/,
+  );
+  expect(status).toBe(2);
+});

@@ -17,6 +17,23 @@ All presets fill the same fields of the site: \`number\` (the key of the posting
 U.S. state is not clear is rejected, and listed in review. Dates, salaries and others are fields of your own:
 \`posted-on: { from: publishedAt, as: date }\`.
 
+\`Limits\` says what the system does at its limits: how long its pages are, where its lists end, what it answers when it is asked too
+often, and whether its total is exact; with the date and the source, as most of it is documented by users only. Whatever a system
+does, jobmirror deletes nothing unless the list is proven complete ([feeds.md](feeds.md#pages)), waits when it is told to (429, 503),
+and holds more deletes than the delete guard allows.
+
+## Values of JSON
+
+| value | what a field gets |
+|---|---|
+| \`[52, "Texas (US)"]\`: an id and a name, as Odoo writes a reference to another record | the name, in fields of words and places (titles, categories, cities, states, …), and in any other field whose path ends with \`_id\`; \`try\` lists these fields |
+| the same, in \`number\`, in other fields (\`pay: [50000, "USD"]\`), and in the key | the first value, or both with \`join\` |
+| \`[52, 53]\`, \`["52", "Texas"]\` | the first value, or both with \`join\` |
+| \`false\`, where a system writes it for an empty text (Odoo) | nothing, in titles, categories, places, descriptions and contacts |
+| \`[{ "value": "Nurse" }]\` (Drupal) | the text, with the path \`title/value\` |
+
+Conditions (\`when\`, \`skip\`) hold for either value of a list, and expressions (\`jsonata\`) see the whole list.
+
 ## Your own presets
 
 A file \`presets/NAME.yaml\` beside \`jobmirror.yaml\` is a preset too: \`format: NAME\`. It is written like the files in

@@ -37,6 +37,7 @@ describe('accepted spellings', () => {
     ['  massachusetts ', 'Massachusetts'],
     ['MASSACHUSETTS', 'Massachusetts'],
     ['Massachusetts, USA', 'Massachusetts'],
+    ['Texas (US), United States', 'Texas'],
     ['Massachusetts, United States of America', 'Massachusetts'],
     ['MA, U.S.', 'Massachusetts'],
     ['N.Y.', 'New York'],

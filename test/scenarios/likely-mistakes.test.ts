@@ -36,6 +36,17 @@ it('a path that no record has is reported by check, plan, the first pull and sta
   expect(feed).toMatchObject({ warnings: [TYPO] });
 });
 
+it('values that stand for nothing are reported by check, plan, the first pull and status', async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(5).map((one, at) => (at < 3 ? { ...one, city: 'Unknown' } : one))));
+  const warning =
+    'fields.location-city: "Unknown" is the value in 3 of the 5 records that were read, and seems to stand for nothing; to leave it out: location-city: { from: city, when: { city: { not: Unknown } } }';
+  expect((await runProgram(mirror, 'check')).out).toContain(`warning: feed acme: ${warning}`);
+  expect((await runProgram(mirror, 'plan')).errors).toContain(`acme: warning: ${warning}`);
+  expect((await runProgram(mirror, 'sync')).out).toContain(`\n  warning: ${warning}`);
+  expect((await runProgram(mirror, 'status')).out).toContain(`acme: warning: ${warning}`);
+});
+
 it('a path of the records that matches nothing is reported, until it is right', async () => {
   mirror = await openMirror({ feed: { format: format('source/jobb', 'description') } });
   await mirror.writeFeed(feedXml(postings(5)));

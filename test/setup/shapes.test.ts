@@ -172,6 +172,12 @@ describe('JSON', () => {
     expect(await refusal(content)).toMatch(message);
   });
 
+  it('as the sections of one posting are no records', async () => {
+    const section = (title: string) => ({ title, text: '<p>Care</p>' });
+    const sections = { jobDescription: section('Job Description'), qualifications: section('Qualifications') };
+    expect(await refusal(JSON.stringify({ id: '1', jobAd: { sections } }))).not.toContain('named by their IDs');
+  });
+
   it.each([
     ['value', (value: string) => [{ value }]],
     ['rendered', (value: string) => ({ rendered: value })],
@@ -267,4 +273,39 @@ describe.skipIf(!hasSharedFeeds)(`reports${sharedFeedsNote}`, () => {
       key: 'identifier/value',
     });
   });
+});
+
+it('pairs of an id and a name, and false for what is empty', async () => {
+  const document = JSON.stringify({
+    jsonrpc: '2.0',
+    result: [
+      {
+        id: 11,
+        name: 'Nurse',
+        department_id: [4, 'Nursing'],
+        city: 'Austin',
+        state_id: [52, 'Texas (US)'],
+        country_id: [233, 'United States'],
+      },
+      {
+        id: 12,
+        name: 'Cook',
+        department_id: [5, 'Kitchen'],
+        city: 'Dallas',
+        state_id: [52, 'Texas (US)'],
+        country_id: [233, 'United States'],
+      },
+      { id: 13, name: 'Clerk', department_id: false, city: false, state_id: false, country_id: false },
+    ],
+  });
+  expect(await postings(document)).toEqual([
+    { key: '11', number: '11', 'category-name': 'Nursing', ...NURSE },
+    { key: '12', number: '12', 'category-name': 'Kitchen', ...COOK },
+  ]);
+  const { columns, fields } = await proposed(document);
+  expect(fields['location-state']).toEqual([
+    { template: '{state_id}, {country_id}', as: 'us_state' },
+    { from: 'state_id', as: 'us_state' },
+  ]);
+  expect(columns).toContainEqual({ path: 'department_id', values: ['Nursing', 'Kitchen', 'false'] });
 });

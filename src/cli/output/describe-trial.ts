@@ -1,7 +1,7 @@
 // Formats the trial of a feed for people, and as the JSON objects of `try --json`.
 import { plural } from '../../plan/plural.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import type { ProblemKind, RepeatedKey, TriedPosting, TriedRecord } from '../../pull/trial-counts.ts';
+import type { CountedField, ProblemKind, RepeatedKey, TriedPosting, TriedRecord } from '../../pull/trial-counts.ts';
 import type { Trial } from '../../pull/try-feed.ts';
 import { encodeSiteJob } from '../../site/xml/encode.ts';
 import { oneLine } from '../../telemetry/print.ts';
@@ -73,13 +73,13 @@ export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): stri
       trial.repeatedKeys.map((repeat) => describeRepeat(repeat, placeOf)),
     ),
     ...section(`Skipped${more(skipped, trial.skippedRecords)}`, trial.skippedRecords.map(placeOf)),
-    ...section(
-      'Unescaped characters (`R&amp;D` to R&D)',
-      trial.unescaped.map(({ field, count }) => `${field} in ${plural(count, 'posting')}`),
-    ),
+    ...section('Unescaped characters (`R&amp;D` to R&D)', trial.unescaped.map(describeCount)),
+    ...section('Names taken from pairs of an id and a name (`[52, "Texas"]` to Texas)', trial.named.map(describeCount)),
     ...section('Likely mistakes', mistakes),
   ];
 }
+
+const describeCount = ({ field, count }: CountedField): string => `${field} in ${plural(count, 'posting')}`;
 
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
@@ -175,7 +175,8 @@ export function trialJson({ feed }: FeedSetup, trial: Trial): object {
     refused_fields: Object.fromEntries(
       trial.fields.flatMap(({ field, refused }) => (refused === 0 ? [] : [[field, refused]])),
     ),
-    unescaped_fields: Object.fromEntries(trial.unescaped.map(({ field, count }) => [field, count])),
+    unescaped_fields: countsJson(trial.unescaped),
+    fields_of_pairs: countsJson(trial.named),
     rejections: trial.rejections.map(kindJson),
     unreadable_records: trial.unreadableKinds.map(kindJson),
     repeated_keys: trial.repeatedKeys.map(({ key, isSame, first, ...record }) => ({
@@ -188,6 +189,9 @@ export function trialJson({ feed }: FeedSetup, trial: Trial): object {
     warnings: trial.mistakes,
   };
 }
+
+const countsJson = (counts: readonly CountedField[]) =>
+  Object.fromEntries(counts.map(({ field, count }) => [field, count]));
 
 const placeJson = ({ ordinal, place: { document, line } }: TriedRecord) => ({
   record: ordinal + 1,

@@ -24,6 +24,8 @@ const OTHER_NAMES = [
     'México',
     'Brasil',
   ],
+  // Codes of three letters; AUS and IND are also Austin and Indianapolis.
+  ...['CAN', 'GBR', 'MEX', 'DEU', 'FRA', 'IRL', 'NLD', 'CHE', 'SGP', 'JPN', 'BRA'],
   ...['EMEA', 'APAC', 'LATAM', 'Europe', 'European Union', 'EU', 'Asia', 'Africa', 'Latin America', 'South America'],
 ];
 

@@ -350,6 +350,8 @@ function withCityOfState(place: Listed, { newYork, isCityIn }: Words): Listed {
 }
 
 function meaningOf(pieces: readonly Piece[], words: Words): UsPlace {
+  const inUs = withoutAbroad(pieces, words);
+  if (inUs !== undefined) return meaningOf(inUs, words);
   if (pieces.some(({ kind }) => kind === 'sentence')) return unclear('is a sentence, not a place');
   const places = placesOf(pieces, words);
   const states = [...new Set(places.flatMap(({ state }) => state ?? []))];
@@ -375,6 +377,29 @@ function meaningOf(pieces: readonly Piece[], words: Words): UsPlace {
   const towns = [...named.values()].filter((city, at, all) => at === all.length - 1 || !ADDRESS.test(city));
   if (towns.length > 1) return unclear(`names several places in ${state.name}`, state);
   return { kind: 'place', state, city: towns[0] };
+}
+
+/**
+ * The items of a list without those abroad: of "London, UK; San Francisco, CA", only one can be meant on a site for the United
+ * States. `undefined`: there are none, or it is not certain that the others are not abroad, too.
+ */
+function withoutAbroad(pieces: readonly Piece[], words: Words): readonly Piece[] | undefined {
+  const items: Piece[][] = [];
+  for (const piece of pieces) {
+    const item = items.at(-1);
+    if (item === undefined || piece.isNext) items.push([piece]);
+    else item.push(piece);
+  }
+  const isElsewhere = (item: readonly Piece[]) =>
+    item.some(({ kind }) => kind === 'abroad') && !item.some(({ kind }) => kind === 'state' || kind === 'us');
+  const others = items.filter((item) => !isElsewhere(item)).flat();
+  if (others.length === pieces.length) return undefined;
+  const places = placesOf(others, words);
+  const isSure = places.every(
+    ({ state, cities }) =>
+      state !== undefined && cities.length > 0 && cities.every((city) => words.isCityIn(state.abbreviation, city)),
+  );
+  return places.length > 0 && isSure ? others : undefined;
 }
 
 /** New York City is in one state only. */

@@ -30,6 +30,15 @@ describe.each(presets)('$name', ({ name, quirks, settings }) => {
     for (const quirk of quirks) expect(quirk).toMatch(/^\S.*\.$/);
   });
 
+  test('says what its system does at its limits, with the source and the date, and what jobmirror does', () => {
+    const [limits = '', ...others] = quirks.filter((quirk) => quirk.startsWith('Limits: '));
+    expect(others).toEqual([]);
+    const sources = limits.match(/https:\/\/|github\.com\//g) ?? [];
+    if (sources.length === 0) expect(limits).toMatch(/^Limits: (?:none|not documented|the feed decides)/);
+    else expect(limits).toMatch(/\b20\d\d\b|\b[0-9a-f]{8}\b|WordPress 3\.8|sitemaps\.org/);
+    expect(limits).toMatch(/jobmirror (?:does|waits)|fails the pull/);
+  });
+
   test('fills the usual fields, in their order', () => {
     const fields = Object.keys(settings.fields);
     expect(fields).toEqual(FIELDS.filter((field) => fields.includes(field)));

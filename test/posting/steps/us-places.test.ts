@@ -18,6 +18,20 @@ function shown(text: string): string {
 }
 
 test.each([
+  ['London, UK; Ontario, CAN; Remote-Friendly, United States; San Francisco, CA', 'San Francisco | CA'],
+  ['San Francisco, CA | London, UK', 'San Francisco | CA'],
+  ['Toronto, Canada or Buffalo, New York', 'Buffalo | NY'],
+  ['London, UK; Boston, MA; Austin, TX', 'names several states: Massachusetts, Texas'],
+  ['London, UK; Wiesloch, DE', 'may be a place outside the United States'],
+  ['London, UK; Munich, DE', 'may be a place outside the United States'],
+  ['Toronto, Canada; Texas', 'may be a place outside the United States'],
+  ['San Francisco, CA, London, UK', 'may be a place outside the United States'],
+  ['Tbilisi, Georgia; London, UK', 'may be a place outside the United States'],
+])('in a list with places abroad, %j is one place only if it is surely in the United States: %s', (text, expected) => {
+  expect(shown(text)).toBe(expected);
+});
+
+test.each([
   ['Tallahassee, FL', 'Tallahassee | FL'],
   ['WA - Seattle', 'Seattle | WA'],
   ['WA-Seattle', 'Seattle | WA'],

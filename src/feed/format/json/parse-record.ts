@@ -1,5 +1,6 @@
 // Parses the bytes of one JSON record into a tree of plain text, or reports why it can't be read.
 import { isUtf8 } from 'node:buffer';
+import { noteIdAndName } from '../../../posting/id-and-name.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import type { ParsedRecord } from '../format.ts';
 import { quote } from '../not-this-format.ts';
@@ -143,11 +144,16 @@ class RecordParser {
     const list: RecordTree[] = [];
     this.#at++;
     if (this.#takes(']')) return list;
+    let [first, second] = [0, 0];
     do {
+      this.#skipSpace();
+      if (list.length === 0) first = this.#at;
+      else if (list.length === 1) second = this.#at;
       const value = this.#value(depth + 1);
       if (value !== undefined) list.push(value);
     } while (this.#takes(','));
     this.#expect(']');
+    if (list.length === 2 && this.#text[first] !== '"' && this.#text[second] === '"') noteIdAndName(list);
     return list;
   }
 

@@ -1,0 +1,50 @@
+// Lists of an id and a name, as Odoo writes a reference to another record: `[52, "Texas (US)"]`.
+import type { RecordTree } from './posting.ts';
+
+/** A tree has only texts, so what was a number in the document is remembered beside it. */
+const PAIRS = new WeakSet<readonly RecordTree[]>();
+
+const ID = /^[1-9]\d{0,18}$/;
+const NAME = /\p{L}/u;
+
+/** Remembers that a list of a number and a text is an id and a name, if it is one. */
+export function noteIdAndName(list: readonly RecordTree[]): void {
+  const [id, name] = list;
+  if (typeof id === 'string' && typeof name === 'string' && ID.test(id) && NAME.test(name)) PAIRS.add(list);
+}
+
+/** The name, if the list is an id and a name. */
+export const nameOf = (list: readonly RecordTree[]): RecordTree | undefined => (PAIRS.has(list) ? list[1] : undefined);
+
+/** The element is called a reference: `state_id`, `create_uid`; `x_studio_…` is a field that a user of Odoo has added. */
+const REFERENCE = /_u?id$|^x_studio_/i;
+/** Fields of words and places. In others the number may be meant: `[50000, "USD"]`. */
+const WORDS =
+  /(?:^|-)(?:title|name|category|city|state|country|county|region|location|place|address|office|company|employer|department|team|industry|function|type|level|schedule|description|body|text|content|details|email|contact)$|^contact-/;
+
+/** How lists of an id and a name are read. */
+export interface NameReader {
+  /** Whether only the name counts, of such a list at this element. */
+  readonly takes: (element: string) => boolean;
+  /** Called when a name was taken. */
+  readonly taken?: () => void;
+}
+
+/**
+ * | value                        | field of words or places, any element | other field, `state_id` | other field, `pay` | number, key |
+ * | ---------------------------- | ------------------------------------- | ----------------------- | ------------------ | ----------- |
+ * | `[52, "Texas"]`              | `Texas`                               | `Texas`                 | both               | both        |
+ * | `[52, 53]`, `["52", "Texas"]`| both                                  | both                    | both               | both        |
+ *
+ * "Both" is a list of two values, of which a field gets the first, unless it joins them.
+ */
+export function takesNames(field: string): NameReader['takes'] {
+  const name = field.replaceAll('_', '-');
+  if (name === 'number') return () => false;
+  return WORDS.test(name) ? ANY : (element) => REFERENCE.test(element);
+}
+
+const ANY = (): boolean => true;
+
+/** Takes the name wherever there is one. */
+export const EVERY_NAME: NameReader = { takes: ANY };
