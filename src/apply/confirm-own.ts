@@ -10,6 +10,7 @@ import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { shareCheck, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
+import { showsReferences } from './watch-reference.ts';
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
@@ -83,7 +84,8 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
   const learnt = await learntRewrites(db, site);
   if (tellOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
   const pair = { key: attempt.key, fields: attempt.before ?? {}, shown: compared };
-  const [isProven] = await provenByValues(db, site, { ...policy.places, referenceField, learnt }, [pair]);
+  const rules = { ...policy.places, referenceField, learnt, showsReferences: await showsReferences(siteContext) };
+  const [isProven] = await provenByValues(db, site, rules, [pair]);
   if (isProven === true) return undefined;
   return 'the site shows it with another title than this posting had, and neither a reference nor another value that only this posting has';
 }

@@ -1,6 +1,5 @@
 // Leaves each doubt the candidates that no other posting owns.
 
-import { CLOCK_SKEW_MS } from '../plan/adopt/open-contents.ts';
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
@@ -62,14 +61,16 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
       if (at !== undefined) open.deleted.set(siteJobId, at);
     }
     const free = open.candidates.filter((candidate) => {
-      if (ended.get(candidate.siteJobId)?.some((other) => isDeletedJobOf(other, open, candidate)) === true)
-        return false;
       if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) {
         if (candidate.createdAt === undefined || candidate.createdAt < open.notBefore) return false;
         open.contended.add(candidate.siteJobId);
       }
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
+      if (ended.get(candidate.siteJobId)?.some((other) => isDeletedJobOf(other, open, candidate)) === true) {
+        if (!shown || shown !== own) return false;
+        open.contended.add(candidate.siteJobId);
+      }
       if (owned.has(candidate.siteJobId)) {
         const reuse = reuseOfOwned(open.fields, candidate, jobs.get(candidate.siteJobId), matching);
         if (reuse === 'theirs') return false;
@@ -99,11 +100,16 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
   }
 }
 
+/** How far the clocks of the site and the database may differ where nobody decides. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
 /** Whether the candidate is the job that was deleted for another posting, and no later one under its ID. */
 function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt }: OpenDoubt, candidate: SiteJob): boolean {
   if (feed === doubt.attempt.feed && key === doubt.attempt.key) return false;
   const { createdAt } = candidate;
-  return statesDeletion(candidate) || (createdAt !== undefined && createdAt.getTime() + CLOCK_SKEW_MS < at.getTime());
+  return (
+    statesDeletion(candidate) || (createdAt !== undefined && createdAt.getTime() + CLOCKS_DIFFER_MS < at.getTime())
+  );
 }
 
 /** Whether a create that sent this made a job that another posting owns, or no posting. */

@@ -36,6 +36,8 @@ export interface RecoverOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
+  /** The jobs without a posting stay on the site, and nobody is asked about them any more. */
+  readonly leaveStrays?: boolean;
   readonly as?: string;
 }
 
@@ -220,8 +222,9 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
   const refused = done?.refused ?? [];
   const open = done === undefined ? matches.sure + replaced.length + toMark(recovering, found) : refused.length;
   const sinceBackup = strays.filter(({ isSinceBackup }) => isSinceBackup).length;
-  const left = open + matches.unsure + second.length + sinceBackup + unclear.length;
-  await noteRecovered(recovering.app.db, feed, sinceBackup);
+  const askedAbout = options.leaveStrays === true ? 0 : sinceBackup;
+  const left = open + matches.unsure + second.length + askedAbout + unclear.length;
+  await noteRecovered(recovering.app.db, feed, askedAbout);
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) {
     return printJson({
@@ -268,6 +271,6 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
     await printLine(
       `${plural(strays.length, 'job')} of site ${adopting.site.name} that no posting of the feed has: if ${strays.length === 1 ? 'it was' : 'they were'} ` +
         `made for the feed before the database was lost or restored, the posting${strays.length === 1 ? ' has' : 's have'} left it since, and ` +
-        'nothing here will end them. End them on the site.',
+        'nothing here will end them. End them on the site; those that are not of this feed may stay (--leave-strays).',
     );
 }

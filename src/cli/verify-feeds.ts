@@ -15,9 +15,9 @@ import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { notesOnRestore } from '../runtime/read-status.ts';
 import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { whyClosed } from '../runtime/site-access/why-closed.ts';
-import { restoredNotes } from '../store/backup/after-restore.ts';
 import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
 import { OutputFailedError } from '../telemetry/output-failure.ts';
@@ -78,7 +78,7 @@ export async function verifyFeeds(
       const site = app.config.sites.get(name) as SiteConfig;
       const results = await verifyOne({ app, site, setups: ofSite, options, signal, progress, write });
       progress.clear();
-      const restored = await restoredNotes(app.db);
+      const restored = await notesOnRestore(app);
       for (const result of results) {
         const note = restored.get(result.feed);
         const told = note === undefined ? undefined : say(note, write);

@@ -88,9 +88,9 @@ export async function recogniseRekey(
     });
   const narrow =
     !isAsked && scope.missing > MANY_MISSING && scope.second === 0 && compared.createOnly?.has('title') !== true;
-  let found = await collectRekey(pullTx, compared, narrow);
+  let found = await collectRekey(pullTx, compared, { second: scope.second, narrow });
   const isNow = judge(found);
-  if (isNow && narrow) found = await collectRekey(pullTx, compared);
+  if (isNow && narrow) found = await collectRekey(pullTx, compared, { second: scope.second });
   if (isNow || (isAsked && complete && found.equal + found.alike > 0)) {
     const note = describeRekey(setup.feed, { ...found, recent }, complete);
     await suspectRekey(pullTx, note, complete);

@@ -114,7 +114,7 @@ export async function findLost(
   };
 }
 
-/** Without a restore that is known of, only jobs that show a reference, where the site shows those: others are made by hand. */
+/** Where the site shows references, only jobs that show one: others are made by hand. */
 async function straysOf(
   matching: JobMatching,
   { feed, referenceField, byReference }: AdoptSubject,
@@ -122,7 +122,7 @@ async function straysOf(
   const strays: Stray[] = [];
   for await (const { siteJobId, url, createdAt, fields, isSinceBackup } of matching.strays(feed)) {
     const reference = fieldOf(fields, referenceField ?? '')?.trim() || undefined;
-    if (!isSinceBackup && byReference === true && reference === undefined) continue;
+    if (byReference === true && reference === undefined) continue;
     strays.push({ siteJobId, url, createdAt, isSinceBackup, reference, title: fieldOf(fields, 'title') });
   }
   return strays;

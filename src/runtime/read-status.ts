@@ -1,5 +1,6 @@
 // Collects the status of all sites and feeds, and assesses it.
 import type { Config, FeedConfig } from '../config/config.ts';
+import type { Message } from '../plan/message.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
@@ -7,6 +8,7 @@ import { groupAll } from '../review/list-groups.ts';
 import type { FeedStatus } from '../review/read-model/feed.ts';
 import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
+import { restoredNotes } from '../store/backup/after-restore.ts';
 import { type FeedOverview, readOverview } from '../store/feed/feed-overview.ts';
 import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
@@ -123,6 +125,7 @@ async function readFeeds(
     overviews.map(({ feed }) => feed),
   );
   const verifies = await lastVerifies(db);
+  const restored = await notesOnRestore({ db, config });
   const now = new Date();
   const feeds = overviews.map((feed) => ({
     ...feed,
@@ -132,10 +135,20 @@ async function readFeeds(
     served: processes.some(({ parts }) => parts[`feed ${feed.feed}`] !== undefined),
     schedule: schedules.get(feed.feed),
     verified: verifies.get(feed.feed),
+    restored: restored.get(feed.feed),
     escalated: hasEscalated(feed, config),
   }));
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
 }
+
+/** What to know of jobs that were made since the backup that the database was restored from: of feeds whose sites can be read. */
+export const notesOnRestore = ({ db, config }: Pick<App, 'db' | 'config'>): Promise<ReadonlyMap<FeedName, Message>> =>
+  restoredNotes(
+    db,
+    [...config.feeds.values()].flatMap(({ name, siteName: site }) =>
+      config.sites.get(site)?.options.listPath === undefined ? [] : name,
+    ),
+  );
 
 /** The next run of a feed's schedule, if no process has recorded one. */
 const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>

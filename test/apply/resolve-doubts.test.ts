@@ -233,24 +233,26 @@ describe('doubts', () => {
   });
 
   it('do not wait for a job that was deleted for another posting, unless the site may have used its ID again', async () => {
-    const { recordOutcome, doubts, db } = await inDoubt(['p24', 'q24', 'r24']);
-    const [deletedAt, before, after] = [-600_000, -1_200_000, -590_000].map((ms) => new Date(Date.now() + ms));
+    const { recordOutcome, doubts, db } = await inDoubt(['p24', 'q24', 'r24', 's24']);
+    const [deletedAt, before, after] = [-600_000, -7_200_000, -590_000].map((ms) => new Date(Date.now() + ms));
     await db.query(`update change set attempt_started = $1`, [after]);
     await db.query(
       `insert into request (feed, key, at, operation, site_job_id, outcome, duration_ms)
-       select 'acme', key, $1, 'delete', id, 'accepted', 1 from (values ('p2', '1-nurse'), ('q2', '2'), ('r2', '3')) d(key, id)`,
+       select 'acme', key, $1, 'delete', id, 'accepted', 1 from (values ('p2', '1-nurse'), ('q2', '2'), ('r2', '3'), ('s2', '4')) d(key, id)`,
       [deletedAt],
     );
     const list = [
       job('1', { number: 'p2', 'deleted-at': '2026-01-02T03:04:05Z' }),
       job('2', { number: 'q2' }, before),
       job('3', { number: 'r2' }, after),
+      job('4', { number: 's24' }, before),
     ];
     expect(await recordOutcome({ list })).toBe(2);
     expect(await doubts()).toMatchObject([
       { key: 'p24', state: 'ready', operation: 'create' },
       { key: 'q24', state: 'ready', operation: 'create' },
       { key: 'r24', state: 'in_doubt', note: 'jobs on the site that it may have made: 3; say which one it is' },
+      { key: 's24', state: 'in_doubt', note: 'jobs on the site that it may have made: 4; say which one it is' },
     ]);
   });
 

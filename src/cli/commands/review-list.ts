@@ -7,7 +7,7 @@ import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
-import { restoredNotes } from '../../store/backup/after-restore.ts';
+import { notesOnRestore } from '../../runtime/read-status.ts';
 import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
@@ -92,7 +92,7 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
   const entries: ReviewEntry[] = [];
   for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
   const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
-  const restored = together ? await restoredNotes(db) : new Map<FeedName, Message>();
+  const restored = together ? await notesOnRestore({ db, config }) : new Map<FeedName, Message>();
   const notes = [...restored].flatMap(([feed, note]) =>
     filter.feed === undefined || filter.feed === feed ? note : [],
   );

@@ -1,5 +1,5 @@
 // The status of a feed as scripts see it.
-import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
+import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
 import type { FeedOverview } from '../../store/feed/feed-overview.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { LastVerify } from '../../store/feed/feed-verify.ts';
@@ -18,6 +18,8 @@ export interface FeedStatus extends FeedOverview {
   /** The last run of verify; `undefined`: none. */
   readonly verified: LastVerify | undefined;
   readonly history: PullHistory | undefined;
+  /** What to know of jobs that were made since the backup from which the database was restored. */
+  readonly restored: Message | undefined;
   /** `undefined`: it has no schedule. */
   readonly nextRun: Date | undefined;
 }

@@ -7,6 +7,7 @@ import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/proven-by-values.ts';
 import type { JobToAsk, Verification, VerifiedJob } from '../../store/mapping/verification.ts';
 import { type AddressProof, checkOthers, tellHidden } from '../../store/mapping/visible-jobs.ts';
+import { hasShownReferences } from '../../store/site/kept-reference.ts';
 import { noteShownJobs } from '../../store/site/new-jobs.ts';
 import { databaseTime } from '../../store/site/site-search.ts';
 import { learntRewrites } from '../../store/site/value-rewrites.ts';
@@ -19,8 +20,8 @@ import type { VerifyEnd, Verifying, VerifySubject } from './verifying.ts';
 
 /** After this many jobs that seem gone, with none seen, it is probably another site. */
 const MOST_UNPROVEN = 10;
-/** Of so many jobs with other titles it is told at once whose they are: each time, all postings of the site are read. */
-const MOST_RETITLED = 200;
+/** Of so many jobs with other titles it is told at once whose they are: each time, all postings of the site may be read. */
+const MOST_RETITLED = 2_000;
 /** The command stops after this many jobs in a row for which the site gave no clear answer. */
 const MOST_UNASKED = 5;
 /** After this many jobs that show a field as it should be, the list's value of the field is not believed any more. */
@@ -69,6 +70,12 @@ async function selectJobs({ subject, verification, since, ...rest }: Verifying):
 
 /** Returns why it stopped; `undefined`: it did not. */
 async function askAll(verifying: Verifying, unread: Message | undefined): Promise<Message | undefined> {
+  const failure = await askEach(verifying, unread);
+  await tellRetitled(verifying);
+  return failure;
+}
+
+async function askEach(verifying: Verifying, unread: Message | undefined): Promise<Message | undefined> {
   const { verification, subject, progress, countsOf } = verifying;
   const all = await verification.orderJobs();
   let done = 0;
@@ -86,7 +93,6 @@ async function askAll(verifying: Verifying, unread: Message | undefined): Promis
     const unproven = progress.unproven.length < MOST_UNPROVEN ? undefined : await proveGone(verifying, unread);
     if (unproven !== undefined) return unproven;
   }
-  await tellRetitled(verifying);
   return undefined;
 }
 
@@ -127,12 +133,15 @@ async function askOne(verifying: Verifying, job: JobToAsk): Promise<string | und
 async function tellRetitled(verifying: Verifying): Promise<void> {
   const { verification, subject, rules, progress, countsOf } = verifying;
   const retitled = progress.retitled.splice(0);
+  if (retitled.length === 0) return;
   const pairs = retitled.map(({ job, shown }) => ({
     key: job.key,
     fields: job.accepted?.fields ?? {},
     shown: toCompare(shown),
   }));
-  const proven = await provenByValues(subject.db, subject.site, rules, pairs);
+  const { db, site, referenceField } = subject;
+  const showsReferences = await hasShownReferences(db, site, referenceField);
+  const proven = await provenByValues(db, site, { ...rules, showsReferences }, pairs);
   for (const [at, { job: before, shown, differing }] of retitled.entries()) {
     const now = await verification.jobNow(before);
     if (now === undefined || !isUntouched(before, now)) {

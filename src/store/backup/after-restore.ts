@@ -69,11 +69,15 @@ export async function noteRecovered(db: Queryable, feed: FeedName, strays: numbe
 }
 
 /** What a person has to know of jobs that were made between the backup and its restore, by feed; empty: nothing. */
-export async function restoredNotes(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
+export async function restoredNotes(
+  db: Queryable,
+  feeds: readonly FeedName[],
+): Promise<ReadonlyMap<FeedName, Message>> {
   const rows = await db.query<{ feed: FeedName; at: Date; recovered: boolean; strays: number }>(
     `select feed, restored_at as at, coalesce(recovered_at >= restored_at, false) as recovered, strays from feed_state
-     where restored_at > now() - interval '${RESTORED_DAYS} days' and retired_at is null
-       and (strays > 0 or recovered_at is null or recovered_at < restored_at)`,
+     where feed = any($1::text[]) and retired_at is null and case when recovered_at >= restored_at then strays > 0
+       else restored_at > now() - interval '${RESTORED_DAYS} days' end`,
+    [feeds],
   );
   return new Map(rows.map(({ feed, ...restored }) => [feed, describeRestored(feed, restored)]));
 }
@@ -89,9 +93,10 @@ function describeRestored(
         'postings have left the feed, are not known here, and nothing ends them',
       [{ words: 'to find them', action }],
     );
+  const [have, them] = strays === 1 ? ['has', 'it'] : ['have', 'them'];
   return messageOf(
-    `feed ${feed}: ${plural(strays, 'job')} of its site, made since the backup that the database was restored from, ` +
-      `${strays === 1 ? 'has' : 'have'} no posting: end ${strays === 1 ? 'it' : 'them'} on the site`,
-    [{ words: 'to see which', action }],
+    `feed ${feed}: ${plural(strays, 'job')} of its site, made since the backup that the database was restored from, ${have} no posting: ` +
+      `end ${them} on the site if no posting of yours should have ${them}`,
+    [{ words: 'to see which, or to leave them (--leave-strays)', action }],
   );
 }

@@ -1,7 +1,7 @@
 // Proves, where no reference is shown and the title is another, that a job is still its posting's: by a value that no other posting of
 // the site has.
 import { compareJob } from '../../plan/adopt/compare-job.ts';
-import { type AdoptRules, bareForms, featuresOfJob, featuresOfPosting } from '../../plan/adopt/job-features.ts';
+import { type AdoptRules, featuresOfJob, featuresOfPosting, isTextField } from '../../plan/adopt/job-features.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
 import type { PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
@@ -18,8 +18,9 @@ export interface PostingAndJob {
 }
 
 /**
- * Whether each of the jobs is certainly its posting's, as for a create in doubt: it shows an address or a text that only this posting has,
- * and no other place, text or identifying value. Reads all postings of the site once.
+ * Whether each of the jobs is certainly its posting's, although it shows another title and no reference: it shows the text of the posting
+ * whole, or two other values that identify it, of which only this posting of the site has one, and no other place or identifying value. Of a site
+ * that shows references (`rules.showsReferences`), no job without one is. Reads all postings of the site, once, if there is a job that may be.
  */
 export async function provenByValues(
   db: Queryable,
@@ -28,14 +29,17 @@ export async function provenByValues(
   pairs: readonly PostingAndJob[],
 ): Promise<readonly boolean[]> {
   const compared = pairs.map(({ key, fields, shown }) => {
-    const own = { ...featuresOfPosting(key, fields, rules), bare: bareForms(fields) };
-    const its = { ...featuresOfJob(shown.fields, rules, { types: shown.types }), bare: bareForms(shown.fields) };
-    const comparison = compareJob(own, its);
-    return { comparison, values: sentValuesOf(fields, comparison.identities) };
+    // Without the bare forms, the beginning of a value is not taken for a value that was cut: it may be another one's whole value.
+    const comparison = compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, shown));
+    const { identities } = comparison;
+    const isWorth = identities.some(isTextField) || identities.length > 1;
+    const mayBe = isWorth && comparison.likeness({ shared: new Set() }) === 'match';
+    return { comparison, values: mayBe ? sentValuesOf(fields, identities) : [] };
   });
   const all = compared.flatMap(({ values }) => values);
   const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
   return compared.map(({ comparison, values }) => {
+    if (values.length === 0) return false;
     const theirs = values.filter(({ name, value }) => shared.has(`${name} ${value}`));
     return comparison.likeness({ shared: new Set(theirs.map(({ name }) => dashed(name))) }) === 'match';
   });

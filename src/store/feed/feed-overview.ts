@@ -2,7 +2,6 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { restoredNotes } from '../backup/after-restore.ts';
 import { questionedDeletes } from '../change/rekey/open-question.ts';
 import { countLive } from '../mapping/mapping-totals.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -46,8 +45,6 @@ export interface FeedOverview {
   readonly rekeyAll: boolean;
   /** Deletes of it cannot be decided before somebody has answered whether its keys have changed. */
   readonly inQuestion: boolean;
-  /** What to know of jobs that were made since the backup from which the database was restored. */
-  readonly restored: Message | undefined;
   /** Likely mistakes of the mapping, found when all records were last read. */
   readonly warnings: readonly string[];
   /** A person took the feed out of service. */
@@ -69,14 +66,12 @@ export async function readOverview(
   const overviews: FeedOverview[] = [];
   const live = await countLive(db);
   const undeleted = await undeletedOrphans(db);
-  const restored = await restoredNotes(db);
   for (const feed of [...sites.keys()].filter((each) => only === undefined || each === only).sort()) {
     const counted = await readFeed(db, feed, sites.get(feed) as SiteName);
     overviews.push({
       ...counted,
       live: live.get(feed) ?? 0,
       undeleted: undeleted.get(feed) ?? 0,
-      restored: restored.get(feed),
       retired: retired.has(feed),
     });
   }
@@ -87,7 +82,7 @@ async function readFeed(
   db: Queryable,
   feed: FeedName,
   site: SiteName,
-): Promise<Omit<FeedOverview, 'retired' | 'live' | 'undeleted' | 'restored'>> {
+): Promise<Omit<FeedOverview, 'retired' | 'live' | 'undeleted'>> {
   const [lastPull] = await listPulls(db, feed, 1);
   const { held, in_doubt, rejected, failed, unreadable, duplicate } = await countReview(db, feed);
   const [state] = await db.query<{

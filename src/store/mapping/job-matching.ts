@@ -95,7 +95,7 @@ export interface MatchCounts {
 
 /** A job of the list that no posting has, and that may be ours. */
 export interface StrayJob extends Pick<MatchedJob, 'siteJobId' | 'url' | 'fields' | 'createdAt'> {
-  /** It may have been made since the backup that the database was restored from. */
+  /** It was made between the backup that the database was restored from and the restore. */
   readonly isSinceBackup: boolean;
 }
 
@@ -516,8 +516,8 @@ export class JobMatching {
   }
 
   /**
-   * Jobs that nobody owns and that show no posting's reference, in the order of the list. Of a restored database, only those that were
-   * made between its backup and the restore: it would know the others if they were ours.
+   * Jobs that nobody owns and that show no posting's reference, in the order of the list. Of a restored database, those that are older
+   * than its backup are left out: it would know them if they were ours.
    */
   async *strays(feed: FeedName): AsyncGenerator<StrayJob> {
     const [restored] = await this.session.query<{ backup: Date | null; restored: Date }>(
@@ -528,25 +528,24 @@ export class JobMatching {
       [feed],
     );
     await this.session.query('begin');
-    await this.session.query(
-      `select set_config('jobmirror.backup', $1, true), set_config('jobmirror.restored', $2, true)`,
-      [restored?.backup?.toISOString() ?? '-infinity', restored?.restored.toISOString() ?? 'infinity'],
-    );
+    await this.session.query(`select set_config('jobmirror.backup', $1, true)`, [
+      restored?.backup?.toISOString() ?? '-infinity',
+    ]);
     const select = `select id, url, fields, created_at from adopt_job j
       where not owned and not deleted and not foreign_owner and not secret
-        and (created_at is null or created_at::timestamptz between current_setting('jobmirror.backup')::timestamptz
-          and current_setting('jobmirror.restored')::timestamptz)
+        and coalesce(created_at, 'infinity')::timestamptz >= current_setting('jobmirror.backup')::timestamptz
         and not exists (select from adopt_verdict v where v.job_id = j.id)
         and not exists (select from adopt_score s where s.job = j.n and s.reference)
       order by n`;
     for await (const rows of inBatches(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
       for (const row of rows) {
+        const createdAt = row.created_at === null ? undefined : new Date(row.created_at);
         yield {
           siteJobId: siteJobId(row.id),
           url: row.url ?? undefined,
           fields: row.fields,
-          createdAt: row.created_at === null ? undefined : new Date(row.created_at),
-          isSinceBackup: restored !== undefined,
+          createdAt,
+          isSinceBackup: restored !== undefined && createdAt !== undefined && createdAt <= restored.restored,
         };
       }
     }

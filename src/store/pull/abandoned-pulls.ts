@@ -60,7 +60,7 @@ const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPul
        coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
          and not exists (select from change c where c.feed = p.feed and c.state = 'sending')
          and not exists (select from request r where r.at > now() - interval '${IDLE_SECONDS} seconds' and r.feed = p.feed) as idle
-     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes @> $2::jsonb)
+     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes = $2::jsonb)
        and ($1::text is null or feed = $1) and ${IS_WRITABLE} order by id`,
     [of ?? null, toJsonb([LEFT])],
   );
@@ -71,7 +71,7 @@ async function conclude(db: Database, { id, committed, isUndo }: RunningPull, ma
   await db.query(
     `update pull set status = $2, notes = $3, finished_at = coalesce(finished_at, now())
      where id = $1 and status in ('running', 'pending') and status <> $2`,
-    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT, ...notes] : notes)],
+    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : notes)],
   );
 }
 

@@ -102,3 +102,12 @@ export async function keptReference(
   if (field === undefined) return undefined;
   return (await referenceState(db, { site: name, address, field })) === 'missing' ? undefined : field;
 }
+
+/** Whether jobs of the site are known to show this field as their reference, at whatever address. */
+export async function hasShownReferences(db: Queryable, site: SiteName, field: string | undefined): Promise<boolean> {
+  const rows = await db.query(
+    'select from site_state where site = $1 and reference_field = $2 and reference_shown_at is not null',
+    [site, field ?? null],
+  );
+  return rows.length > 0;
+}

@@ -104,13 +104,16 @@ export interface FoundPairs extends Omit<RekeyLoad, 'live' | 'recent'> {
 /**
  * Collects both sides in the temporary table `rekey_found`, and counts their pairs. What no posting of the other side has is compared
  * without the keys that stand in texts. A delete that a person approved, or that is being sent, is decided.
- * @param narrow only missing postings whose title a new posting has: the others have no pair
+ * @param second how many postings may have a second job. @param narrow only missing postings whose title a new posting has: the others
+ * have no pair
  */
 export async function collectRekey(
-  { session, subject: { feed, pull }, missing, endedGone }: PullTransaction,
+  pullTx: PullTransaction,
   compared: ComparedFields,
-  narrow = false,
+  { second, narrow = false }: { readonly second: number; readonly narrow?: boolean },
 ): Promise<FoundPairs> {
+  const { session, subject, missing, endedGone } = pullTx;
+  const { feed } = subject;
   const values = digestValues(feed, compared);
   await session.query(
     `create temporary table if not exists rekey_found
@@ -138,16 +141,9 @@ export async function collectRekey(
        from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
       [feed],
     );
-  for (const column of ['content', 'bare'] as const)
-    await collectSecondJobs(session, column, { missing, pull, values });
-  for (const [column, bare] of [
-    ['content', 'bare'],
-    ['settable', 'bare_settable'],
-  ] as const)
-    await session.query(
-      `update rekey_found r set ${column} = ${bare} where ${bare} <> ${column}
-         and not exists (select from rekey_found o where o.is_new <> r.is_new and o.${column} = r.${column})`,
-    );
+  if (second > 0) await collectSecondJobs(pullTx, values);
+  await compareBare(session, 'content', 'bare');
+  await compareBare(session, 'settable', 'bare_settable');
   const pairs = (column: 'content' | 'likeness' | 'settable', which = 'is_new') =>
     `(select coalesce(sum(least(missing, added)), 0)::bigint from (
        select count(*) filter (where not is_new) as missing, count(*) filter (where ${which}) as added
@@ -164,23 +160,42 @@ export async function collectRekey(
  * found, it is known that both were in the feed.
  */
 async function collectSecondJobs(
-  session: Session,
-  column: 'content' | 'bare',
-  {
-    missing,
-    pull,
+  { session, subject: { pull }, missing }: PullTransaction,
+  values: readonly unknown[],
+): Promise<void> {
+  const isOfMissing = (column: 'content' | 'bare') =>
+    `exists (select from rekey_found r join mapping o on o.feed = $1 and o.key = r.key join ${missing.rows} s on s.key = r.key
+       where not r.is_new and r.${column} = x.${column} and o.mapped_at < x.mapped_at and o.created_by is distinct from x.created_by
+         and (x.created_by > ${lastWhole(`p.id < ${pull}`)} or s.missing_pulls > 0 or s.absent_already))`;
+  await session.query(
+    `create temporary table rekey_second on commit drop as
+     select x.key, x.site_job_id, x.mapped_at, x.created_by, digest.content, digest.bare
+     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED, 'x.key')}
+     where ${secondJob(pull)} and not exists (select from ${missing.rows} s where s.key = x.key)`,
     values,
-  }: { readonly missing: PullTransaction['missing']; readonly pull: number; readonly values: readonly unknown[] },
+  );
+  for (const column of ['content', 'bare'] as const)
+    await session.query(
+      `insert into rekey_found select true, x.key, x.content, null, null, x.site_job_id, x.bare, null
+       from rekey_second x where ${isOfMissing(column)} and not exists (select from rekey_found f where f.second_job is not null and f.key = x.key)`,
+      values.slice(0, 1),
+    );
+  await session.query('drop table rekey_second');
+}
+
+/** What the other side does not have, or not as often, is compared without the keys that stand in texts. */
+async function compareBare(
+  session: Session,
+  column: 'content' | 'settable',
+  bare: 'bare' | 'bare_settable',
 ): Promise<void> {
   await session.query(
-    `insert into rekey_found select true, x.key, digest.content, null, null, x.site_job_id, digest.bare, null
-     from mapping x left join document d on d.feed = $1 and d.key = x.key, ${digests(UNEDITED, 'x.key')}
-     where ${secondJob(pull)} and not exists (select from ${missing.rows} s where s.key = x.key)
-       and not exists (select from rekey_found f where f.is_new and f.key = x.key and f.second_job is not null)
-       and exists (select from rekey_found r join mapping o on o.feed = $1 and o.key = r.key join ${missing.rows} s on s.key = r.key
-         where not r.is_new and r.${column} = digest.${column} and o.mapped_at < x.mapped_at and o.created_by is distinct from x.created_by
-           and (x.created_by > ${lastWhole(`p.id < ${pull}`)} or s.missing_pulls > 0 or s.absent_already))`,
-    values,
+    `update rekey_found r set ${column} = r.${bare}
+     from (select ctid as row, is_new, ${column} as value, row_number() over (partition by is_new, ${column} order by key) as place
+         from rekey_found where ${column} is not null) k
+       join (select ${column} as value, count(*) filter (where is_new) as added, count(*) filter (where not is_new) as missing
+         from rekey_found group by ${column}) sides on sides.value = k.value
+     where r.ctid = k.row and r.${bare} <> r.${column} and k.place > case when k.is_new then sides.missing else sides.added end`,
   );
 }
 
@@ -251,7 +266,7 @@ export async function findTwins(
        from (select key, content, likeness from rekey_found where not is_new and content is not null
            union select o.key, o.content, o.likeness from rekey_posting o join mapping m on m.feed = $1 and m.key = o.key
              where o.feed = $1 and not o.is_new and (o.content in (${unseen('content')}) or o.likeness in (${unseen('likeness')}))
-               and not exists (select from rekey_found f where not f.is_new and f.key = o.key)) r
+               and not exists (select from rekey_found f where not f.is_new and f.key = o.key and f.content is not null)) r
          join mapping m on m.feed = $1 and m.key = r.key left join change c on c.feed = $1 and c.key = r.key
          cross join lateral (select coalesce(case when c.desired = 'absent' then c.state end, 'none') as delete) t),
      added as materialized (
