@@ -52,7 +52,7 @@ const KNOWN_DAYS = 1_000;
 export const hasDateTest = ({ newerThan, olderThan, past, future }: DateTests): boolean =>
   [newerThan, olderThan, past, future].some((test) => test !== undefined);
 
-/** Reads a date of a condition; `undefined` for a text that is none. */
+/** Reads a date of a condition, also one that stands for none; `undefined` for a text that is no date. */
 export type ReadSpan = (text: string) => DateSpan | undefined;
 
 /** Compiles how the dates of a condition are read. Throws a `RangeError` for an unknown zone. */
@@ -85,10 +85,7 @@ export function compileDateReader({ order, zone }: Pick<DateTests, 'order' | 'zo
         return date satisfies never;
     }
   };
-  return (text) => {
-    const span = spanOf(text.trim());
-    return span === undefined || span.begins < FIRST_DATE ? undefined : span;
-  };
+  return (text) => spanOf(text.trim());
 }
 
 const at = (ms: number): DateSpan => ({ begins: ms, ends: ms });
@@ -110,7 +107,11 @@ export type DatesHold = (texts: readonly string[], now: number, span: OutcomeSpa
  * `past: false` and `future: false` hold if `true` does not.
  */
 export function compileDateTests(tests: DateTests): DatesHold {
-  const read = compileDateReader(tests);
+  const readAny = compileDateReader(tests);
+  const read: ReadSpan = (text) => {
+    const span = readAny(text);
+    return span === undefined || span.begins < FIRST_DATE ? undefined : span;
+  };
   const compiled = [...testsOf(tests)];
   return (texts, now, span) => {
     const dates = texts.map(read);

@@ -1,7 +1,9 @@
 // Finds likely mistakes of a mapping in samples of records: paths at which no record has a text, with the path that may be meant.
+import { whyNoDate } from './dates.ts';
 import type { FieldMapping } from './field-mapping.ts';
 import { nearest } from './nearest-name.ts';
-import type { CountedPath, PathCensus } from './path-census.ts';
+import type { CountedDates, CountedPath, PathCensus } from './path-census.ts';
+import { excerpt } from './xml-characters.ts';
 
 /** So many paths of the records are named where none resembles the mapping's. */
 const MAX_NAMED = 8;
@@ -35,6 +37,7 @@ export function mappingMistakes(
     ...statedKeyMistake(used, known),
     ...placeMistakes(spec, census, known, detail),
     ...Object.keys(spec.fields).flatMap((field) => mistakesOf(field)),
+    ...new Set(census.dates().flatMap((dates) => dateMistake(dates, census, known, detail))),
   ];
 
   function mistakesOf(field: string): readonly string[] {
@@ -79,6 +82,26 @@ function placeMistakes(
   return paths
     .slice(0, 1)
     .map((path) => sentence('places.path', { path }, census, guessFor(path, names) ?? { names: known }));
+}
+
+/** Where a condition on dates finds none, it silently does not hold. */
+function dateMistake(
+  { setting, condition: { path, order }, filled, unreadable, example = '' }: CountedDates,
+  census: PathCensus,
+  known: readonly string[],
+  detail: string | undefined,
+): readonly string[] {
+  if (filled === 0) {
+    const guess = path.split('/')[0] === detail ? undefined : guessFor(path, known);
+    return guess === undefined ? [] : [sentence(setting, { path }, census, guess)];
+  }
+  if (unreadable === 0) return [];
+  const hint = order === undefined ? 'dates such as 4/8/2012 need an order' : 'check its order of day and month';
+  const all = census.records === 1 ? 'the only record that was read' : `the ${census.records} records that were read`;
+  const where = unreadable === census.records ? all : `${unreadable} of ${all}`;
+  return [
+    `${setting}: "${path}" is no date in ${where}, so that conditions on dates do not hold there: "${excerpt(example.trim(), 60)}" ${whyNoDate(example.trim(), hint)}`,
+  ];
 }
 
 /** What is meant instead: one name, or one of several. */

@@ -1,8 +1,10 @@
 // Takes a bounded sample of the records that stream in, to find likely mistakes of the mapping.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import { compileConditions } from '../posting/conditions.ts';
 import { mappingMistakes } from '../posting/mapping-mistakes.ts';
 import { PathCensus } from '../posting/path-census.ts';
+import { RecordDates } from '../posting/record-dates.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { compileParser } from './read-record.ts';
 
@@ -15,6 +17,7 @@ export class RecordSample {
   readonly #parse: ReturnType<typeof compileParser>;
   readonly #census: PathCensus;
   readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
+  readonly #clock: ReadingClock;
   #batches = 0;
   #every = 1;
   #taken = 0;
@@ -23,6 +26,7 @@ export class RecordSample {
     this.#rules = rules;
     this.#parse = compileParser(rules);
     this.#census = new PathCensus(rules.mapping);
+    this.#clock = rules.clock ?? startClock();
     const { skip } = rules.mapping;
     this.#isSkipped = skip === undefined ? undefined : compileConditions(skip, 'nothing holds');
   }
@@ -52,6 +56,7 @@ export class RecordSample {
     this.#taken++;
     if (batch.oversizedLengthOf(record) > 0) return;
     const parsed = this.#parse(batch.recordOf(record));
-    if (parsed.kind === 'tree' && this.#isSkipped?.(parsed.tree) !== true) this.#census.add(parsed.tree);
+    if (parsed.kind !== 'tree') return;
+    if (this.#isSkipped?.(parsed.tree, new RecordDates(this.#clock.time)) !== true) this.#census.add(parsed.tree);
   }
 }
