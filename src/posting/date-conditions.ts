@@ -43,6 +43,9 @@ const LAST_ZONE_MS = 12 * HOUR_MS;
 /** Earlier dates stand for none: 0001, 1900 and 1970 are what programs write for none. */
 const FIRST_DATE = Date.UTC(2000);
 
+/** Years that are no years: 0000-00-00, 0001-01-01. */
+const NO_DATE = /^00\d\d-\d{1,2}-\d{1,2}(?:$|[Tt ])/;
+
 /** Seconds since 1970: 9 digits until 2001, 10 digits until 2286. */
 const EPOCH_SECONDS = /^\d{9,10}(?:\.\d+)?$/;
 
@@ -70,6 +73,7 @@ export function compileDateReader({ order, zone }: Pick<DateTests, 'order' | 'zo
     return span;
   };
   const spanOf = (text: string): DateSpan | undefined => {
+    if (NO_DATE.test(text)) return at(0);
     if (EPOCH_SECONDS.test(text)) return at(Math.round(Number(text) * 1000));
     const date = readDate(text, order);
     switch (date?.kind) {

@@ -201,6 +201,83 @@ it('ends all jobs of a record with several places, and counts each', async () =>
   expect(await sync(22)).toMatchObject({ unchanged: 4, skipped: 1, requests: 0 });
 });
 
+it('reads a due record of a list with its stored detail, and requests a detail only of what is a posting', async () => {
+  const asked: string[] = [];
+  const jobs = [
+    { id: 'a', closes: day(5) },
+    { id: 'b', closes: day(50) },
+    { id: 'c', starts: day(7), closes: day(50) },
+  ];
+  server = createServer((request, response) => {
+    const id = /^\/jobs\/(\w+)$/.exec(request.url ?? '')?.[1];
+    if (id !== undefined) asked.push(id);
+    const { closes } = jobs.find((one) => one.id === id) ?? {};
+    response.setHeader('date', new Date(NOW + sourceDays * DAY_MS).toUTCString());
+    response.setHeader('content-type', 'application/json');
+    const list = jobs.map((one) => ({ id: one.id, title: `Nurse ${one.id}`, state: 'MA', starts: one.starts }));
+    response.end(JSON.stringify(id === undefined ? list : { id, text: 'Work', closes }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await open({
+    source: `http://127.0.0.1:${port}/jobs`,
+    format:
+      '{ type: json, key: id, fields: { number: id, title: title, description: detail/text, location-state: { from: state, as: us_state } } }',
+    details: '{ url: "jobs/{id}" }',
+    skip: '[{ date: detail/closes, past: true }, { starts: { future: true } }]',
+  });
+  expect(await sync(0)).toMatchObject({ complete: true, created: 2, skipped: 1 });
+  expect(await sync(4)).toMatchObject({ unchanged: 2, skipped: 1, requests: 0 });
+  expect(await sync(5)).toMatchObject({ unchanged: 1, skipped: 2, deleted: 1 });
+  expect(asked.sort()).toEqual(['a', 'b']);
+  expect(await sync(8)).toMatchObject({ unchanged: 1, created: 1, skipped: 1 });
+  expect(asked.sort()).toEqual(['a', 'b', 'c']);
+  expect(await sync(9)).toMatchObject({ unchanged: 2, skipped: 1, requests: 0 });
+  expect(await live()).toEqual(['b', 'c']);
+});
+
+it('holds for a feed of several sources, of which one has nothing new', async () => {
+  const { source } = await serve(() => FRESH);
+  await open();
+  await configure('source: feed.xml', `sources: ["${source}", old.xml]`);
+  await writeFile(`${mirror.folder}/old.xml`, feedXml([posting('old', { postedAt: day(-10) })]));
+  expect(await sync(0)).toMatchObject({ created: 5 });
+  expect(await sync(21)).toMatchObject({ unchanged: 4, skipped: 1, deleted: 1 });
+  expect(await sync(22)).toMatchObject({ unchanged: 4, skipped: 1, requests: 0 });
+});
+
+it('lets a posting return in its grace, and while its delete is held', async () => {
+  await open({ skip: '{ date: closesAt, past: true }', delete_guard: '{ percent: 0, count: 0, missing_pulls: 2 }' });
+  const list = [...FRESH, posting('p5', { closesAt: day(3) })];
+  await has(list);
+  await sync(0);
+  expect(await sync(4)).toMatchObject({ skipped: 1, grace: 1 });
+  await has([...FRESH, posting('p5', { closesAt: day(8) })]);
+  expect(await sync(5)).toMatchObject({ unchanged: 5, skipped: 0, grace: 0 });
+  expect(await sync(9)).toMatchObject({ skipped: 1, grace: 1 });
+  expect(await sync(9)).toMatchObject({ skipped: 1, held: 1 });
+  await has([...FRESH, posting('p5', { closesAt: day(80) })]);
+  expect(await sync(10)).toMatchObject({ unchanged: 5, held: 0, requests: 0 });
+  expect(await live()).toHaveLength(5);
+});
+
+it('why says since when, and until when, the record of a posting is skipped', async () => {
+  await open({ skip: '[{ postedAt: { older_than: 30d } }, { startsAt: { future: true } }]' });
+  await has([...FRESH, posting('old', { postedAt: day(-40) }), posting('new', { startsAt: day(5) })]);
+  await sync(0);
+  await mirror.stopEngine();
+  const old = await runProgram(mirror, 'why', 'acme', 'old');
+  expect(old.out).toMatch(
+    /^The record of posting old in feed acme is skipped by its dates \(setting skip\) since .*: it has no job\./,
+  );
+  expect((await runProgram(mirror, 'why', 'acme', 'new')).out).toMatch(
+    /skipped by its dates \(setting skip\) until .*: it has no job\. The first pull after that reads the record again/,
+  );
+  const [story] = (await runProgram(mirror, 'why', 'acme', 'new', '--json')).json();
+  expect(story).toMatchObject({ skipped_by_date: { since: null, until: day(5) } });
+  expect((await runProgram(mirror, 'why', 'acme', 'p1', '--json')).json()).toMatchObject([{ skipped_by_date: null }]);
+});
+
 describe('a due record', () => {
   const list = [posting('old', { postedAt: day(-10) }), ...FRESH];
   const cut = (keep: number) => {
