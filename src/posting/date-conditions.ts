@@ -49,8 +49,8 @@ const NO_DATE = /^00\d\d-\d{1,2}-\d{1,2}(?:$|[Tt ])/;
 /** Seconds since 1970: 9 digits until 2001, 10 digits until 2286. */
 const EPOCH_SECONDS = /^\d{9,10}(?:\.\d+)?$/;
 
-/** Days that are remembered, as many postings have the same ones. */
-const KNOWN_DAYS = 1_000;
+/** Times whose conversion is remembered, as many postings have the same ones. */
+const KNOWN_TIMES = 1_000;
 
 export const hasDateTest = ({ newerThan, olderThan, past, future }: DateTests): boolean =>
   [newerThan, olderThan, past, future].some((test) => test !== undefined);
@@ -61,16 +61,15 @@ export type ReadSpan = (text: string) => DateSpan | undefined;
 /** Compiles how the dates of a condition are read. Throws a `RangeError` for an unknown zone. */
 export function compileDateReader({ order, zone }: Pick<DateTests, 'order' | 'zone'>): ReadSpan {
   const timeZone = zone === undefined ? undefined : compileTimeZone(zone);
-  const toInstant = (wallClock: number) => timeZone?.toInstant(wallClock) ?? wallClock + LAST_ZONE_MS;
-  const days = new Map<string, DateSpan>();
-  const spanOfDay = (iso: string): DateSpan => {
-    const known = days.get(iso);
+  const instants = new Map<number, number>();
+  const toInstant = (wallClock: number): number => {
+    if (timeZone === undefined) return wallClock + LAST_ZONE_MS;
+    const known = instants.get(wallClock);
     if (known !== undefined) return known;
-    const midnight = Date.parse(iso);
-    const span = { begins: toInstant(midnight), ends: toInstant(midnight + DAY_MS) };
-    if (days.size >= KNOWN_DAYS) days.clear();
-    days.set(iso, span);
-    return span;
+    const instant = timeZone.toInstant(wallClock);
+    if (instants.size >= KNOWN_TIMES) instants.clear();
+    instants.set(wallClock, instant);
+    return instant;
   };
   const spanOf = (text: string): DateSpan | undefined => {
     if (NO_DATE.test(text)) return at(0);
@@ -79,8 +78,10 @@ export function compileDateReader({ order, zone }: Pick<DateTests, 'order' | 'zo
     switch (date?.kind) {
       case undefined:
         return undefined;
-      case 'day':
-        return spanOfDay(date.iso);
+      case 'day': {
+        const midnight = Date.parse(date.iso);
+        return { begins: toInstant(midnight), ends: toInstant(midnight + DAY_MS) };
+      }
       case 'local':
         return at(toInstant(date.ms));
       case 'instant':
