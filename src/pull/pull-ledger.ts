@@ -153,6 +153,12 @@ export class PullLedger {
     return slot >= 0 && this.#skippedIndex?.seenAt(slot) !== undefined;
   }
 
+  /** Whether an earlier pull skipped a parsed record that is not skipped any more, because of a date. */
+  wasSkipped({ hash }: SeenRecord): boolean {
+    const slot = this.#skippedIndex?.find(hash) ?? -1;
+    return slot >= 0 && this.#skippedIndex?.mark(slot) === SkippedMark.skipped;
+  }
+
   /** Hashes of records that earlier pulls skipped and this one did not see. */
   unseenSkipped(): Iterable<Buffer> {
     return this.#skippedIndex?.missing([SkippedMark.skipped]) ?? [];

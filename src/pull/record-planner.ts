@@ -142,14 +142,20 @@ export class RecordPlanner implements RecordSink {
     await this.#writing;
     await this.#sendUnreadableKeys();
     await this.#pullTx.flush();
-    await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
-    await this.dated?.write(this.#pullTx.session, true);
-    if (this.dated === undefined) await this.#pullTx.removeDated();
+    if (this.dated === undefined) {
+      await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
+      await this.#pullTx.removeDated();
+    } else await this.dated.write(this.#pullTx.session, true);
   }
 
-  /** To be called once the feed was read to its proven end. */
+  /**
+   * Forgets what is known of records that the feed no longer has. To be called once the feed was read to its proven end. A record that a
+   * date skips is still that of a mapping, so an incomplete pull that does not see it must not forget that it is skipped.
+   */
   async forgetUnseen(): Promise<void> {
-    await this.dated?.removeUnseen(this.#pullTx.session);
+    if (this.dated === undefined) return;
+    await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
+    await this.dated.removeUnseen(this.#pullTx.session);
   }
 
   /** Starts planning the waiting records once the previous batch is planned. More may arrive meanwhile. */
@@ -189,9 +195,12 @@ export class RecordPlanner implements RecordSink {
   async #planRead(records: readonly DetailedRecord[]): Promise<void> {
     const postings: RecordPosting[] = [];
     const skipped: Buffer[] = [];
+    const unskipped: Buffer[] = [];
     let bytes = 0;
     for (const { record, read, bytes: size } of records) {
       this.dated?.note(record, read);
+      const isDecided = read.kind !== 'postponed' && read.until !== undefined;
+      if (isDecided && read.kind !== 'skipped' && this.ledger.wasSkipped(record)) unskipped.push(record.hash);
       if (read.kind === 'skipped') {
         if (this.ledger.skipRecord(record) && read.isUncertain !== true) skipped.push(record.hash);
       } else if (read.kind === 'postponed') {
@@ -208,12 +217,16 @@ export class RecordPlanner implements RecordSink {
       } else if (read.kind !== 'unreadable') postings.push({ record, read });
       else this.#intake.noteUnreadable({ ...read, ...record, hash: this.#intake.bytesHashOf(record) });
     }
-    await this.#startWriting(postings, skipped);
+    await this.#startWriting(postings, skipped, unskipped);
   }
 
-  async #startWriting(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
+  async #startWriting(
+    postings: readonly RecordPosting[],
+    skipped: readonly Buffer[],
+    unskipped: readonly Buffer[] = [],
+  ): Promise<void> {
     await this.#writing;
-    this.#writing = this.#plan(postings, skipped);
+    this.#writing = this.#plan(postings, skipped, unskipped);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
   }
@@ -226,10 +239,14 @@ export class RecordPlanner implements RecordSink {
     return postings.map((read, place) => ({ record: { ...record, hash: hashes[place] as Buffer }, read }));
   }
 
-  async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
+  async #plan(
+    postings: readonly RecordPosting[],
+    skipped: readonly Buffer[],
+    unskipped: readonly Buffer[],
+  ): Promise<void> {
     await this.#sendUnreadableKeys();
     await this.#pullTx.addSkipped(skipped);
-    if (this.dated !== undefined) await this.#pullTx.writeDated(this.dated);
+    if (this.dated !== undefined) await this.#pullTx.writeDated(this.dated, unskipped);
     const { policy, mapping } = this.#rules;
     const limits = { mayUpdate: updatesJobs(policy), createOnly: createOnlyOf(mapping) };
     await planPostings(postings, this.#pullTx, this.ledger, this.unusable, limits);

@@ -285,19 +285,34 @@ describe('a due record', () => {
     return whole.slice(0, whole.split('<job>').slice(0, keep).join('<job>').length);
   };
 
-  it('of an incomplete pull is decided by the next complete one, whether it was seen or not', async () => {
-    for (const seen of [3, 1]) {
+  // How many records come before the cut: the due one is the first.
+  it.each([[[2, 2]], [[0, 0]], [[2, 0]], [[0, 2]]])(
+    'of incomplete pulls of %j records is decided by the next complete one',
+    async (pulls) => {
       await open();
       await has(list);
       await sync(0);
-      await mirror.writeFeed(cut(seen));
-      expect(await sync(21)).toMatchObject({ complete: false, deleted: 0 });
-      expect(await sync(21)).toMatchObject({ complete: false, deleted: 0 });
+      for (const records of pulls) {
+        await mirror.writeFeed(cut(records + 1));
+        expect(await sync(21)).toMatchObject({ complete: false, skipped: Math.min(1, records), deleted: 0 });
+      }
       await has(list);
-      expect(await sync(21), `after ${seen}`).toMatchObject({ complete: true, skipped: 1, deleted: 1 });
+      expect(await sync(21)).toMatchObject({ complete: true, skipped: 1, deleted: 1 });
       expect(await sync(21)).toMatchObject({ unchanged: 4, skipped: 1, requests: 0 });
-      if (seen !== 1) await mirror.close();
-    }
+    },
+  );
+
+  it('that is a posting from then on is created by an incomplete pull, and stays one', async () => {
+    await open({ skip: '{ startsAt: { future: true } }' });
+    const later = [posting('new', { startsAt: day(3) }), ...FRESH];
+    await has(later);
+    expect(await sync(0)).toMatchObject({ created: 4, skipped: 1 });
+    const whole = feedXml(later);
+    await mirror.writeFeed(whole.slice(0, whole.lastIndexOf('<job>')));
+    expect(await sync(4)).toMatchObject({ complete: false, created: 1, skipped: 0 });
+    expect(await sync(4)).toMatchObject({ complete: false, unchanged: 4, skipped: 0, requests: 0 });
+    await has(later);
+    expect(await sync(4)).toMatchObject({ complete: true, unchanged: 5, skipped: 0, requests: 0 });
   });
 
   it('stays due if the pull ends before its commit', async () => {

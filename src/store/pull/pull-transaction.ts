@@ -282,10 +282,14 @@ export class PullTransaction {
     if (this.#hasSkipped) await removeSkipped(this.session, this.subject.feed, hashes);
   }
 
-  /** Writes what dates decide about the records of the feed, if it is much. */
-  async writeDated(dated: { write(session: Session, all: boolean): Promise<void> }): Promise<void> {
+  /** Writes what dates decide about the records of the feed, if it is much. @param unskipped those that they do not skip any more */
+  async writeDated(
+    dated: { write(session: Session, all: boolean): Promise<void> },
+    unskipped: readonly Buffer[],
+  ): Promise<void> {
     await this.#sending;
     await dated.write(this.session, false);
+    await this.removeSkipped(unskipped);
   }
 
   /** Forgets what dates have decided: the feed has no conditions on them any more. */
