@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { checkCounts } from '../laws/laws.ts';
+import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -136,7 +137,7 @@ describe('an unchanged feed whose posting turns 31 days old', () => {
     expect(await live()).toHaveLength(7);
   });
 
-  it('stays live under a policy that deletes nothing', async () => {
+  itInAll('stays live under a policy that deletes nothing', async () => {
     await open({ ...OLD, policy: 'upsert_only' });
     await has(list);
     await sync(0);
@@ -236,7 +237,7 @@ it('reads a due record of a list with its stored detail, and requests a detail o
   expect(await live()).toEqual(['b', 'c']);
 });
 
-it('holds for a feed of several sources, of which one has nothing new', async () => {
+itInAll('holds for a feed of several sources, of which one has nothing new', async () => {
   const { source } = await serve(() => FRESH);
   await open();
   await configure('source: feed.xml', `sources: ["${source}", old.xml]`);
@@ -246,7 +247,7 @@ it('holds for a feed of several sources, of which one has nothing new', async ()
   expect(await sync(22)).toMatchObject({ unchanged: 4, skipped: 1, requests: 0 });
 });
 
-it('lets a posting return in its grace, and while its delete is held', async () => {
+itInAll('lets a posting return in its grace, and while its delete is held', async () => {
   await open({ skip: '{ date: closesAt, past: true }', delete_guard: '{ percent: 0, count: 0, missing_pulls: 2 }' });
   const list = [...FRESH, posting('p5', { closesAt: day(3) })];
   await has(list);
@@ -374,5 +375,68 @@ describe('what is stored', () => {
     ]);
     expect(await sync(0)).toMatchObject({ created: 4, skipped: 0 });
     expect(await rows()).toEqual([]);
+  });
+});
+
+describe('random histories', () => {
+  /** Uniform in [0, 1), the same in each run. */
+  function randomOf(seed: number): () => number {
+    let state = seed;
+    return () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return ((state >>> 8) & 0xffff) / 0x10000;
+    };
+  }
+
+  itInAll.each([1, 2, 3, 4])('end with the jobs of the postings of the last day (%i)', async (seed) => {
+    const random = randomOf(seed);
+    const below = (most: number) => Math.floor(random() * most);
+    const missing = 1 + below(2);
+    await open({
+      skip: '[{ startsAt: { future: true } }, { date: closesAt, past: true }]',
+      fields: '{ category-name: [{ when: { postedAt: { newer_than: 5d } }, value: New }, { value: Other }] }',
+      delete_guard: `{ percent: 100, count: 100, missing_pulls: ${missing} }`,
+      ...(seed % 2 === 0 ? { places: '{ path: city, split: ";", use: each }' } : {}),
+    });
+    const record = (key: string, now: number) =>
+      posting(key, {
+        city: seed % 2 === 0 && random() < 0.5 ? 'Boston;Salem' : 'Boston',
+        postedAt: day(now - below(8)),
+        startsAt: day(now - 3 + below(8)),
+        closesAt: day(now + below(12)),
+      });
+    let now = 0.5;
+    let list = Array.from({ length: 8 }, (_, at) => record(`k${at}`, now));
+    for (let step = 0; step < 14; step++) {
+      now += random() < 0.4 ? 0 : below(3);
+      if (random() < 0.5) list = list.map((one) => (random() < 0.2 ? record(one.key, now) : one));
+      if (random() < 0.3) list = list.toReversed();
+      if (random() < 0.2) list = [...list.slice(1), record(`n${step}`, now)];
+      const whole = feedXml(list);
+      const isCut = random() < 0.3;
+      await mirror.writeFeed(
+        isCut
+          ? whole
+              .split('<job>')
+              .slice(0, 1 + below(list.length))
+              .join('<job>')
+          : whole,
+      );
+      await sync(now);
+    }
+    await has(list);
+    for (let pull = 0; pull < missing; pull++) await sync(now);
+    expect(await sync(now)).toMatchObject({ complete: true, gone: 0, requests: 0 });
+    const at = NOW + now * DAY_MS;
+    const timeOf = (date = '') => Date.parse(date);
+    const expected = list
+      .filter(({ startsAt, closesAt }) => timeOf(startsAt) <= at && timeOf(closesAt) > at)
+      .flatMap(({ key, city = '', postedAt }) =>
+        city.split(';').map((each) => `${key} ${each} ${timeOf(postedAt) + 5 * DAY_MS > at ? 'New' : 'Other'}`),
+      );
+    const jobs = (await mirror.sandbox.inspect.jobs()).map(
+      ({ fields }) => `${fields.number} ${fields['location-city']} ${fields['category-name']}`,
+    );
+    expect(jobs.sort()).toEqual(expected.sort());
   });
 });
