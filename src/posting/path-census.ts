@@ -34,6 +34,8 @@ export interface CountedDates extends DateCondition {
 /** Takes samples of the records of one feed. */
 export class PathCensus {
   records = 0;
+  /** Those whose dates were counted. */
+  datedRecords = 0;
   /** Records with a place at the path of `places`. */
   placed = 0;
   readonly #paths: readonly MappingPath[];
@@ -65,6 +67,15 @@ export class PathCensus {
       if (texts.length > 0) this.#existing.add(index);
       if (texts.some((text) => text.trim() !== '')) this.#filled[index] = (this.#filled[index] ?? 0) + 1;
     }
+    for (const path of textPathsIn(record)) {
+      const count = this.#found.get(path);
+      if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
+    }
+  }
+
+  /** Counts the dates that conditions ask for, also in a record that they skip. */
+  addDates(record: RecordTree): void {
+    this.datedRecords++;
     for (const { path, read, counted } of this.#dates) {
       const texts = textsAt(path, record).filter((text) => text.trim() !== '');
       const unreadable = texts.find((text) => read(text) === undefined);
@@ -72,10 +83,6 @@ export class PathCensus {
       if (unreadable === undefined) continue;
       counted.unreadable++;
       counted.example ??= unreadable;
-    }
-    for (const path of textPathsIn(record)) {
-      const count = this.#found.get(path);
-      if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
     }
   }
 

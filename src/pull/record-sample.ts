@@ -57,6 +57,7 @@ export class RecordSample {
     if (batch.oversizedLengthOf(record) > 0) return;
     const parsed = this.#parse(batch.recordOf(record));
     if (parsed.kind !== 'tree') return;
+    this.#census.addDates(parsed.tree);
     if (this.#isSkipped?.(parsed.tree, new RecordDates(this.#clock.time)) !== true) this.#census.add(parsed.tree);
   }
 }

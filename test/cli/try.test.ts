@@ -158,8 +158,8 @@ it('says since when, and until when, dates skip records, and which texts are no 
       { record: 2, key: 'p2', since: null, until: '2999-01-01T00:00:00.000Z' },
     ],
     warnings: [
-      'skip: "postedAt" is no date in 1 of the 2 records that were read, so that conditions on dates do not hold there: "soon" is not a recognised date; dates such as 4/8/2012 need an order',
-      'skip: "startsAt" is no date in 1 of the 2 records that were read, so that conditions on dates do not hold there: "4/8/2020" is not a recognised date; dates such as 4/8/2012 need an order',
+      'skip: "postedAt" is no date in 1 of the 4 records that were read, so that conditions on dates do not hold there: "soon" is not a recognised date; dates such as 4/8/2012 need an order',
+      'skip: "startsAt" is no date in 1 of the 4 records that were read, so that conditions on dates do not hold there: "4/8/2020" is not a recognised date; dates such as 4/8/2012 need an order',
     ],
   });
   expect(result.status).toBe(2);
