@@ -65,8 +65,12 @@ export function compileReader(spec: FieldMapping): PostingReader {
     return finish(key, draft);
   };
 
-  const readPlaces = (key: PostingKey, record: RecordTree, dates: RecordDates | undefined): ReadResult => {
-    const { path, use } = spec.places as PlacesRule;
+  const readPlaces = (
+    key: PostingKey,
+    record: RecordTree,
+    { path, use }: PlacesRule,
+    dates: RecordDates | undefined,
+  ): ReadResult => {
     const trees = treesOf?.(record) ?? [];
     if (identity !== undefined) {
       // The postings of a record whose places are not read can't be told apart.
@@ -95,7 +99,9 @@ export function compileReader(spec: FieldMapping): PostingReader {
       if (skipped !== undefined) return skipped;
       const key = readKey(record);
       if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
-      return spec.places === undefined ? readFields(key.key, record, dates) : readPlaces(key.key, record, dates);
+      return spec.places === undefined
+        ? readFields(key.key, record, dates)
+        : readPlaces(key.key, record, spec.places, dates);
     },
     withFields(posting, edits, problems = []) {
       const draft = newDraft(posting.fields, posting.notes);

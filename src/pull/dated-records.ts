@@ -1,6 +1,6 @@
 // Finds the records that a date makes something else although they are unchanged, and notes when those that are read do so next.
-import type { RecordIndex } from '../compact/record-index.ts';
-import { type HashMask, maskOf } from '../compact/record-index.ts';
+import { type HashMask, maskOf, type RecordIndex } from '../compact/record-index.ts';
+import type { FeedName } from '../posting/identifiers.ts';
 import { dateConditionsOf } from '../posting/mapping-paths.ts';
 import type { Queryable, Session } from '../store/postgres/database.ts';
 import {
@@ -21,13 +21,11 @@ export async function anyDateDue(db: Queryable, { feed, mapping, clock }: FeedSe
   return anyRecordDue(db, feed, clock.time.now);
 }
 
-/** Dates after this year stand for "never". */
+/** Dates from here on stand for "never". */
 const NEVER = Date.UTC(9000);
 
 /** Rows of so many records are written at once. */
 const WRITTEN_RECORDS = 5_000;
-
-type FeedName = FeedSetup['feed'];
 
 /** The records of one pull of a feed with conditions on dates. */
 export class DatedRecords {
