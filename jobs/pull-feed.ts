@@ -8,6 +8,7 @@ import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
+import { anyDateDue } from '../src/pull/dated-records.ts';
 import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
 import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
@@ -102,18 +103,22 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
 
 /** Holds no connection and no pull slot while waiting for the source: a thousand feeds may wait at once. */
 async function readAndMerge(
-  setup: FeedSetup,
+  configured: FeedSetup,
   context: PullContext,
   { pull, state, refusal }: StartedPull,
   lock: FeedLock,
 ): Promise<PullEnd> {
   const { db, signal } = context;
-  const { feed, site, source } = setup;
+  const { feed, site, source } = configured;
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
-  const clock = await pullClock(db, source);
-  // Details that are due are requested, and postings expire, even if the list is unchanged.
-  const isDue = (await anyDetailDue(db, setup)) || (await anyExpiryDue(db, feed, setup.expireAfterDays));
+  const clock = await pullClock(db, configured);
+  const setup = atTime(configured, clock);
+  // Details that are due are requested, postings expire, and dates pass, even if the list is unchanged.
+  const isDue =
+    (await anyDetailDue(db, setup)) ||
+    (await anyExpiryDue(db, feed, setup.expireAfterDays)) ||
+    (await anyDateDue(db, setup));
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
@@ -131,7 +136,7 @@ async function readAndMerge(
     const planSlowly = () =>
       source.details === undefined
         ? asStreamingFeed(signal, (wait) => plan(setup, context, subject, opened, { wait, samplesKnown }))
-        : planWithDetails(atTime(setup, clock), context, subject, opened, lock, { limiter, samplesKnown });
+        : planWithDetails(setup, context, subject, opened, lock, { limiter, samplesKnown });
     if (!whole) return await planSlowly();
     const end = await asSmallFeed(signal, async (): Promise<PullEnd | undefined> => {
       if (samplesKnown || !(await pullUnchanged(setup, db, subject, opened))) {

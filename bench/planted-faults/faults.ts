@@ -292,10 +292,41 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [skipped],
   },
   {
-    file: 'src/posting/reader.ts',
-    find: "compileConditions(spec.skip, 'nothing holds')",
-    put: "compileConditions(spec.skip, 'a denial holds')",
+    file: 'src/posting/skip-rule.ts',
+    find: "compileConditions(skip, 'nothing holds')",
+    put: "compileConditions(skip, 'a denial holds')",
     tests: ['test/config/mapping-examples.test.ts'],
+  },
+  // Conditions on dates.
+  {
+    file: 'jobs/pull-feed.ts',
+    find: '(await anyDateDue(db, setup));',
+    put: 'false;',
+    tests: ['test/scenarios/date-conditions.test.ts'],
+  },
+  {
+    file: 'src/pull/unchanged-feed.ts',
+    find: 'if (await anyDateDue(db, setup)) return false;',
+    put: '',
+    tests: ['test/scenarios/date-conditions.test.ts'],
+  },
+  {
+    file: 'src/pull/pull-ledger.ts',
+    find: 'if (this.#isDated && this.#seeSkippedByDate(hashes, at, ordinal)) return undefined;',
+    put: '',
+    tests: ['test/scenarios/date-conditions.test.ts'],
+  },
+  {
+    file: 'src/pull/merge-pull.ts',
+    find: 'if (whole) await recordPlanner.forgetUnseen();',
+    put: '',
+    tests: ['test/scenarios/date-conditions.test.ts'],
+  },
+  {
+    file: 'src/posting/conditions.ts',
+    find: '    narrow(ofNone, failed);',
+    put: '',
+    tests: ['test/posting/date-conditions.test.ts'],
   },
   {
     file: 'src/pull/record-planner.ts',

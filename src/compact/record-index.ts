@@ -24,6 +24,14 @@ export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 /** Four words that are XORed with those of a hash before it is looked up. */
 export type HashMask = readonly [number, number, number, number];
 
+/** @param hash its first 16 bytes count */
+export const maskOf = (hash: Buffer): HashMask => [
+  hash.readUInt32LE(0),
+  hash.readUInt32LE(4),
+  hash.readUInt32LE(8),
+  hash.readUInt32LE(12),
+];
+
 /** A slot: the hash in four words, then the mark (2 bits; 0: free), the accounted-for bit, and the ordinal seen. */
 const HASH_WORDS = HASH_BYTES / 4;
 const SLOT_WORDS = HASH_WORDS + 1;

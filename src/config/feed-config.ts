@@ -1,5 +1,7 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
 
+import type { ConditionGroups } from '../posting/conditions.ts';
+import { hasDateTest } from '../posting/date-conditions.ts';
 import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../posting/field-mapping.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { PlacesRule } from '../posting/places.ts';
@@ -40,7 +42,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     ...(feed.policy === 'mirror' ? {} : { policy: feed.policy }),
     ...(feed.expire_after_days === undefined ? {} : { expireAfterDays: feed.expire_after_days }),
     schedule: feed.schedule,
-    timeZone: feed.time_zone,
+    timeZone: feed.time_zone ?? 'UTC',
     ...(feed.verify === undefined ? {} : { verify: makeVerify(feed.verify) }),
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
@@ -53,7 +55,7 @@ function makeVerify(written: NonNullable<WrittenFeed['verify']>): VerifySettings
 }
 
 function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping {
-  const skip = [...(format.skip ?? []), ...(feed.skip ?? [])];
+  const skip = inZone([...(format.skip ?? []), ...(feed.skip ?? [])], feed.time_zone);
   const written = Object.entries(mergeFields(format.fields, feed.fields, constantsOf(feed, site)));
   const places = feed.places ?? format.places;
   const createOnly = [...feed.create_only_fields, ...constantFields(feed, format, site)];
@@ -61,7 +63,9 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping 
     key: keyRuleOf(feed, format),
     ...(skip.length === 0 ? {} : { skip }),
     ...(places === undefined ? {} : { places: placesOf(places) }),
-    fields: Object.fromEntries(written.map(([field, rule]) => [field, makeRules(rule, mapFiles)])),
+    fields: Object.fromEntries(
+      written.map(([field, rule]) => [field, makeRules(rule, { mapFiles, zone: feed.time_zone })]),
+    ),
     ...(createOnly.length === 0 ? {} : { createOnly: [...new Set(createOnly)].sort() }),
     stateField: site.state_field,
     requiredFields: site.required,
@@ -122,15 +126,27 @@ export function mergeFields(
 
 const usesPlaces = (rules: WrittenRules): boolean => JSON.stringify(rules).includes('"us_place":');
 
-const makeRules = (rules: WrittenRules, mapFiles: MapFiles): FieldRules =>
-  Array.isArray(rules) ? rules.map((rule) => makeRule(rule, mapFiles)) : makeRule(rules, mapFiles);
+/** What rules need of their feed. */
+interface RuleContext {
+  readonly mapFiles: MapFiles;
+  /** Of dates in conditions. */
+  readonly zone: string | undefined;
+}
 
-function makeRule(rule: string | WrittenRule, mapFiles: MapFiles): FieldRule {
+const inZone = (groups: ConditionGroups, zone: string | undefined): ConditionGroups =>
+  zone === undefined
+    ? groups
+    : groups.map((group) => group.map((condition) => (hasDateTest(condition) ? { zone, ...condition } : condition)));
+
+const makeRules = (rules: WrittenRules, context: RuleContext): FieldRules =>
+  Array.isArray(rules) ? rules.map((rule) => makeRule(rule, context)) : makeRule(rules, context);
+
+function makeRule(rule: string | WrittenRule, { mapFiles, zone }: RuleContext): FieldRule {
   if (typeof rule === 'string') return { source: { kind: 'paths', paths: [rule] }, as: [] };
   const stepsOf = (step: WrittenStep): readonly FieldStep[] =>
     typeof step === 'string' ? [step] : [...makeSteps(step, rule.default, mapFiles), ...makeLastSteps(step)];
   return {
-    ...(rule.when === undefined ? {} : { when: rule.when }),
+    ...(rule.when === undefined ? {} : { when: inZone(rule.when, zone) }),
     source: makeValueSource(rule),
     as: [...makeSteps(rule, rule.default, mapFiles), ...rule.as.flatMap(stepsOf), ...makeLastSteps(rule)],
     default: rule.default,

@@ -55,6 +55,7 @@ function unknownName(name: string, known: readonly string[]): string {
 function describe(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (!issue.message.startsWith('Invalid input')) return issue.message;
       return isOfNothing(issue)
         ? `is missing; it must be ${kindName(issue.expected)}`
         : `must be ${kindName(issue.expected)}${issue.expected === 'string' ? ' (put a number in quotes)' : ''}`;

@@ -1,5 +1,5 @@
 // The time of one reading, by which postings expire. It stays the same for all documents and details of the reading.
-import type { ReadingTime } from './format/format.ts';
+import type { ReadingTime } from '../posting/record-dates.ts';
 
 export interface ReadingClock {
   readonly time: ReadingTime;
@@ -27,3 +27,13 @@ export function startClock(now = Date.now()): ReadingClock {
     },
   };
 }
+
+/** Says how the clocks differ, for people. */
+export const describeClocks = ({ now, source = now }: ReadingTime): string =>
+  `the source's clock says ${shown(source)}, that of the database ${shown(now)}; set right the one that is wrong`;
+
+const shown = (time: number): string =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/:\d\d\.\d+Z$/, ' UTC');

@@ -1,7 +1,9 @@
 // Finds likely mistakes of a mapping in samples of records: paths at which no record has a text, with the path that may be meant.
+import { whyNoDate } from './dates.ts';
 import type { FieldMapping } from './field-mapping.ts';
 import { nearest } from './nearest-name.ts';
-import type { CountedPath, PathCensus } from './path-census.ts';
+import type { CountedDates, CountedPath, PathCensus } from './path-census.ts';
+import { excerpt } from './xml-characters.ts';
 
 /** So many paths of the records are named where none resembles the mapping's. */
 const MAX_NAMED = 8;
@@ -19,7 +21,7 @@ export function mappingMistakes(
   ownFields: ReadonlySet<string>,
   detail?: string,
 ): readonly string[] {
-  if (census.records === 0) return [];
+  if (census.records === 0) return dateMistakes(census, [], detail);
   const used = census.used();
   const known = census.found().map(({ path }) => path);
   const taken = new Set(used.filter(({ records }) => records > 0).map(({ path }) => path));
@@ -35,6 +37,7 @@ export function mappingMistakes(
     ...statedKeyMistake(used, known),
     ...placeMistakes(spec, census, known, detail),
     ...Object.keys(spec.fields).flatMap((field) => mistakesOf(field)),
+    ...dateMistakes(census, free, detail),
   ];
 
   function mistakesOf(field: string): readonly string[] {
@@ -81,6 +84,32 @@ function placeMistakes(
     .map((path) => sentence('places.path', { path }, census, guessFor(path, names) ?? { names: known }));
 }
 
+/** Several conditions may be on one path. */
+const dateMistakes = (census: PathCensus, free: readonly string[], detail: string | undefined): readonly string[] => [
+  ...new Set(census.dates().flatMap((dates) => dateMistake(dates, census, free, detail))),
+];
+
+/** Where a condition on dates finds none, it silently does not hold. */
+function dateMistake(
+  { setting, condition: { path, order }, filled, unreadable, example = '' }: CountedDates,
+  { datedRecords: records }: PathCensus,
+  free: readonly string[],
+  detail: string | undefined,
+): readonly string[] {
+  if (filled === 0) {
+    // Many records have no such date, and that is no mistake.
+    const guess = path.split('/')[0] === detail ? undefined : guessFor(path, free);
+    return guess === undefined ? [] : [sentence(setting, { path }, { records }, guess)];
+  }
+  if (unreadable === 0) return [];
+  const hint = order === undefined ? 'dates such as 4/8/2012 need an order' : 'check its order of day and month';
+  const all = recordsRead(records);
+  const where = unreadable === records ? all : `${unreadable} of ${all}`;
+  return [
+    `${setting}: "${path}" is no date in ${where}, so that conditions on dates do not hold there: "${excerpt(example.trim(), 60)}" ${whyNoDate(example.trim(), hint)}`,
+  ];
+}
+
 /** What is meant instead: one name, or one of several. */
 type Guess =
   | { readonly name: string; readonly names?: undefined }
@@ -106,10 +135,17 @@ const lastNameOf = (path: string): string =>
     .at(-1)
     ?.replace(/^@/, '') ?? path;
 
-function sentence(setting: string, { path }: Pick<CountedPath, 'path'>, { records }: PathCensus, guess: Guess): string {
-  const where = records === 1 ? 'the only record that was read' : `the ${records} records that were read`;
-  return `${setting}: "${path}" is always empty in ${where}; ${askFor(guess)}`;
+function sentence(
+  setting: string,
+  { path }: Pick<CountedPath, 'path'>,
+  { records }: Pick<PathCensus, 'records'>,
+  guess: Guess,
+): string {
+  return `${setting}: "${path}" is always empty in ${recordsRead(records)}; ${askFor(guess)}`;
 }
+
+const recordsRead = (records: number): string =>
+  records === 1 ? 'the only record that was read' : `the ${records} records that were read`;
 
 function askFor({ name, names = [] }: Guess): string {
   if (name !== undefined) return `did you mean "${name}"?`;

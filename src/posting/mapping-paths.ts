@@ -1,4 +1,6 @@
 // Lists the paths that a mapping reads values from, each with the setting that names it.
+import type { Condition, ConditionGroups } from './conditions.ts';
+import { hasDateTest } from './date-conditions.ts';
 import type { FieldMapping, FieldRule, ValueSource } from './field-mapping.ts';
 import { OWN_PLACE } from './places.ts';
 import { parseValuePath, type ValuePath } from './value-path.ts';
@@ -21,6 +23,25 @@ export function pathsOf({ key, fields }: Pick<FieldMapping, 'key' | 'fields'>): 
   ];
   const unique = new Map(written.map((one) => [`${one.field ?? ''} ${one.path}`, one]));
   return [...unique.values()].map((one) => ({ ...one, parsed: parseValuePath(one.path) }));
+}
+
+/** A condition on dates, with the setting that has it. */
+export interface DateCondition {
+  readonly setting: string;
+  readonly condition: Condition;
+}
+
+/** The mapping's conditions on dates. With any, the same record may become something else later. */
+export function dateConditionsOf({
+  skip = [],
+  fields,
+}: Pick<FieldMapping, 'fields' | 'skip'>): readonly DateCondition[] {
+  const of = (setting: string, groups: ConditionGroups) =>
+    groups.flat().flatMap((condition) => (hasDateTest(condition) ? [{ setting, condition }] : []));
+  const ofFields = Object.entries(fields).flatMap(([field, rules]) =>
+    [rules].flat().flatMap(({ when = [] }: FieldRule) => of(`fields.${field}.when`, when)),
+  );
+  return [...of('skip', skip), ...ofFields];
 }
 
 /**

@@ -1,9 +1,10 @@
 // Counts in how many records each path of a mapping has a text, and which paths the records have at all.
+import { compileDateReader, type ReadSpan } from './date-conditions.ts';
 import type { FieldMapping } from './field-mapping.ts';
-import { type MappingPath, pathsOf } from './mapping-paths.ts';
+import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
 import { compilePlaces, type ReadPlaces } from './places.ts';
 import type { RecordTree } from './posting.ts';
-import { textsAt } from './value-path.ts';
+import { parseValuePath, textsAt, type ValuePath } from './value-path.ts';
 
 /** More different paths are not counted: a feed could have a name of its own in every record. */
 const MAX_PATHS = 500;
@@ -20,9 +21,21 @@ export interface CountedPath extends MappingPath {
   readonly exists: boolean;
 }
 
+/** What a condition on dates found. */
+export interface CountedDates extends DateCondition {
+  /** Records with a text at its path. */
+  filled: number;
+  /** Those of them in which a text is no date. */
+  unreadable: number;
+  /** One of these texts. */
+  example: string | undefined;
+}
+
 /** Takes samples of the records of one feed. */
 export class PathCensus {
   records = 0;
+  /** Those whose dates were counted. */
+  datedRecords = 0;
   /** Records with a place at the path of `places`. */
   placed = 0;
   readonly #paths: readonly MappingPath[];
@@ -33,7 +46,14 @@ export class PathCensus {
 
   readonly #placesOf: ReadPlaces | undefined;
 
-  constructor(spec: Pick<FieldMapping, 'key' | 'fields' | 'places'>) {
+  readonly #dates: readonly { readonly path: ValuePath; readonly read: ReadSpan; readonly counted: CountedDates }[];
+
+  constructor(spec: Pick<FieldMapping, 'key' | 'fields' | 'places' | 'skip'>) {
+    this.#dates = dateConditionsOf(spec).map((one) => ({
+      path: parseValuePath(one.condition.path),
+      read: compileDateReader(one.condition),
+      counted: { ...one, filled: 0, unreadable: 0, example: undefined },
+    }));
     this.#placesOf = spec.places && compilePlaces(spec.places);
     this.#paths = pathsOf(spec);
     this.#filled = this.#paths.map(() => 0);
@@ -51,6 +71,24 @@ export class PathCensus {
       const count = this.#found.get(path);
       if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
     }
+  }
+
+  /** Counts the dates that conditions ask for, also in a record that they skip. */
+  addDates(record: RecordTree): void {
+    this.datedRecords++;
+    for (const { path, read, counted } of this.#dates) {
+      const texts = textsAt(path, record).filter((text) => text.trim() !== '');
+      const unreadable = texts.find((text) => read(text) === undefined);
+      if (texts.length > 0) counted.filled++;
+      if (unreadable === undefined) continue;
+      counted.unreadable++;
+      counted.example ??= unreadable;
+    }
+  }
+
+  /** The conditions on dates. */
+  dates(): readonly CountedDates[] {
+    return this.#dates.map(({ counted }) => counted);
   }
 
   /** The paths of the mapping. */

@@ -1,5 +1,6 @@
 // Core types: a record tree is read into a posting, an invalid posting or an unreadable record.
 import type { PostingKey } from './identifiers.ts';
+import type { RecordDates } from './record-dates.ts';
 
 /**
  * One parsed record: a tree of plain objects without prototypes. Text is never converted: `007`, `1e5` and `0x10` stay
@@ -59,22 +60,31 @@ export interface PostingsOfPlaces<Content = Fields> {
   readonly isUnclear: boolean;
 }
 
+/** A rule says that the record is no posting. */
+export interface SkippedRecord {
+  readonly kind: 'skipped';
+  /** Because of a date: since when, in milliseconds since 1970 (`-Infinity`: since ever), and the record's key if it has one. */
+  readonly byDate?: { readonly since: number; readonly key: PostingKey | undefined };
+  /** The clocks of the reading do not agree about the date, so it is not known whether the record is a posting. */
+  readonly isUncertain?: true;
+}
+
 /** The result of reading one record. */
 export type ReadResult =
   | ReadPosting
-  /** A rule says that the record is no posting. */
-  | { readonly kind: 'skipped' }
+  | SkippedRecord
   | PostingsOfPlaces
   /** The record becomes one review entry. `key`: absent, because it has none that is usable, unless its places can't be read. */
   | { readonly kind: 'unreadable'; readonly problems: readonly Problem[]; readonly key?: PostingKey };
 
-/** Reads records of one feed for one site. Pure: the same tree and fingerprint always give the same result. */
+/** Reads records of one feed for one site. Pure: the same tree, fingerprint and time always give the same result. */
 export interface PostingReader {
   /** Hex digest of everything but the record that decides the result: mapping, transforms, site rules, state table. */
   readonly fingerprint: string;
   /** To be awaited before {@link read}, if present: evaluates the expressions of the mapping for this record. */
   readonly prepare?: (record: RecordTree) => Promise<void>;
-  read(record: RecordTree): ReadResult;
+  /** @param dates see `Holds`; it collects how long the result is valid */
+  read(record: RecordTree, dates?: RecordDates): ReadResult;
   /**
    * Applies a reviewer's edits to a posting and checks the site's rules again. `problems`: those found in the feed's texts;
    * they remain for fields that were not edited.

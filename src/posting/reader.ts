@@ -16,7 +16,9 @@ import { compilePlain } from './plain-value.ts';
 import type { Posting, PostingReader, Problem, ReadPosting, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
 import { type PreparedExpressions, prepareExpressions } from './prepared-expressions.ts';
+import type { RecordDates } from './record-dates.ts';
 import { compileSiteRules } from './site-rules.ts';
+import { compileSkip } from './skip-rule.ts';
 import { compileStateField } from './state-field.ts';
 import { compileStep, type StepContext } from './steps/step.ts';
 import { compileUsPlaces } from './steps/us-places.ts';
@@ -29,8 +31,8 @@ import { compileSource } from './value-source.ts';
  * and an `Error` for a contradictory state table; reading itself never throws.
  */
 export function compileReader(spec: FieldMapping): PostingReader {
-  const isSkipped = spec.skip === undefined ? undefined : compileConditions(spec.skip, 'nothing holds');
   const readKey = compileKey(spec.key);
+  const readSkipped = spec.skip === undefined ? undefined : compileSkip(spec.skip, readKey);
   const readState = compileStateField(spec.stateField, spec.states);
   const expressions = prepareExpressions(spec);
   const placeOf = lazyUsPlaces(spec);
@@ -59,41 +61,49 @@ export function compileReader(spec: FieldMapping): PostingReader {
       : ({ kind: 'invalid', posting, problems: draft.problems } as const);
   };
 
-  const readFields = (key: PostingKey, record: RecordTree): ReadPosting => {
+  const readFields = (key: PostingKey, record: RecordTree, dates: RecordDates | undefined): ReadPosting => {
     const draft = newDraft();
-    for (const field of fields) field.read(record, draft);
+    for (const field of fields) field.read(record, draft, dates);
     return finish(key, draft);
   };
 
-  const readPlaces = (key: PostingKey, record: RecordTree, { path, use }: PlacesRule): ReadResult => {
+  const readPlaces = (
+    key: PostingKey,
+    record: RecordTree,
+    { path, use }: PlacesRule,
+    dates: RecordDates | undefined,
+  ): ReadResult => {
     const trees = treesOf?.(record) ?? [];
     if (identity !== undefined) {
       // The postings of a record whose places are not read can't be told apart.
       if (trees.length > MOST_PLACES) return { kind: 'unreadable', problems: [{ message: tooManyPlaces(path) }], key };
-      return postingsOfPlaces(key, readEach(key, trees.length === 0 ? [record] : trees), identity);
+      return postingsOfPlaces(key, readEach(key, trees.length === 0 ? [record] : trees, dates), identity);
     }
-    if (trees.length <= 1) return readFields(key, trees[0] ?? record);
+    if (trees.length <= 1) return readFields(key, trees[0] ?? record, dates);
     if (trees.length > MOST_PLACES) {
       const problems = [{ field: spec.stateField.name, message: tooManyPlaces(path) }];
-      return { kind: 'invalid', posting: readFields(key, record).posting, problems };
+      return { kind: 'invalid', posting: readFields(key, record, dates).posting, problems };
     }
-    const readings = readEach(key, trees);
+    const readings = readEach(key, trees, dates);
     return use === 'first' ? firstPlace(readings, spec.stateField.name) : onePlaceOrReview([...readings]);
   };
 
   /** Lazily: most records have a valid place among the first ones. */
-  function* readEach(key: PostingKey, trees: readonly RecordTree[]): Generator<ReadPosting> {
-    for (const tree of trees) yield readFields(key, tree);
+  function* readEach(key: PostingKey, trees: readonly RecordTree[], dates: RecordDates | undefined) {
+    for (const tree of trees) yield readFields(key, tree, dates);
   }
 
   return {
     fingerprint: fingerprintOf(spec),
     ...(expressions === undefined ? {} : { prepare: prepareAll(expressions, treesOf) }),
-    read(record): ReadResult {
-      if (isSkipped?.(record)) return { kind: 'skipped' };
+    read(record, dates): ReadResult {
+      const skipped = readSkipped?.(record, dates);
+      if (skipped !== undefined) return skipped;
       const key = readKey(record);
       if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
-      return spec.places === undefined ? readFields(key.key, record) : readPlaces(key.key, record, spec.places);
+      return spec.places === undefined
+        ? readFields(key.key, record, dates)
+        : readPlaces(key.key, record, spec.places, dates);
     },
     withFields(posting, edits, problems = []) {
       const draft = newDraft(posting.fields, posting.notes);
@@ -154,7 +164,7 @@ interface FieldReader {
   /** Whether a step that runs only on the feed's text may refuse it. */
   readonly refusesOnce: boolean;
   /** Sets the field from the record. If a transform refuses the text, adds a problem and keeps the text for display. */
-  readonly read: (record: RecordTree, draft: Draft) => void;
+  readonly read: (record: RecordTree, draft: Draft, dates?: RecordDates) => void;
   /** Runs the rule's checks again on the field's current value. */
   readonly check: (draft: Draft) => void;
 }
@@ -166,9 +176,9 @@ function compileField(context: FieldContext, rules: FieldRules, readState: ReadS
   return {
     name,
     refusesOnce: true,
-    read(record, draft) {
+    read(record, draft, dates) {
       for (const reader of readers) {
-        reader.read(record, draft);
+        reader.read(record, draft, dates);
         if (draft.fields[name] !== undefined || hasProblem(draft, name)) return;
       }
     },
@@ -248,8 +258,8 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
       rule.source.kind === 'jsonata' ||
       rule.as.some((step) => typeof step !== 'string') ||
       transforms.some(({ scope }) => scope === 'feed text'),
-    read(record, draft) {
-      if (applies !== undefined && !applies(record)) return;
+    read(record, draft, dates) {
+      if (applies !== undefined && !applies(record, dates)) return;
       isNamed = false;
       const { text, isUnescaped } = unescaped(readValue(record, draft));
       setField(draft, name, text);

@@ -4,6 +4,7 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
+import type { ReadingClock } from '../feed/reading-clock.ts';
 import type { SecretMask } from '../feed/source/sources.ts';
 import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
@@ -40,6 +41,8 @@ export interface RecordRules {
   readonly expireAfterDays?: number;
   /** Removes the credentials of the source, which some servers repeat; absent: it has none. */
   readonly mask?: SecretMask | undefined;
+  /** By which conditions on dates are judged; absent: by that of this process, from when it is asked for. */
+  readonly clock?: ReadingClock | undefined;
 }
 
 /** One feed, ready to be pulled. */

@@ -20,7 +20,7 @@ import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../stor
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import { shortfallsOf } from './reading-shortfalls.ts';
+import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { keepUnseen, removeGone } from './remove-gone.ts';
@@ -57,6 +57,7 @@ export async function mergeAndCommit(
   await pullTx.notes.merge(setup.lenient === true);
   await pullTx.kept.merge();
   if (findings.complete) await recordPlanner.details?.noteRead(session);
+  if (whole) await recordPlanner.forgetUnseen();
   // A later "not modified" must mean "as in the last complete pull, with no grace period to count down, all details known, and no
   // keys that seem to have changed": only a pull that reads the feed finds that they have not.
   const failedDetails = recordPlanner.details?.counts.failed ?? 0;
@@ -79,7 +80,11 @@ export async function mergeWithoutCommit(
   const keyRule = keyRuleOf(setup);
   const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(pullTx, recordPlanner.unusable, ruleOfJobs !== keyRule);
-  const otherShortfalls = [...shortfallsOf(reading, ledger, setup), ...(recordPlanner.details?.shortfalls() ?? [])];
+  const otherShortfalls = [
+    ...shortfallsOf(reading, ledger, setup),
+    ...(recordPlanner.details?.shortfalls() ?? []),
+    ...uncertainShortfall(recordPlanner.dated?.uncertain ?? 0, setup),
+  ];
   const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
   const marks = complete ? reading.weak?.marks : undefined;

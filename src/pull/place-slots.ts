@@ -1,6 +1,6 @@
 // Finds the postings of a record with several places by the hash of the record, without parsing it.
 
-import type { HashMask, RecordIndex, Slot } from '../compact/record-index.ts';
+import { type HashMask, maskOf, type RecordIndex, type Slot } from '../compact/record-index.ts';
 import { HASH_BYTES, interpretedHash, placeMask, xorHash } from '../posting/hash.ts';
 
 /**
@@ -37,8 +37,7 @@ export class PlaceSlots {
   }
 
   #mask(place: number, isLast: boolean): HashMask {
-    const mask = interpretedHash(placeMask(place, isLast), 0, this.#interpretation);
-    return [mask.readUInt32LE(0), mask.readUInt32LE(4), mask.readUInt32LE(8), mask.readUInt32LE(12)];
+    return maskOf(interpretedHash(placeMask(place, isLast), 0, this.#interpretation));
   }
 }
 

@@ -1,7 +1,7 @@
 // Counts the records of one pull as they stream in and decides which of them have to be parsed.
 
 import { KeyIndex } from '../compact/key-index.ts';
-import { type HashMask, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
+import { type HashMask, maskOf, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { SkippedMark } from '../store/pull/skipped-records.ts';
@@ -32,6 +32,8 @@ interface LedgerOptions {
   readonly hasPlaces?: boolean;
   /** The records that earlier pulls skipped; those of expired postings are marked `superseding`. */
   readonly skipped?: RecordIndex;
+  /** A record may be skipped later without being changed: then it is still that of a mapping, but no posting. */
+  readonly isDated?: boolean;
 }
 
 /**
@@ -45,6 +47,7 @@ export class PullLedger {
   readonly #index: RecordIndex;
   /** Records that are no postings; `undefined`: none is known. */
   #skippedIndex: RecordIndex | undefined;
+  readonly #isDated: boolean;
   readonly #interpretation: Buffer;
   readonly #mask: HashMask;
   readonly #keys = new KeyIndex();
@@ -70,15 +73,15 @@ export class PullLedger {
   constructor(
     index: RecordIndex,
     interpretation: Buffer,
-    { isPaged = false, hasPlaces = false, skipped }: LedgerOptions = {},
+    { isPaged = false, hasPlaces = false, skipped, isDated = false }: LedgerOptions = {},
   ) {
+    this.#isDated = isDated;
     this.#index = index;
     this.#skippedIndex = skipped;
     this.#places = hasPlaces ? new PlaceSlots(index, interpretation) : undefined;
     this.repeats = isPaged ? new RepeatedKeys() : undefined;
     this.#interpretation = interpretation;
-    const word = (at: number) => interpretation.readUInt32LE(at);
-    this.#mask = [word(0), word(4), word(8), word(12)];
+    this.#mask = maskOf(interpretation);
   }
 
   /** Prefetches the slot of a record that will be seen soon. Its hash starts at `at` in `hashes`. */
@@ -92,6 +95,7 @@ export class PullLedger {
    */
   seeRecord(hashes: Buffer, at = 0): SeenRecord | undefined {
     const ordinal = this.countRecord();
+    if (this.#isDated && this.#seeSkippedByDate(hashes, at, ordinal)) return undefined;
     if (this.#places !== undefined) return this.#seePlaces(this.#places, hashes, at, ordinal);
     const slot = this.#index.findMasked(hashes, at, this.#mask);
     if (slot < 0 && this.#skippedIndex !== undefined && this.#seeSkipped(this.#skippedIndex, hashes, at, ordinal)) {
@@ -147,6 +151,12 @@ export class PullLedger {
   hasSeenExpired(recordHash: Buffer): boolean {
     const slot = this.#skippedIndex?.find(recordHash) ?? -1;
     return slot >= 0 && this.#skippedIndex?.seenAt(slot) !== undefined;
+  }
+
+  /** Whether an earlier pull skipped a parsed record that is not skipped any more, because of a date. */
+  wasSkipped({ hash }: SeenRecord): boolean {
+    const slot = this.#skippedIndex?.find(hash) ?? -1;
+    return slot >= 0 && this.#skippedIndex?.mark(slot) === SkippedMark.skipped;
   }
 
   /** Hashes of records that earlier pulls skipped and this one did not see. */
@@ -258,6 +268,15 @@ export class PullLedger {
     const slot = index.findMasked(hashes, at, this.#mask);
     if (slot >= 0) this.#countSkipped(index, slot, ordinal);
     return slot >= 0;
+  }
+
+  /** The record of a mapping was skipped since: the decision counts that was the last one. */
+  #seeSkippedByDate(hashes: Buffer, at: number, ordinal: number): boolean {
+    const index = this.#skippedIndex;
+    const slot = index?.findMasked(hashes, at, this.#mask) ?? -1;
+    if (index === undefined || slot < 0 || index.mark(slot) === SkippedMark.expired) return false;
+    this.#countSkipped(index, slot, ordinal);
+    return true;
   }
 
   #countSkipped(index: RecordIndex, slot: Slot, ordinal: number): void {

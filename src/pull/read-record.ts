@@ -2,10 +2,13 @@
 import { unpackPosting } from '../feed/batch/packed-posting.ts';
 import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
+import { startClock } from '../feed/reading-clock.ts';
 import { REMOVED_SECRET, type SecretMask } from '../feed/source/sources.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import { compileListReader } from '../posting/list-record.ts';
-import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree } from '../posting/posting.ts';
+import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree, SkippedRecord } from '../posting/posting.ts';
+import { RecordDates } from '../posting/record-dates.ts';
 import type { FieldsToStore } from '../store/pull/pull-transaction.ts';
 import type { Edits } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
@@ -19,9 +22,10 @@ export interface Unreadable {
   readonly key: PostingKey | undefined;
 }
 
-/** A record that is no posting. */
-export interface Skipped {
-  readonly kind: 'skipped';
+/** How long what was read of a record is valid. Only for mappings with conditions on dates. */
+export interface Validity {
+  /** When the record may become something else without being changed, in milliseconds since 1970; `Infinity`: never. */
+  readonly until?: number;
 }
 
 /** A record whose detail was not requested: nothing is known about it but its key. */
@@ -40,22 +44,22 @@ export interface ListedRecord {
   readonly repairs: readonly string[] | undefined;
 }
 
-export type ReadRecord = ReadPosting<FieldsToStore> | PostingsOfPlaces<FieldsToStore> | Unreadable | Skipped;
+export type ReadRecord = (ReadPosting<FieldsToStore> | PostingsOfPlaces<FieldsToStore> | Unreadable | SkippedRecord) &
+  Validity;
 
 export interface RecordReader {
   /** A promise only if the mapping has expressions: awaiting each record would slow down all feeds. */
   read(record: Pick<WaitingRecord, 'bytes' | 'packedPosting'>): ReadRecord | Promise<ReadRecord>;
   /** Reads what needs no detail. @param detail the name of the detail in the record. */
-  compileList(detail: string): (bytes: Buffer) => ListedRecord | Unreadable | Skipped;
+  compileList(detail: string): (bytes: Buffer) => ListedRecord | Unreadable | (SkippedRecord & Validity);
   /** Reads a record with its detail. */
   complete(listed: ListedRecord, tree: RecordTree, bytes: Buffer): ReadRecord | Promise<ReadRecord>;
   /** The key of a record of which there are only the first bytes, if that is certain. */
   recoverKey(head: Buffer): PostingKey | undefined;
 }
 
-type Parsed =
-  | (Extract<ParsedRecord, { kind: 'tree' }> & { readonly asSent: RecordTree })
-  | Extract<ParsedRecord, { kind: 'unreadable' }>;
+type ParsedTree = Extract<ParsedRecord, { kind: 'tree' }> & { readonly asSent: RecordTree };
+type Parsed = ParsedTree | Extract<ParsedRecord, { kind: 'unreadable' }>;
 
 /** Compiles how the records of a feed are parsed. What they repeat of the credentials of their source ends here. */
 export function compileParser({ format, lenient, table, mask }: RecordRules): (bytes: Buffer) => Parsed {
@@ -87,9 +91,19 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     return key === undefined || mask?.mayHold(bytes) !== true ? key : (mask.text(key) as PostingKey);
   };
 
+  const clock = dateConditionsOf(mapping).length === 0 ? undefined : (rules.clock ?? startClock());
+  const newDates = () => (clock === undefined ? undefined : new RecordDates(clock.time));
+  const withValidity = <Read extends object>(read: Read, dates: RecordDates | undefined): Read & Validity =>
+    dates === undefined ? read : { ...read, until: dates.until };
+
   const finish = (bytes: Buffer, parsed: Parsed): ReadRecord => {
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
-    const read = reader.read(parsed.tree);
+    const dates = newDates();
+    return withValidity(finishTree(parsed, dates), dates);
+  };
+
+  const finishTree = (parsed: ParsedTree, dates: RecordDates | undefined): ReadRecord => {
+    const read = reader.read(parsed.tree, dates);
     if (read.kind === 'skipped') return read;
     // The record could be parsed, so if it has no usable key, there is nothing to recover.
     if (read.kind === 'unreadable') return { ...read, key: read.key };
@@ -107,7 +121,7 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     return reader.withFields(read.posting, fields, read.kind === 'invalid' ? read.problems : []);
   };
 
-  const prepared = (bytes: Buffer, parsed: Extract<Parsed, { kind: 'tree' }>): ReadRecord | Promise<ReadRecord> =>
+  const prepared = (bytes: Buffer, parsed: ParsedTree): ReadRecord | Promise<ReadRecord> =>
     reader.prepare === undefined
       ? finish(bytes, parsed)
       : reader.prepare(parsed.tree).then(() => finish(bytes, parsed));
@@ -118,10 +132,11 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
       return (bytes) => {
         const parsed = parse(bytes);
         if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
-        const listed = readList(parsed.tree);
+        const dates = newDates();
+        const listed = readList(parsed.tree, dates);
         if (listed.kind === 'unreadable') return { ...listed, key: undefined };
         return listed.kind === 'skipped'
-          ? listed
+          ? withValidity(listed, dates)
           : { kind: 'listed', key: listed.key, tree: parsed.tree, asSent: parsed.asSent, repairs: parsed.repairs };
       };
     },

@@ -1,5 +1,6 @@
 // Collects why a reading is not proven complete, apart from its unreadable records.
 import type { FeedReading } from '../feed/feed-reading.ts';
+import { describeClocks } from '../feed/reading-clock.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
 
@@ -21,4 +22,11 @@ function tooFewShortfall(seen: number, minRecords: number | undefined): string[]
   if (minRecords === undefined || seen >= minRecords) return [];
   const records = seen === 1 ? '1 record' : `${seen} records`;
   return [`the feed has ${records}, fewer than the configured minimum of ${minRecords}`];
+}
+
+/** @param count the records about whose dates the clocks of the reading do not agree */
+export function uncertainShortfall(count: number, { clock }: Pick<FeedSetup, 'clock'>): string[] {
+  if (count === 0 || clock === undefined) return [];
+  const records = count === 1 ? '1 record is a posting' : `${count} records are postings`;
+  return [`whether ${records} by their dates is uncertain: ${describeClocks(clock.time)}`];
 }

@@ -10,6 +10,7 @@ import type { PostingsOfPlaces } from '../posting/posting.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { FieldsToStore, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type Edits, editsOf } from '../store/review/override.ts';
+import { DatedRecords } from './dated-records.ts';
 import type { DetailReader } from './details/detail-reader.ts';
 import type { DetailedList } from './details/detailed-list.ts';
 import { type DetailedRecord, detailedRecords } from './details/detailed-records.ts';
@@ -38,6 +39,8 @@ interface Opened {
   readonly reader: RecordReader;
   /** For a feed with details. */
   readonly list: DetailedList | undefined;
+  /** For a feed with conditions on dates. */
+  readonly dated: DatedRecords | undefined;
 }
 
 /** Plans the records of one pull. The next batch fills while the previous one is parsed and written. */
@@ -50,10 +53,11 @@ export class RecordPlanner implements RecordSink {
   readonly #reader: RecordReader;
   readonly #intake: RecordIntake;
   readonly #list: DetailedList | undefined;
+  readonly dated: DatedRecords | undefined;
   #planning: Promise<void> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(rules: RecordRules, pullTx: PullTransaction, { intake, edits, reader, list }: Opened) {
+  private constructor(rules: RecordRules, pullTx: PullTransaction, { intake, edits, reader, list, dated }: Opened) {
     this.#rules = rules;
     this.#pullTx = pullTx;
     this.#intake = intake;
@@ -62,6 +66,7 @@ export class RecordPlanner implements RecordSink {
     this.#edits = edits;
     this.#reader = reader;
     this.#list = list;
+    this.dated = dated;
     pullTx.hasPlaces = hasPlaces(rules.mapping);
   }
 
@@ -77,12 +82,14 @@ export class RecordPlanner implements RecordSink {
     pullTx.hasPlaces = hasPlaces(rules.mapping);
     const index = await pullTx.loadIndex();
     const { isPaged, interpretation, mapping } = rules;
-    const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped: await pullTx.loadSkipped() };
+    const dated = await DatedRecords.load(pullTx.session, feed, rules);
+    const skipped = await pullTx.loadSkipped();
+    const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped, isDated: dated !== undefined };
     const ledger = new PullLedger(index, interpretation, options);
     const edits = await editsOf(db, feed);
     const reader = compileRecordReader(rules, edits);
     const intake = new RecordIntake(rules, ledger, reader.recoverKey, samplesKnown);
-    return new RecordPlanner(rules, pullTx, { intake, edits, reader, list: undefined });
+    return new RecordPlanner(rules, pullTx, { intake, edits, reader, list: undefined, dated });
   }
 
   /** Opens a planner for the records of a list, once its details were requested. */
@@ -96,7 +103,7 @@ export class RecordPlanner implements RecordSink {
     await pullTx.lookAtFeed();
     const edits = await editsOf(db, pullTx.subject.feed);
     const reader = compileRecordReader(rules, edits);
-    return new RecordPlanner(rules, pullTx, { intake: list.intake, edits, reader, list });
+    return new RecordPlanner(rules, pullTx, { intake: list.intake, edits, reader, list, dated: list.dated });
   }
 
   /** Absent unless the list lacks a part of each posting. */
@@ -110,11 +117,12 @@ export class RecordPlanner implements RecordSink {
     const { mapping, reader } = this.#rules;
     const isSynchronous = reader.prepare === undefined;
     const isSimple = this.#edits.none && isSynchronous && !hasPlaces(mapping) && mapping.createOnly === undefined;
-    return nothingKnown && !hasSkipped && isSimple ? mapping : undefined;
+    return nothingKnown && !hasSkipped && isSimple && this.dated === undefined ? mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
-    this.#intake.take(batch);
+    const { dated } = this;
+    this.#intake.take(batch, dated && ((hashes, at) => dated.seeRecord(hashes, at)));
   }
 
   /** Likely mistakes of the mapping; `undefined` if earlier pulls have read some of the records with it. */
@@ -134,7 +142,20 @@ export class RecordPlanner implements RecordSink {
     await this.#writing;
     await this.#sendUnreadableKeys();
     await this.#pullTx.flush();
+    if (this.dated === undefined) {
+      await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
+      await this.#pullTx.removeDated();
+    } else await this.dated.write(this.#pullTx.session, true);
+  }
+
+  /**
+   * Forgets what is known of records that the feed no longer has. To be called once the feed was read to its proven end. A record that a
+   * date skips is still that of a mapping, so an incomplete pull that does not see it must not forget that it is skipped.
+   */
+  async forgetUnseen(): Promise<void> {
+    if (this.dated === undefined) return;
     await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
+    await this.dated.removeUnseen(this.#pullTx.session);
   }
 
   /** Starts planning the waiting records once the previous batch is planned. More may arrive meanwhile. */
@@ -174,10 +195,14 @@ export class RecordPlanner implements RecordSink {
   async #planRead(records: readonly DetailedRecord[]): Promise<void> {
     const postings: RecordPosting[] = [];
     const skipped: Buffer[] = [];
+    const unskipped: Buffer[] = [];
     let bytes = 0;
     for (const { record, read, bytes: size } of records) {
+      this.dated?.note(record, read);
+      const isDecided = read.kind !== 'postponed' && read.until !== undefined;
+      if (isDecided && read.kind !== 'skipped' && this.ledger.wasSkipped(record)) unskipped.push(record.hash);
       if (read.kind === 'skipped') {
-        if (this.ledger.skipRecord(record)) skipped.push(record.hash);
+        if (this.ledger.skipRecord(record) && read.isUncertain !== true) skipped.push(record.hash);
       } else if (read.kind === 'postponed') {
         this.ledger.unreadable++;
         this.unusable.noteKey(read.key);
@@ -192,12 +217,16 @@ export class RecordPlanner implements RecordSink {
       } else if (read.kind !== 'unreadable') postings.push({ record, read });
       else this.#intake.noteUnreadable({ ...read, ...record, hash: this.#intake.bytesHashOf(record) });
     }
-    await this.#startWriting(postings, skipped);
+    await this.#startWriting(postings, skipped, unskipped);
   }
 
-  async #startWriting(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
+  async #startWriting(
+    postings: readonly RecordPosting[],
+    skipped: readonly Buffer[],
+    unskipped: readonly Buffer[] = [],
+  ): Promise<void> {
     await this.#writing;
-    this.#writing = this.#plan(postings, skipped);
+    this.#writing = this.#plan(postings, skipped, unskipped);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
   }
@@ -210,9 +239,14 @@ export class RecordPlanner implements RecordSink {
     return postings.map((read, place) => ({ record: { ...record, hash: hashes[place] as Buffer }, read }));
   }
 
-  async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
+  async #plan(
+    postings: readonly RecordPosting[],
+    skipped: readonly Buffer[],
+    unskipped: readonly Buffer[],
+  ): Promise<void> {
     await this.#sendUnreadableKeys();
     await this.#pullTx.addSkipped(skipped);
+    if (this.dated !== undefined) await this.#pullTx.writeDated(this.dated, unskipped);
     const { policy, mapping } = this.#rules;
     const limits = { mayUpdate: updatesJobs(policy), createOnly: createOnlyOf(mapping) };
     await planPostings(postings, this.#pullTx, this.ledger, this.unusable, limits);

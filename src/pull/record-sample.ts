@@ -1,10 +1,12 @@
 // Takes a bounded sample of the records that stream in, to find likely mistakes of the mapping.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import { compileConditions } from '../posting/conditions.ts';
 import { mappingMistakes } from '../posting/mapping-mistakes.ts';
 import { PathCensus } from '../posting/path-census.ts';
 import { PlaceholderCensus } from '../posting/placeholders.ts';
 import type { ReadPosting, RecordTree } from '../posting/posting.ts';
+import { RecordDates } from '../posting/record-dates.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { compileParser } from './read-record.ts';
 
@@ -18,6 +20,7 @@ export class RecordSample {
   readonly #census: PathCensus;
   readonly #placeholders: PlaceholderCensus;
   readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
+  readonly #clock: ReadingClock;
   #batches = 0;
   #every = 1;
   #taken = 0;
@@ -27,6 +30,7 @@ export class RecordSample {
     this.#parse = compileParser(rules);
     this.#census = new PathCensus(rules.mapping);
     this.#placeholders = new PlaceholderCensus(rules.mapping);
+    this.#clock = rules.clock ?? startClock();
     const { skip } = rules.mapping;
     this.#isSkipped = skip === undefined ? undefined : compileConditions(skip, 'nothing holds');
   }
@@ -56,15 +60,18 @@ export class RecordSample {
     this.#taken++;
     if (batch.oversizedLengthOf(record) > 0) return;
     const parsed = this.#parse(batch.recordOf(record));
-    if (parsed.kind !== 'tree' || this.#isSkipped?.(parsed.tree) === true) return;
+    if (parsed.kind !== 'tree') return;
+    this.#census.addDates(parsed.tree);
+    const dates = new RecordDates(this.#clock.time);
+    if (this.#isSkipped?.(parsed.tree, dates) === true) return;
     this.#census.add(parsed.tree);
-    const posting = this.#postingOf(parsed.tree);
+    const posting = this.#postingOf(parsed.tree, dates);
     if (posting !== undefined) this.#placeholders.add(parsed.tree, posting.posting.fields);
   }
 
   /** The posting of a record, or that of its first place; without what expressions and its detail add. */
-  #postingOf(tree: RecordTree): ReadPosting | undefined {
-    const read = this.#rules.reader.read(tree);
+  #postingOf(tree: RecordTree, dates: RecordDates): ReadPosting | undefined {
+    const read = this.#rules.reader.read(tree, dates);
     switch (read.kind) {
       case 'posting':
       case 'invalid':

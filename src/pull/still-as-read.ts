@@ -5,6 +5,7 @@ import { requestDigest } from '../feed/source/request-digest.ts';
 import { kindOf } from '../feed/source/sources.ts';
 import type { Message } from '../plan/message.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import { dateConditionsOf } from '../posting/mapping-paths.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { whyNotPlan } from './undone-pull.ts';
 
@@ -62,6 +63,9 @@ export async function stillAsRead(
   }
 }
 
-/** With details, a posting has more than its record; with some formats, a record is no posting any more after some time. */
-const tellsByRecord = ({ source }: FeedSetup): boolean =>
-  source.details === undefined && formatOf(source.format).dependsOnTime !== true && kindOf(source.from).isRepeatable;
+/** With details, a posting has more than its record; with some formats, and with conditions on dates, a record is no posting any more after some time. */
+const tellsByRecord = ({ source, mapping }: FeedSetup): boolean =>
+  source.details === undefined &&
+  formatOf(source.format).dependsOnTime !== true &&
+  dateConditionsOf(mapping).length === 0 &&
+  kindOf(source.from).isRepeatable;

@@ -24,6 +24,16 @@ export interface TriedPosting extends TriedRecord {
   readonly notes: readonly Problem[];
 }
 
+/** A record that a rule skips. */
+export interface SkippedTrial extends TriedRecord {
+  /** Because of a date: since when, and until when, in milliseconds since 1970; infinite: ever. */
+  readonly byDate?: {
+    readonly key: PostingKey | undefined;
+    readonly since: number;
+    readonly until?: number | undefined;
+  };
+}
+
 /** Records with the same problem. */
 export interface ProblemKind {
   readonly field: string | undefined;
@@ -68,7 +78,7 @@ export interface TrialSums {
   readonly rejections: readonly ProblemKind[];
   readonly unreadableKinds: readonly ProblemKind[];
   readonly repeatedKeys: readonly RepeatedKey[];
-  readonly skippedRecords: readonly TriedRecord[];
+  readonly skippedRecords: readonly SkippedTrial[];
 }
 
 export class TrialCounts {
@@ -80,7 +90,7 @@ export class TrialCounts {
   readonly #rejections = new ProblemKinds();
   readonly #unreadable = new ProblemKinds();
   readonly #repeatedKeys: RepeatedKey[] = [];
-  readonly #skippedRecords: TriedRecord[] = [];
+  readonly #skippedRecords: SkippedTrial[] = [];
   readonly #firstOf = new Map<PostingKey, TriedRecord>();
   readonly #counts = {
     postings: 0,
@@ -137,7 +147,7 @@ export class TrialCounts {
     for (const problem of problems) this.#unreadable.add(problem, record, key);
   }
 
-  skip(record: TriedRecord): void {
+  skip(record: SkippedTrial): void {
     this.#counts.skipped++;
     if (this.#skippedRecords.length < MAX_EXAMPLES) this.#skippedRecords.push(record);
   }

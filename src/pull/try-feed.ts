@@ -5,15 +5,17 @@ import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
 import type { FeedProgress, RecordPlace } from '../feed/read-documents.ts';
 import { readFeed } from '../feed/read-feed.ts';
+import { startClock } from '../feed/reading-clock.ts';
 import { keyHash, recordHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../posting/posting.ts';
 import { NO_EDITS } from '../store/review/override.ts';
 import type { FeedSetup } from './feed-setup.ts';
+import { atTime } from './pull-clock.ts';
 import { PullLedger, type SeenRecord } from './pull-ledger.ts';
 import { compileRecordReader, type ListedRecord, type ReadRecord, type RecordReader } from './read-record.ts';
-import { shortfallsOf } from './reading-shortfalls.ts';
+import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';
 import { RecordSample } from './record-sample.ts';
 import { TrialCounts, type TrialSums, type TriedRecord } from './trial-counts.ts';
 import { openTrialDetails, type RequestDetail } from './trial-details.ts';
@@ -45,10 +47,16 @@ export interface TrialContext {
 }
 
 /** Throws only the reason of the signal. */
-export async function tryFeed(setup: FeedSetup, { signal, samples, onProgress, stdin }: TrialContext): Promise<Trial> {
+export async function tryFeed(
+  configured: FeedSetup,
+  { signal, samples, onProgress, stdin }: TrialContext,
+): Promise<Trial> {
+  // A trial has no database, whose clock a pull would read.
+  const clock = startClock();
+  const setup = atTime(configured, clock);
   const sink = new TrialSink(setup, samples, await openTrialDetails(setup, signal));
   const onRecord = (place: RecordPlace) => sink.places.push(place);
-  const reading = await readFeed(setup.source, sink, { signal, onProgress, onRecord, stdin });
+  const reading = await readFeed(setup.source, sink, { signal, onProgress, onRecord, stdin, clock });
   signal.throwIfAborted();
   if (reading.kind === 'failed') return reading;
   if (reading.kind === 'not_modified')
@@ -60,7 +68,11 @@ export async function tryFeed(setup: FeedSetup, { signal, samples, onProgress, s
     seen: ledger.seen,
     bytes: reading.bytes,
     documents: sink.documents,
-    shortfalls: [...unreadableShortfall(ledger.unreadable), ...shortfallsOf(reading, ledger, setup)],
+    shortfalls: [
+      ...unreadableShortfall(ledger.unreadable),
+      ...shortfallsOf(reading, ledger, setup),
+      ...uncertainShortfall(sink.uncertain, setup),
+    ],
     ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
     mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...sink.sample.mistakes()],
     ...counts.sums(),
@@ -85,6 +97,8 @@ class TrialSink implements RecordSink {
   readonly sample: RecordSample;
   readonly counts: TrialCounts;
   documents = 0;
+  /** Records of which the clocks say different things. */
+  uncertain = 0;
   #document: string | undefined;
   readonly #reader: RecordReader;
   readonly #requestDetail: RequestDetail | undefined;
@@ -177,7 +191,8 @@ class TrialSink implements RecordSink {
     switch (read.kind) {
       case 'skipped':
         this.ledger.skipped++;
-        this.counts.skip(record);
+        if (read.isUncertain === true) this.uncertain++;
+        this.counts.skip({ ...record, ...(read.byDate && { byDate: { ...read.byDate, until: read.until } }) });
         break;
       case 'unreadable':
         this.ledger.unreadable++;

@@ -10,6 +10,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
+import { anyDateDue } from './dated-records.ts';
 import { anyDetailDue } from './details/any-detail-due.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
@@ -29,6 +30,7 @@ export async function pullUnchanged(
   // Records and mappings are not one to one.
   if (hasPlaces(setup.mapping)) return false;
   if (await anyDetailDue(db, setup)) return false;
+  if (await anyDateDue(db, setup)) return false;
   if (await anyExpiryDue(db, setup.feed, setup.expireAfterDays)) return false;
   if (await anyUnexpired(db, setup.feed, setup.expireAfterDays)) return false;
   const hashes = new Set<string>();

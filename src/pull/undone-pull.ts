@@ -56,15 +56,16 @@ export async function inDryRun<End>(
   if (source.details !== undefined) {
     return withPlannedList(setup, context, true, (list, reading) => mergeList(setup, context, list, reading, inspect));
   }
+  const clock = await pullClock(db, setup);
+  const timed = atTime(setup, clock);
   return inPlanTransaction(setup, context, async (pullTx) => {
-    const recordPlanner = await RecordPlanner.open(setup, pullTx, db);
+    const recordPlanner = await RecordPlanner.open(timed, pullTx, db);
     const { prefetchMapping } = recordPlanner;
-    const clock = await pullClock(db, source);
     const request = requestDigest(source, setup);
     const reading = await readFeed(source, recordPlanner, { request, signal, clock, onProgress, prefetchMapping });
     signal.throwIfAborted();
     if (reading.kind !== 'read') return failedReading(reading);
-    return merge(setup, pullTx, recordPlanner, reading, inspect);
+    return merge(timed, pullTx, recordPlanner, reading, inspect);
   });
 }
 
@@ -79,7 +80,7 @@ export async function withPlannedList<End>(
 ): Promise<End | FailedRun> {
   const { source } = setup;
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
-  const clock = await pullClock(context.db, source);
+  const clock = await pullClock(context.db, setup);
   const opened = await openFeed(source, { signal: context.signal, limiter, clock });
   if (opened.kind !== 'opened') return failedReading(opened);
   try {
@@ -125,8 +126,9 @@ export function mergeList<End>(
   reading: Read,
   inspect: Inspect<End>,
 ): Promise<End> {
+  const timed = { ...setup, clock: list.clock };
   return inPlanTransaction(setup, context, async (pullTx) =>
-    merge(setup, pullTx, await RecordPlanner.ofList(setup, pullTx, context.db, list), reading, inspect),
+    merge(timed, pullTx, await RecordPlanner.ofList(timed, pullTx, context.db, list), reading, inspect),
   );
 }
 

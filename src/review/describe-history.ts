@@ -41,12 +41,17 @@ export function paragraphsOf(
   const { live, change } = story;
   const past = describePast(story, words);
   if (live === undefined && change === undefined) {
-    const unreadable = [...describeExpiry(story, words), ...describeUnreadable(story, words)];
-    return { state: unreadable.length > 0 ? unreadable : describeUnknown(story, words), past };
+    const known = [
+      ...describeExpiry(story, words),
+      ...describeSkipped(story, words),
+      ...describeUnreadable(story, words),
+    ];
+    return { state: known.length > 0 ? known : describeUnknown(story, words), past };
   }
   const state = [
     ...describeLive(story, words),
     ...describeExpiry(story, words),
+    ...describeSkipped(story, words),
     ...describeUnreadable(story, words),
     ...(change === undefined ? describeResolved(story, words) : [describeChange(change, words)]),
   ];
@@ -78,6 +83,19 @@ function describeExpiry({ expiry, feed, key, live }: PostingStory, { at }: TimeW
       `Posting ${key} of feed ${feed} expired on ${at(expiry.expiredAt)}: ${job} had been on the site for as long as the feed's expire_after_days allows, and ${then} deleted. It gets no job again as long as the feed keeps it`,
       [{ words: 'to have it on the site again', action: { kind: 'renew_posting', feed, key } }],
     ),
+  ];
+}
+
+/** A posting whose record is in the feed, but counts only before or after a date. */
+function describeSkipped({ skipped, feed, key, live }: PostingStory, { at }: TimeWords): Message[] {
+  if (skipped === undefined) return [];
+  const { since, until } = skipped;
+  const when = [since && ` since ${at(since)}`, until && ` until ${at(until)}`].filter(Boolean).join('');
+  const then =
+    live === undefined ? 'it has no job' : 'without another record with this key, it counts as missing from the feed';
+  const next = until === undefined ? '' : ' The first pull after that reads the record again, changed or not.';
+  return [
+    `The record of posting ${key} in feed ${feed} is skipped by its dates (setting skip)${when}: ${then}.${next}`,
   ];
 }
 

@@ -22,6 +22,10 @@ export async function findPosting(
   const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
   const state = postings.find((posting) => posting.key === key)?.state ?? null;
   const isKnown =
-    state !== null || story.unreadable.length > 0 || story.duplicates.length > 0 || story.expiry !== undefined;
+    state !== null ||
+    story.unreadable.length > 0 ||
+    story.duplicates.length > 0 ||
+    story.expiry !== undefined ||
+    story.skipped !== undefined;
   return isKnown ? { story, state } : undefined;
 }

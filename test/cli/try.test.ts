@@ -139,6 +139,36 @@ it('counts records that the rule skips, and evaluates expressions', async () => 
   expect(summaryOf(result)).toMatchObject({ seen: 2, postings: 1, skipped: 1, skipped_records: [{ record: 2 }] });
 });
 
+it('says since when, and until when, dates skip records, and which texts are no dates', async () => {
+  const document = feedXml([
+    posting('p1', { postedAt: '2020-03-01T10:00:00Z' }),
+    posting('p2', { startsAt: '2999-01-01T00:00:00Z' }),
+    posting('p3', { postedAt: 'soon', startsAt: '4/8/2020' }),
+    posting('p4', { postedAt: '0001-01-01' }),
+  ]);
+  const skip =
+    'skip: [{ postedAt: { older_than: 30d } }, { date: startsAt, future: true }, { closeAt: { past: true } }],';
+  const rules = own('source/job', 'number: referencenumber', skip);
+  const result = await tryFeed(rules, document, '--json');
+  expect(summaryOf(result)).toMatchObject({
+    postings: 2,
+    skipped: 2,
+    skipped_records: [
+      { record: 1, key: 'p1', since: '2020-03-31T10:00:00.000Z', until: null },
+      { record: 2, key: 'p2', since: null, until: '2999-01-01T00:00:00.000Z' },
+    ],
+    warnings: [
+      'skip: "postedAt" is no date in 1 of the 4 records that were read, so that conditions on dates do not hold there: "soon" is not a recognised date; dates such as 4/8/2012 need an order',
+      'skip: "startsAt" is no date in 1 of the 4 records that were read, so that conditions on dates do not hold there: "4/8/2020" is not a recognised date; dates such as 4/8/2012 need an order',
+    ],
+  });
+  expect(result.status).toBe(2);
+  const { out } = await tryFeed(rules, document);
+  expect(out).toMatch(
+    /Skipped:\n {2}p1, record 1, line 3: by its dates, since .*\n {2}p2, record 2, line 6: by its dates, until /,
+  );
+});
+
 it('says why a feed cannot be read', async () => {
   const html = '<!DOCTYPE html><html><title>Sign in</title></html>';
   const { errors, status } = await tryFeed(INDEED, html);

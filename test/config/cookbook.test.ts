@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -41,9 +41,11 @@ const recipes = page
 let folder: string;
 let server: WebServer | undefined;
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 1, 18) });
   folder = mkdtempSync(join(tmpdir(), 'jobmirror-cookbook-'));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   rmSync(folder, { recursive: true });
   await server?.close();
   server = undefined;

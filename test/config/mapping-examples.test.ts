@@ -9,6 +9,7 @@ import { packageRoot } from '../../src/config/package-root.ts';
 import { formatOf } from '../../src/feed/format/formats.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
+import { RecordDates } from '../../src/posting/record-dates.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -18,6 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const page = readFileSync(join(packageRoot, 'docs', 'mapping.md'), 'utf8');
 const files = [...page.matchAll(/^```csv (\S+)\n([\s\S]*?)^```/gm)];
+
+/** As the page says. */
+const NOW = Date.UTC(2026, 10, 1, 18);
 
 interface Example {
   readonly settings: string;
@@ -72,7 +76,7 @@ test.each(examples)('$field of $record is $result', async (example) => {
   const parsed = formatOf('json').parseRecord(json);
   if (parsed.kind !== 'tree') throw new Error('the record of the example is not valid');
   await reader.prepare?.(parsed.tree);
-  expect(shown(reader.read(parsed.tree), example.field)).toBe(example.result);
+  expect(shown(reader.read(parsed.tree, new RecordDates({ now: NOW })), example.field)).toBe(example.result);
 });
 
 test('the page has examples', () => {

@@ -1,5 +1,6 @@
 // Likely mistakes of a mapping, found in samples of records.
 import { describe, expect, it } from 'vitest';
+import type { Condition } from '../../src/posting/conditions.ts';
 import type { FieldRules, ValueSource } from '../../src/posting/field-mapping.ts';
 import { mappingMistakes } from '../../src/posting/mapping-mistakes.ts';
 import { PathCensus } from '../../src/posting/path-census.ts';
@@ -135,4 +136,40 @@ it('a key that is made of what pages state about themselves', () => {
   ]);
   expect(mistakes(fields, { key, records: [requested] })).toEqual([]);
   expect(mistakes(fields, { key: ['title'], records: [stated] })).toEqual([]);
+});
+
+describe('conditions on dates', () => {
+  const found = (condition: Omit<Condition, 'olderThan'>, records: RecordTree[], isSkipped = false) => {
+    const fields = { title: from('title') };
+    const census = new PathCensus({ key: { paths: ['@id'] }, fields, skip: [[{ olderThan: 1, ...condition }]] });
+    for (const record of records) {
+      census.addDates(record);
+      if (!isSkipped) census.add(record);
+    }
+    return mappingMistakes({ fields }, census, new Set());
+  };
+  const posted = (text: string) => ({ ...RECORD, posted: text });
+
+  it('are warned of with the number of records whose texts are no dates, and an example', () => {
+    const records = [posted('2026-01-01'), posted('31.12.2026'), posted('1/2/2026'), RECORD];
+    const inAll = 'in 2 of the 4 records that were read, so that conditions on dates do not hold there';
+    expect(found({ path: 'posted' }, records)).toEqual([
+      `skip: "posted" is no date ${inAll}: "31.12.2026" is not a recognised date; dates such as 4/8/2012 need an order`,
+    ]);
+    expect(found({ path: 'posted', order: 'month first' }, [posted('31.12.2026')], true)).toEqual([
+      'skip: "posted" is no date in the only record that was read, so that conditions on dates do not hold there: "31.12.2026" is not a recognised date; check its order of day and month',
+    ]);
+  });
+
+  it('are not warned of for dates that stand for none, and for records without a date', () => {
+    expect(found({ path: 'posted' }, [posted('0001-01-01'), posted('1970-01-01'), RECORD])).toEqual([]);
+    expect(found({ path: 'closes' }, [RECORD])).toEqual([]);
+  });
+
+  it('are warned of if another path may be meant, which no field has', () => {
+    expect(found({ path: 'postd' }, [posted('2026-01-01')])).toEqual([
+      'skip: "postd" is always empty in the only record that was read; did you mean "posted"?',
+    ]);
+    expect(found({ path: 'titles' }, [RECORD])).toEqual([]);
+  });
 });

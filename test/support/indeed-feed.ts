@@ -10,6 +10,8 @@ export interface TestPosting {
   /** Values of other types than text; absent ones are not in the record. */
   readonly salary?: string;
   readonly startsAt?: string;
+  readonly postedAt?: string;
+  readonly closesAt?: string;
   readonly remote?: string;
 }
 

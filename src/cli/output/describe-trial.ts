@@ -1,10 +1,18 @@
 // Formats the trial of a feed for people, and as the JSON objects of `try --json`.
 import { plural } from '../../plan/plural.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import type { CountedField, ProblemKind, RepeatedKey, TriedPosting, TriedRecord } from '../../pull/trial-counts.ts';
+import type {
+  CountedField,
+  ProblemKind,
+  RepeatedKey,
+  SkippedTrial,
+  TriedPosting,
+  TriedRecord,
+} from '../../pull/trial-counts.ts';
 import type { Trial } from '../../pull/try-feed.ts';
 import { encodeSiteJob } from '../../site/xml/encode.ts';
 import { oneLine } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import { formatTable } from './table.ts';
 
 type ReadTrial = Extract<Trial, { kind: 'read' }>;
@@ -72,7 +80,10 @@ export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): stri
       `Repeated keys${more(repeated, trial.repeatedKeys)}`,
       trial.repeatedKeys.map((repeat) => describeRepeat(repeat, placeOf)),
     ),
-    ...section(`Skipped${more(skipped, trial.skippedRecords)}`, trial.skippedRecords.map(placeOf)),
+    ...section(
+      `Skipped${more(skipped, trial.skippedRecords)}`,
+      trial.skippedRecords.map((record) => describeSkipped(record, placeOf)),
+    ),
     ...section('Unescaped characters (`R&amp;D` to R&D)', trial.unescaped.map(describeCount)),
     ...section('Names taken from pairs of an id and a name (`[52, "Texas"]` to Texas)', trial.named.map(describeCount)),
     ...section('Likely mistakes', mistakes),
@@ -122,6 +133,28 @@ function describeRepeat(repeat: RepeatedKey, placeOf: PlaceOf): string {
   const first = repeat.first === undefined ? '' : `, first in ${placeOf(repeat.first)}`;
   return `${oneLine(repeat.key, 100)}: again in ${placeOf(repeat)}${first}; ${repeat.isSame ? 'the same content' : 'other content: only the first one would be sent'}`;
 }
+
+function describeSkipped(record: SkippedTrial, placeOf: PlaceOf): string {
+  const { byDate } = record;
+  if (byDate === undefined) return placeOf(record);
+  const { since, until } = timesOf(byDate);
+  const when = [since && ` since ${formatTime(since)}`, until && ` until ${formatTime(until)}`]
+    .filter(Boolean)
+    .join('');
+  const key = byDate.key === undefined ? '' : `${oneLine(byDate.key, 100)}, `;
+  return `${key}${placeOf(record)}: by its dates,${when}`;
+}
+
+const timesOf = ({ since, until }: NonNullable<SkippedTrial['byDate']>) => ({
+  since: dateAt(since),
+  until: dateAt(until),
+});
+
+/** `undefined`: ever, or beyond what a `Date` can say. */
+const dateAt = (ms: number | undefined): Date | undefined => {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+};
 
 /** Names the document if the feed has several. */
 const placeWriter =
@@ -185,7 +218,14 @@ export function trialJson({ feed }: FeedSetup, trial: Trial): object {
       ...placeJson(record),
       first: first === undefined ? null : placeJson(first),
     })),
-    skipped_records: trial.skippedRecords.map(placeJson),
+    skipped_records: trial.skippedRecords.map(({ byDate, ...record }) => ({
+      ...placeJson(record),
+      ...(byDate && {
+        key: byDate.key ?? null,
+        since: timesOf(byDate).since ?? null,
+        until: timesOf(byDate).until ?? null,
+      }),
+    })),
     warnings: trial.mistakes,
   };
 }

@@ -212,7 +212,11 @@ export const feedSchema = z
       .describe(
         'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it, only `sync` pulls the feed.',
       ),
-    time_zone: timeZoneSchema.default('UTC').describe('The time zone of the schedule.'),
+    time_zone: timeZoneSchema
+      .optional()
+      .describe(
+        'The time zone of the schedule (by default UTC), and of days, and times without a zone, in [conditions on dates](mapping.md#conditions-on-dates).',
+      ),
     verify: z
       .union([scheduleSchema, verifySchema])
       .optional()

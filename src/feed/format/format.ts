@@ -3,6 +3,7 @@
 import type { KeyRule } from '../../posting/field-mapping.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import type { Problem, RecordTree } from '../../posting/posting.ts';
+import type { ReadingTime } from '../../posting/record-dates.ts';
 
 /** A format of feeds. Its name is passed between threads; its functions are found by the name (`formatOf`). */
 export interface FeedFormat {
@@ -72,14 +73,6 @@ export interface SplitOptions {
   readonly acceptsEmptyPages?: boolean;
   /** For JSON-LD: when the documents are read; by default now, by the clock of this process. */
   readonly time?: ReadingTime;
-}
-
-/** When a feed is read, in milliseconds since 1970. The same for all of its documents and details. */
-export interface ReadingTime {
-  /** By the clock that all pulls share. */
-  readonly now: number;
-  /** By the clock of the source, if it told. */
-  readonly source?: number;
 }
 
 /** Which script of an HTML page holds the records. */

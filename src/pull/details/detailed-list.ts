@@ -6,6 +6,7 @@ import { hasPlaces } from '../../posting/places.ts';
 import { loadRecordIndex } from '../../store/mapping/index-loader.ts';
 import { loadSkippedIndex } from '../../store/pull/skipped-records.ts';
 import { NO_EDITS } from '../../store/review/override.ts';
+import { DatedRecords } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
 import { PullLedger } from '../pull-ledger.ts';
 import { compileRecordReader, type RecordReader } from '../read-record.ts';
@@ -19,12 +20,22 @@ export class DetailedList implements RecordSink {
   readonly reader: DetailReader;
   /** The records to be planned, once {@link requestDetails} has resolved. */
   readonly answered = new AnsweredRecords();
+  readonly dated: DatedRecords | undefined;
+  /** By which it was read. */
+  readonly clock: FeedSetup['clock'];
   readonly #records: RecordReader;
 
-  private constructor(intake: RecordIntake, reader: DetailReader, records: RecordReader) {
+  private constructor(
+    intake: RecordIntake,
+    reader: DetailReader,
+    records: RecordReader,
+    { dated, clock }: Pick<DetailedList, 'dated' | 'clock'>,
+  ) {
+    this.clock = clock;
     this.intake = intake;
     this.reader = reader;
     this.#records = records;
+    this.dated = dated;
   }
 
   /**
@@ -44,9 +55,12 @@ export class DetailedList implements RecordSink {
     try {
       const index = await loadRecordIndex(session, feed, days);
       const skipped = await loadSkippedIndex(session, feed, days !== undefined && !hasPlaces(mapping));
+      const dated = await DatedRecords.load(session, feed, setup);
       session.giveBack();
-      const ledger = new PullLedger(index, interpretation, { isPaged, hasPlaces: hasPlaces(mapping), skipped });
-      return new DetailedList(new RecordIntake(setup, ledger, records.recoverKey, samplesKnown), reader, records);
+      const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped, isDated: dated !== undefined };
+      const ledger = new PullLedger(index, interpretation, options);
+      const intake = new RecordIntake(setup, ledger, records.recoverKey, samplesKnown);
+      return new DetailedList(intake, reader, records, { dated, clock: setup.clock });
     } catch (error) {
       await session.end().catch(() => undefined);
       throw error;
@@ -54,7 +68,10 @@ export class DetailedList implements RecordSink {
   }
 
   take(batch: RecordBatch): void {
-    this.intake.take(batch, (hashes, at) => this.reader.seeRecord(hashes, at));
+    this.intake.take(batch, (hashes, at) => {
+      const isDue = this.dated?.seeRecord(hashes, at) === true;
+      return this.reader.seeRecord(hashes, at) || isDue;
+    });
   }
 
   drain(): Promise<void> | undefined {

@@ -27,6 +27,8 @@ export function postingJson(posting: PostingStory, write: WriteAction, config: C
     change: change === undefined ? null : changeJson(change, write),
     expired_at: story.expiry?.expiredAt ?? null,
     renewed_at: story.expiry?.renewedAt ?? null,
+    skipped_by_date:
+      story.skipped === undefined ? null : { since: story.skipped.since ?? null, until: story.skipped.until ?? null },
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     edits_version: editsVersion(story.edits),
     differences: fieldDifferences(change?.fields, live?.fields, createOnly).filter(({ differs }) => differs),

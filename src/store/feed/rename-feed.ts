@@ -22,6 +22,7 @@ const KEYED_TABLES = [
   'posting_note',
   'kept_record',
   'skipped_record',
+  'dated_record',
   'posting_expiry',
   'detail',
   'failed_detail',

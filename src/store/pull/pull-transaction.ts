@@ -12,8 +12,9 @@ import { lockKey } from '../locks/advisory-locks.ts';
 import { markWorkConnection } from '../locks/stale-lock-holder.ts';
 import { loadRecordIndex } from '../mapping/index-loader.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
-import type { Database, LentSession } from '../postgres/database.ts';
+import type { Database, LentSession, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { removeAllDated } from './dated-records.ts';
 import { type KeptRecord, KeptRecords } from './kept-records.ts';
 import { LazyTable } from './lazy-table.ts';
 import { hasExpired } from './posting-expiry.ts';
@@ -110,6 +111,7 @@ export class PullTransaction {
   #sending: Promise<void> = Promise.resolve();
   #nothingKnown = false;
   #hasSkipped = false;
+  #hasDated = false;
   /** Changes written for postings without an open change. */
   added = 0;
   /** Changes that may supersede an open one. */
@@ -174,15 +176,17 @@ export class PullTransaction {
   /** Finds out whether anything is known of the feed; {@link loadIndex} does so, too. */
   async lookAtFeed(): Promise<void> {
     const { feed } = this.subject;
-    const [known] = await this.session.query<{ any: boolean; skipped: boolean }>(
+    const [known] = await this.session.query<{ any: boolean; skipped: boolean; dated: boolean }>(
       `select exists (select from mapping where feed = $1) or exists (select from change where feed = $1)
            or exists (select from posting_expiry where feed = $1) as any,
          exists (select from skipped_record where feed = $1)
-           or exists (select from posting_expiry where feed = $1) as skipped`,
+           or exists (select from posting_expiry where feed = $1) as skipped,
+         exists (select from dated_record where feed = $1) as dated`,
       [feed],
     );
     this.#nothingKnown = known?.any === false;
     this.#hasSkipped = known?.skipped === true;
+    this.#hasDated = known?.dated === true;
   }
 
   /**
@@ -276,6 +280,21 @@ export class PullTransaction {
   /** Forgets skipped records that the feed no longer has. */
   async removeSkipped(hashes: Iterable<Buffer>): Promise<void> {
     if (this.#hasSkipped) await removeSkipped(this.session, this.subject.feed, hashes);
+  }
+
+  /** Writes what dates decide about the records of the feed, if it is much. @param unskipped those that they do not skip any more */
+  async writeDated(
+    dated: { write(session: Session, all: boolean): Promise<void> },
+    unskipped: readonly Buffer[],
+  ): Promise<void> {
+    await this.#sending;
+    await dated.write(this.session, false);
+    await this.removeSkipped(unskipped);
+  }
+
+  /** Forgets what dates have decided: the feed has no conditions on them any more. */
+  async removeDated(): Promise<void> {
+    if (this.#hasDated) await removeAllDated(this.session, this.subject.feed);
   }
 
   /** Writes the remaining rows: afterwards the tables hold everything that was added. */

@@ -3,6 +3,7 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { type SkippedByDate, skippedByDate } from '../pull/dated-records.ts';
 import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { notesOf } from '../pull/posting-notes.ts';
@@ -66,6 +67,8 @@ export interface PostingStory {
   readonly change: OpenChangeRow | undefined;
   /** Whether it has expired, or its time was started anew. */
   readonly expiry: PostingExpiry | undefined;
+  /** Whether its record is skipped because of a date. */
+  readonly skipped: SkippedByDate | undefined;
   readonly edits: readonly EditRow[];
   /** What was altered in the fields while reading. */
   readonly notes: readonly Problem[];
@@ -98,6 +101,7 @@ export async function readStory(
     live: await findLiveJob(db, feed, key),
     change: await findChangeOf(db, feed, key),
     expiry: await expiryOf(db, feed, key),
+    skipped: await skippedByDate(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
     notes: await notesOf(db, feed, key),
     record: await keptRecordOf(db, feed, key),

@@ -1,5 +1,5 @@
 // Tells whether a posting's `validThrough` has passed, by the clocks of a reading.
-import type { ReadingTime } from '../format.ts';
+import { type ReadingTime, SAME_CLOCK_MS } from '../../../posting/record-dates.ts';
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
@@ -9,9 +9,6 @@ const LAST_ZONE_MS = 12 * HOUR_MS;
 
 /** Earlier years stand for no date: 0001, 1900 and 1970 are what programs write for none. */
 const FIRST_YEAR = 2000;
-
-/** Clocks that differ by less count as one. */
-const SAME_CLOCK_MS = 5 * 60_000;
 
 export type Expiry = 'valid' | 'expired' | 'uncertain';
 
@@ -26,16 +23,6 @@ export function expiryOf(text: string, posted: string | undefined, { now, source
   if (!isCertain) return 'uncertain';
   return passed ? 'expired' : 'valid';
 }
-
-/** Says how the clocks differ, for people. */
-export const describeClocks = ({ now, source = now }: ReadingTime): string =>
-  `the source's clock says ${shown(source)}, that of the database ${shown(now)}; set right the one that is wrong`;
-
-const shown = (time: number): string =>
-  new Date(time)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/:\d\d\.\d+Z$/, ' UTC');
 
 function hasPassed(text: string, posted: string | undefined, now: number): boolean {
   const [all, year, month, day, hour, minute, second = '0', zone] = DATE.exec(text.trim()) ?? [];

@@ -1,7 +1,9 @@
 // Makes records of the JobPostings in JSON-LD texts, and hands them over.
-import type { ReadingTime, SplitOptions, SplitSink } from '../format.ts';
+import type { ReadingTime } from '../../../posting/record-dates.ts';
+import { describeClocks } from '../../reading-clock.ts';
+import type { SplitOptions, SplitSink } from '../format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
-import { describeClocks, expiryOf } from './expiry.ts';
+import { expiryOf } from './expiry.ts';
 import { findPostings } from './find-postings.ts';
 
 /** A record that waits for the page's address. */
