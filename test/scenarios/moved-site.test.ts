@@ -83,8 +83,8 @@ itInAll('is searched at another address, whatever was decided for the former one
 describe('a site that has jobs', () => {
   it('is paused, with the numbers and the command to resume, and gets no request until a person confirms that it is the same', async () => {
     await openMirrored();
-    const before = mirror.sandbox.requests.total();
     await moveTo('localhost');
+    const before = mirror.sandbox.requests.total();
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0, updated: 0 });
     for (const words of [

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: a91f154cf885b575517e4fa4f09ef70e55c7b043033c6a0334032e20d5e9f575
+// The types of the API's client. SHA-256 of the document: fc568e70faecc1659395bb153e8ad7db315f2a433ffa786c8d04cac112e8b947
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -790,6 +790,8 @@ export interface operations {
                             last_run: string | null;
                             last_complete: string | null;
                             failing: string[];
+                            /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
+                            restored: string | null;
                             last_pull: ({
                                 pull: number;
                                 feed: string;
@@ -914,6 +916,8 @@ export interface operations {
                         last_run: string | null;
                         last_complete: string | null;
                         failing: string[];
+                        /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
+                        restored: string | null;
                         last_pull: ({
                             pull: number;
                             feed: string;
