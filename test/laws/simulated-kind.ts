@@ -119,9 +119,16 @@ export async function checkKept(
     const mapped = await db.query<{ key: string; id: string; fields: Record<string, string> }>(
       'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key)',
     );
+    // An update of a posting that is missing since is not sent again; whether the site has received it is not known.
+    const sent = await db.query<{ key: string; fields: Record<string, string> }>(
+      'select key, c.fields from change c join uncertain_write u using (feed, key) where c.gone and c.fields is not null',
+    );
+    const uncertain = new Map(sent.map((each) => [each.key, filled(stored(each.fields))]));
     for (const { key, id, fields: known } of mapped) {
       const job = own.get(key);
-      const fields = filled(stored(known));
+      const mayHave = uncertain.get(key);
+      const isSent = mayHave !== undefined && inOrder(job?.fields ?? {}) === inOrder(mayHave);
+      const fields = isSent ? mayHave : filled(stored(known));
       // A deleted job is only noticed when it is requested: when its posting is no longer as it was when the backup was made.
       if (job === undefined && outdated?.endedJobs.has(id)) {
         const posting = postings.find((each) => each.key === key);
