@@ -4,6 +4,7 @@ import { type Mark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { removeRecords } from './skipped-records.ts';
 
 /** Whether a record is due. */
 export const DatedMark = { later: 1, due: 2 } as const satisfies Record<string, Mark>;
@@ -16,8 +17,6 @@ export interface DatedRecord {
   /** Why it is skipped; `undefined`: it is not, or not because of a date. */
   readonly skipped: { readonly key: PostingKey | undefined; readonly since: number | undefined } | undefined;
 }
-
-const BATCH = 10_000;
 
 /** SQL: the time in a parameter of milliseconds since 1970. */
 const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
@@ -67,18 +66,8 @@ export async function storeDated(session: Session, feed: FeedName, records: read
 }
 
 /** Removes records about which dates decide nothing any more, or that the feed no longer has. */
-export async function removeDated(session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> {
-  let batch: Buffer[] = [];
-  const flush = () =>
-    session.query('delete from dated_record where feed = $1 and record_hash = any($2::bytea[])', [feed, batch]);
-  for (const hash of hashes) {
-    batch.push(hash);
-    if (batch.length < BATCH) continue;
-    await flush();
-    batch = [];
-  }
-  if (batch.length > 0) await flush();
-}
+export const removeDated = (session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> =>
+  removeRecords(session, 'dated_record', feed, hashes);
 
 /** Removes all of a feed that has no conditions on dates any more. */
 export async function removeAllDated(session: Session, feed: FeedName): Promise<void> {

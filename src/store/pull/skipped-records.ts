@@ -43,10 +43,19 @@ export async function loadSkippedIndex(session: Session, feed: FeedName, withExp
 }
 
 /** Removes hashes that the feed no longer has. */
-export async function removeSkipped(session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> {
+export const removeSkipped = (session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> =>
+  removeRecords(session, 'skipped_record', feed, hashes);
+
+/** Removes the rows of records of a feed, a batch of hashes at a time. */
+export async function removeRecords(
+  session: Session,
+  table: 'skipped_record' | 'dated_record',
+  feed: FeedName,
+  hashes: Iterable<Buffer>,
+): Promise<void> {
   let batch: Buffer[] = [];
   const flush = () =>
-    session.query('delete from skipped_record where feed = $1 and record_hash = any($2::bytea[])', [feed, batch]);
+    session.query(`delete from ${table} where feed = $1 and record_hash = any($2::bytea[])`, [feed, batch]);
   for (const hash of hashes) {
     batch.push(hash);
     if (batch.length < BATCH) continue;
