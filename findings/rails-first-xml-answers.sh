@@ -18,8 +18,9 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 chown _apt "$work"
 cd "$work"
-apt-get download -qq ruby-activemodel-serializers-xml=1.0.2-3 ruby-builder=3.2.4-2 ruby-activemodel ruby-activesupport \
-  ruby-concurrent ruby-i18n ruby-tzinfo ruby-zeitwerk
+apt-get download -qq ruby-activemodel-serializers-xml=1.0.2-3 ruby-builder=3.2.4-2 \
+  ruby-activemodel=2:6.1.7.10+dfsg-1~deb12u4 ruby-activesupport=2:6.1.7.10+dfsg-1~deb12u4 ruby-concurrent=1.1.6+dfsg-5 \
+  ruby-i18n=1.10.0-2 ruby-tzinfo=2.0.5-1 ruby-zeitwerk=2.6.1-1
 for package in *.deb; do dpkg-deb --extract "$package" root; done
 
 cat >program.rb <<'RUBY'

@@ -224,7 +224,8 @@ async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered 
   const sinceBackup = strays.filter(({ isSinceBackup }) => isSinceBackup).length;
   const askedAbout = options.leaveStrays === true ? 0 : sinceBackup;
   const left = open + matches.unsure + second.length + askedAbout + unclear.length;
-  await noteRecovered(recovering.app.db, feed, askedAbout);
+  const leftBy = options.leaveStrays === true ? actorName(options.as) : undefined;
+  await noteRecovered(recovering.app.db, feed, sinceBackup, leftBy);
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) {
     return printJson({

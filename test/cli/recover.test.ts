@@ -176,6 +176,12 @@ describe('an outdated database', () => {
       out: expect.stringContaining(`stray - job ${stray}`),
     });
     expect((await run('status', '--check')).out).not.toContain('recover acme');
+    expect(
+      await (await mirror.app()).db.query(
+        `select feed, detail from audit where action = 'leave jobs without a posting'`,
+      ),
+    ).toEqual([{ feed: 'acme', detail: { jobs: 1 } }]);
+    await mirror.stopEngine();
     expect((await recover()).status).toBe(2);
     await removeJob(mirror, stray);
     await removeJob(mirror, later);

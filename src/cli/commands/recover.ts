@@ -8,7 +8,7 @@ export function recoverCommand(): Command {
     .argument('<feed>', 'the feed')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--yes', 'do it without asking')
-    .option('--leave-strays', 'jobs that no posting has stay on the site, and status does not name them any more')
+    .option('--leave-strays', 'jobs that no posting has may stay on the site, and status does not name them')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--json', 'print one JSON object per posting or job, then one with the counts')
     .addHelpText(

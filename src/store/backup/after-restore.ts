@@ -3,7 +3,7 @@ import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { holdRestoredDeletes } from '../change/hold-restored.ts';
-import type { Queryable } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 
 /** What was set aside. */
@@ -63,9 +63,24 @@ async function count(tx: Queryable, statement: string): Promise<number> {
 /** For so long after a restore, what was made since the backup is asked about. */
 const RESTORED_DAYS = 30;
 
-/** Notes that the feed was compared with its site. @param strays jobs that no posting has, and that were made since the backup */
-export async function noteRecovered(db: Queryable, feed: FeedName, strays: number): Promise<void> {
-  await db.query('update feed_state set recovered_at = clock_timestamp(), strays = $2 where feed = $1', [feed, strays]);
+/**
+ * Notes that the feed was compared with its site.
+ * @param strays jobs that no posting has, and that were made since the backup. @param leftBy who said that they may stay, if somebody did
+ */
+export async function noteRecovered(
+  db: Database,
+  feed: FeedName,
+  strays: number,
+  leftBy: string | undefined,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.query('update feed_state set recovered_at = clock_timestamp(), strays = $2 where feed = $1', [
+      feed,
+      leftBy === undefined ? strays : 0,
+    ]);
+    if (leftBy !== undefined && strays > 0)
+      await auditAction(tx, { actor: leftBy, action: 'leave jobs without a posting', feed, detail: { jobs: strays } });
+  });
 }
 
 /** What a person has to know of jobs that were made between the backup and its restore, by feed; empty: nothing. */

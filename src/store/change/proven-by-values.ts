@@ -19,8 +19,9 @@ export interface PostingAndJob {
 
 /**
  * Whether each of the jobs is certainly its posting's, although it shows another title and no reference: it shows the text of the posting
- * whole, or two other values that identify it, of which only this posting of the site has one, and no other place or identifying value. Of a site
- * that shows references (`rules.showsReferences`), no job without one is. Reads all postings of the site, once, if there is a job that may be.
+ * whole, no other place and no other identifying value, and no other posting of the site has that text or those values. Addresses alone prove
+ * nothing: an employer uses them for other jobs, too. Of a site that shows references (`rules.showsReferences`), no job without one is. Reads
+ * all postings of the site, once, if there is a job that may be.
  */
 export async function provenByValues(
   db: Queryable,
@@ -32,8 +33,7 @@ export async function provenByValues(
     // Without the bare forms, the beginning of a value is not taken for a value that was cut: it may be another one's whole value.
     const comparison = compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, shown));
     const { identities } = comparison;
-    const isWorth = identities.some(isTextField) || identities.length > 1;
-    const mayBe = isWorth && comparison.likeness({ shared: new Set() }) === 'match';
+    const mayBe = identities.some(isTextField) && comparison.likeness({ shared: new Set() }) === 'match';
     return { comparison, values: mayBe ? sentValuesOf(fields, identities) : [] };
   });
   const all = compared.flatMap(({ values }) => values);
