@@ -61,6 +61,28 @@ describe('after', { concurrent: true }, () => {
   );
 });
 
+it('of a posting that leaves within its grace and comes back as it was: its job is as the feed has it', {
+  timeout: 900_000,
+}, async ({ open }) => {
+  const installation = await open({
+    site: SHORT_RETRY,
+    feed: { delete_guard: '{ percent: 100, count: 100, missing_pulls: 5 }' },
+  });
+  await installation.writeFeed(feedXml(postings(8)));
+  await installation.sync();
+  await installation.sandbox.setFaults([{ name: 'reset-after', on: ['update'] }]);
+  await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other' })]));
+  await installation.sync();
+  expect((await installation.siteJobs()).get('p3')?.title).toBe('Other');
+  await installation.sandbox.setFaults([]);
+  await installation.writeFeed(feedXml(others));
+  expect(await installation.sync()).toMatchObject({ deleted: 0, grace: 1 });
+  await installation.writeFeed(feedXml(postings(8)));
+  await heal(installation);
+  await checkLaws(installation, postings(8));
+  expect((await installation.siteJobs()).get('p3')?.title).toBe('Nurse p3');
+});
+
 describe('a request that lands late', { concurrent: true }, () => {
   // It lands well after a newer request could have been sent, and well before the newer one may be sent.
   const SITE = {
