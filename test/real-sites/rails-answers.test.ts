@@ -10,6 +10,7 @@ import {
   type MirroredBoard,
   ownJobs,
   resolveByHand,
+  retryFailed,
   settle,
 } from './mirrored-board.ts';
 import { type BoardVariant, railsForTests } from './rails-board.ts';
@@ -134,13 +135,12 @@ describe.skipIf(!rails.available)(`a Rails site${rails.note}`, { concurrent: tru
       const postings = boardPostings(24);
       await mirrored.board.setFaults([{ name: 'after', every: 2, count: 12 }]);
       await mirrored.writePostings(postings);
-      let byHand = 0;
+      // The site may have been paused, and what it refused is sent again; nobody says which job is whose.
       for (let round = 0; round < 5 && (await settle(mirrored)).status !== 'mirrored'; round++) {
         await mirrored.run('resume', 'board');
-        byHand += await resolveByHand(mirrored, postings);
+        await retryFailed(mirrored);
       }
       await checkBoard(mirrored, postings);
-      expect(byHand).toBe(0);
     },
   );
 

@@ -143,8 +143,11 @@ async function suffer(
   await mirrored.spawn(['sync'], { FAULT_AT: 'answer-received', FAULT_NTH: '2' }).ended;
   await mirrored.run('resume', 'board');
   let byHand = 0;
-  for (let round = 0; round < 5 && (await settle(mirrored)).status !== 'mirrored'; round++)
-    byHand += await resolveByHand(mirrored, third);
+  for (let round = 0; round < 5 && (await settle(mirrored)).status !== 'mirrored'; round++) {
+    // On a slow machine the site may have been paused meanwhile, and a doubt waits until it is read again.
+    if (round === 0) await mirrored.run('resume', 'board');
+    else byHand += await resolveByHand(mirrored, third);
+  }
   return { postings: third, byHand };
 }
 
