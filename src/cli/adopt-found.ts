@@ -93,7 +93,7 @@ async function adopt(
   signal: AbortSignal,
 ): Promise<BulkRun> {
   const write = commandWriter(options.config);
-  const start = await startAdoptingFound(app.db, { of, mark, actor: actorName(options.as) });
+  const start = await startAdoptingFound(app.db, app.config, { of, mark, actor: actorName(options.as) });
   if (start.kind === 'refused') throw new UserError(say(start.message, write));
   return runShowing(app, start.bulk.id, { write, signal });
 }

@@ -1,11 +1,10 @@
 // Asks for confirmation before a selection of entries is approved, discarded or sent again, and binds the action to what was shown.
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
-import { answerFirstAmong } from '../review/answer-first.ts';
 import { describeSelected } from '../review/bulk/describe-selected.ts';
 import { markOf, previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
+import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
-import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
 import type { SelectedCount } from '../store/review/selected-counts.ts';
 import { ask } from '../telemetry/print.ts';
@@ -51,14 +50,13 @@ const QUESTIONS = {
 
 /** Returns the selected entries, to which the person agreed. Throws a UserError if nobody can be asked, or the answer is no. */
 export async function askAboutSelected(
-  db: Database,
+  { db, config }: Pick<App, 'db' | 'config'>,
   action: keyof typeof QUESTIONS,
   query: EntryQuery,
   write: WriteCommand,
 ): Promise<readonly SelectedCount[]> {
   const question: Question = QUESTIONS[action];
-  const selected = await previewBulk(db, action, query);
-  const first = await answerFirstAmong(db, action, selected);
+  const { selected, first } = await previewBulk(db, config, action, query);
   if (first !== undefined) throw new UserError(say(first, write));
   const tooMany = whyTooMany(query, selected);
   if (tooMany !== undefined) throw new UserError(tooMany);

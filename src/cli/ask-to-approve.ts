@@ -3,7 +3,9 @@ import { textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { excerpt } from '../posting/xml-characters.ts';
+import { configuredFeeds } from '../review/configured-policy.ts';
 import { changeVersion } from '../review/entry-version.ts';
+import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { readChanges } from '../store/backlog/open-change.ts';
 import { countHeld, type HeldCount } from '../store/change/act-in-review.ts';
@@ -26,11 +28,11 @@ interface ToApprove {
 
 /** Throws a UserError if the answer is no. */
 export async function askToApprove(
-  db: Queryable,
+  { db, config }: Pick<App, 'db' | 'config'>,
   { feeds, ids }: ToApprove,
   write: WriteCommand,
 ): Promise<AgreedDeletes> {
-  const held = await countHeld(db, feeds);
+  const held = await countHeld(db, feeds, configuredFeeds(config));
   const version = await versionsOf(db, ids);
   const named = await readHeldDeletes(db, ids);
   if (held.length === 0 && named.length === 0) return {};

@@ -1,10 +1,10 @@
 // Asks for confirmation before a discard that covers several entries of a feed, or entries of several kinds.
+import { effectOn } from '../plan/allowed.ts';
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import type { EntryKind } from '../store/review/entry-kind.ts';
 import { ask } from '../telemetry/print.ts';
 import type { WriteCommand } from './command-line.ts';
 
@@ -49,22 +49,9 @@ function describeChosen(chosen: readonly ChosenCount[]): string[] {
       const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
       return `This discards ${plural(total, 'entry', 'entries')} of feed ${feed}: ${describeKinds(counts)}.`;
     }),
-    ...MEANINGS.filter(([kind]) => kinds.has(kind)).map(([kind, meaning]) => `  ${kind}: ${meaning}`),
+    ...[...kinds].map((kind) => `  ${kind}: ${effectOn('discard', kind)?.many}`),
   ];
 }
-
-/** An unreadable record could be any posting, even after its entry was discarded (docs/reliability.md, law 3). */
-const UNREADABLE =
-  'the feed counts as complete without them; until a record can be read, its job stays, and if its key is unknown, all deletes are held';
-
-/** The effect of discarding each kind. */
-const MEANINGS: readonly (readonly [EntryKind, string])[] = [
-  ['rejected', 'not sent until the posting changes'],
-  ['failed', 'not sent until the posting changes'],
-  ['held', 'nothing is sent for it; a job whose delete was held stays until its posting comes back'],
-  ['unreadable', UNREADABLE],
-  ['duplicate', 'the first posting with the key still counts'],
-];
 
 function refusal(lines: readonly string[], { ids, feeds }: Selection, write: WriteCommand): string {
   const names = [...ids.map(String), ...feeds];
@@ -81,7 +68,9 @@ function refusal(lines: readonly string[], { ids, feeds }: Selection, write: Wri
 export function afterDiscard(acted: readonly ActedEntry[], write: WriteCommand): string[] {
   const [first] = acted;
   if (first === undefined) return [];
-  const meaning = acted.some(({ kind }) => kind === 'unreadable') ? [`Unreadable records: ${UNREADABLE}.`] : [];
+  const meaning = acted.some(({ kind }) => kind === 'unreadable')
+    ? [`Unreadable records: ${effectOn('discard', 'unreadable')?.many}.`]
+    : [];
   const command =
     acted.length === 1 ? write(['review', 'reopen', String(first.id)]) : write(['review', 'list', '--discarded']);
   return [...meaning, acted.length === 1 ? `To undo this: ${command}` : `To see them, and to undo this: ${command}`];

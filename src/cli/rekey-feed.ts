@@ -2,6 +2,7 @@
 import { plural } from '../plan/plural.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { type FeedName, postingKey } from '../posting/identifiers.ts';
+import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
 import {
   type RekeyCounts,
   type RekeyedLine,
@@ -19,7 +20,7 @@ import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
 import { knownFeed } from './feed-name.ts';
-import { say } from './write-action.ts';
+import { adviceLine, say } from './write-action.ts';
 
 export interface RekeyOptions {
   readonly config?: string;
@@ -58,7 +59,7 @@ export async function rekey(app: App, name: string, options: RekeyOptions, signa
   try {
     const { note } = await readRekey(app.db, feed);
     if (note === undefined) return await tellNone(feed, options);
-    if (options.notRekey === true) return await deny(subject, options);
+    if (options.notRekey === true) return await deny(app, subject, options);
     if (options.posting !== undefined && options.was !== undefined)
       return await bindNamed(subject, { posting: options.posting, was: options.was }, options);
     if (options.json !== true) await printLine(`${say(note, commandWriter(options.config)).split('; ')[0]}.`);
@@ -185,13 +186,14 @@ async function bindNamed(
   return printLine(`Posting ${pair.key} is posting ${pair.oldKey} from now on.${nextOf(subject.policy)}`);
 }
 
-async function deny({ db, feed, actor }: RekeySubject, options: RekeyOptions): Promise<void> {
+async function deny({ db, config }: App, { feed, actor }: RekeySubject, options: RekeyOptions): Promise<void> {
   const denied = await denyRekey(db, feed, actor);
   if (denied === undefined) return tellNone(feed, options);
   const { creates, deletes, held } = denied;
   if (options.json === true) return printJson({ feed, not_rekey: true, creates, deletes, held });
-  const approve = commandWriter(options.config)(['review', 'approve', feed]);
-  const guarded = held === 0 ? '' : ` ${plural(held, 'delete')} ${held === 1 ? 'is' : 'are'} still held: ${approve}`;
+  const offer = (await readHeldOffers(db, config)).get(feed);
+  const next = offer === undefined ? '' : adviceLine(adviceOnHeld(offer), commandWriter(options.config)).trim();
+  const guarded = held === 0 ? '' : ` ${plural(held, 'delete')} ${held === 1 ? 'is' : 'are'} still held; ${next}`;
   return printLine(
     `The new postings of feed ${feed} are no missing ones: the next sync sends ${plural(creates, 'create')} and ${plural(deletes, 'delete')}.${guarded}`,
   );

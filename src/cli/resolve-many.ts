@@ -35,7 +35,7 @@ export async function resolveMany(
   // As many other creates may be in doubt by now, so their number alone does not show that somebody saw them.
   const write = commandWriter(options.config);
   const asks = action === 'missing' && mark === undefined;
-  const agreed = asks ? await askAboutSelected(app.db, action, query, write) : undefined;
+  const agreed = asks ? await askAboutSelected(app, action, query, write) : undefined;
   if (count !== undefined && agreed !== undefined) expectCount(agreed, count);
   const request = {
     action,

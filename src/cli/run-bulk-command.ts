@@ -1,9 +1,9 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
 import { pause } from '../flow/pause.ts';
+import { sendsAnything, wordsOf } from '../plan/allowed.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { DONE } from '../review/act-on-entries.ts';
-import { describeSelected } from '../review/bulk/describe-selected.ts';
+import { describeLeft } from '../review/bulk/describe-selected.ts';
 import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
 import { bulkJson } from '../review/read-model/bulk.ts';
@@ -11,7 +11,7 @@ import type { App } from '../runtime/app.ts';
 import { carryOutBulk } from '../runtime/carry-out-bulk.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
-import { type BulkKind, type BulkRow, findBulk, skippedOfBulk } from '../store/review/bulk-actions.ts';
+import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import type { WriteCommand } from './command-line.ts';
@@ -34,12 +34,10 @@ export async function startBulkCommand(
   request: BulkRequest,
   options: BulkCommandOptions,
 ): Promise<ExitStatus> {
-  const start = await startBulk(app.db, request);
+  const start = await startBulk(app.db, app.config, request);
   if (start.kind === 'refused') throw new UserError(say(start.message, options.write));
   if (start.others.length > 0) {
-    printNotice(
-      ["Left as they are, as this can't be done with their kind:", ...describeSelected(start.others)].join('\n  '),
-    );
+    printNotice(['Left as they are:', ...describeLeft(start.others)].join('\n  '));
   }
   if (start.rule !== undefined) {
     const end = options.write(['review', 'rules', 'end', String(start.rule)]);
@@ -56,9 +54,9 @@ export async function runBulkCommand(app: App, id: number, options: BulkCommandO
   const feeds = countFeeds(acted).map(([feed, done]) => ({
     feed,
     done,
-    message: `${done} ${DONE_OR_EDITED[bulk.action]}`,
+    message: `${done} ${wordsOf(operationOf(bulk.action)).done}`,
   }));
-  const sends = send && SENDS.has(bulk.action);
+  const sends = send && sendsAnything(operationOf(bulk.action));
   const status = await sendAndTell(
     app,
     { action: bulk.action, entries: [], feeds, acted },
@@ -113,16 +111,6 @@ function describeProgress({ id, action, done, skipped, total, waitsFor }: BulkRo
   const why = waitsFor === null ? '' : `; ${waitsFor}`;
   return `bulk action ${id} (${action}) is not done: ${done + skipped} of ${plural(total, 'entry', 'entries')}${why}`;
 }
-
-const DONE_OR_EDITED: Readonly<Record<BulkKind, string>> = {
-  ...DONE,
-  edit: 'edited',
-  missing: 'to be sent again',
-  check: 'to be looked for in the list of the site again',
-  adopt: 'adopted',
-};
-
-const SENDS: ReadonlySet<BulkKind> = new Set(['edit', 'retry', 'approve', 'missing', 'check', 'adopt']);
 
 function countFeeds(acted: readonly ActedEntry[]): [FeedName, number][] {
   const counts = new Map<FeedName, number>();

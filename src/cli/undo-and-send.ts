@@ -3,6 +3,7 @@ import { plural } from '../plan/plural.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import type { UndoFindings } from '../pull/merge-undo.ts';
 import { noSuchPull, planUndo, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
+import { readHeldOffers } from '../review/held-offer.ts';
 import { pullReportJson } from '../review/read-model/pull-report.ts';
 import type { App } from '../runtime/app.ts';
 import { exitStatusOf } from '../runtime/conclude-pull.ts';
@@ -136,7 +137,7 @@ async function commitAndSend(
     progress.clear();
     await (options.json === true
       ? printJson(pullReportJson(report, actionWriter(write)))
-      : printLine(describePull(report, write)));
+      : printLine(describePull(report, write, (await readHeldOffers(app.db, app.config)).get(report.feed))));
     process.exitCode = exitStatusOf(report);
   } finally {
     progress.clear();

@@ -1,6 +1,6 @@
 // Writes actions as commands: the only place that knows which command does what.
 import type { Action, EntryAction, OtherAction } from '../plan/action.ts';
-import { type Message, tell, tellAll, type WriteAction } from '../plan/message.ts';
+import { type Advice, type Message, tell, tellAll, type WriteAction } from '../plan/message.ts';
 import type { WriteCommand } from './command-line.ts';
 
 /** The action as a command that can be run as it is, but for what the person has to fill in (in capitals). */
@@ -20,6 +20,10 @@ export const sayAll = (messages: readonly Message[], write: WriteCommand): strin
 /** The action with its effect, on a line below the entry that it applies to. */
 export const actionLine = (action: EntryAction, write: WriteCommand): string =>
   `  ${writeAction(action, write)}   (${action.effect})`;
+
+/** An advice on a line below what it is about. */
+export const adviceLine = ({ words = 'run', action }: Advice, write: WriteCommand): string =>
+  `  ${words}${action === undefined ? '' : `:  ${writeAction(action, write)}`}`;
 
 /** The words after the program's name. */
 function wordsOf(action: Action): readonly string[] {

@@ -1,23 +1,32 @@
 // Retries, approves, discards or reopens many entries at once, and reports the result for each.
 import type { BulkAction } from '../plan/action.ts';
-import { type Message, messageOf } from '../plan/message.ts';
-import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
+import {
+  barOf,
+  type Circumstance,
+  conditionsOf,
+  factsOf,
+  type Here,
+  isAskedFirst,
+  whyNotAllowed,
+  wordsOf,
+} from '../plan/allowed.ts';
+import { type Message, messageOf, reword } from '../plan/message.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { lockChanges } from '../store/backlog/open-change.ts';
 import {
   type ActedEntry,
+  type AlikeChanges,
   approveChanges,
   type ChosenCount,
-  type ConfiguredFeed,
+  countAlike,
   countDiscardable,
   countHeld,
-  countPassedOver,
   discardEntries,
   type EntryState,
-  entriesElsewhere,
-  entriesKept,
   feedsOf,
   feedsToReadAgain,
   findEntries,
+  firstBarred,
   type HeldCount,
   reopenEntries,
   retryChanges,
@@ -27,12 +36,11 @@ import { keepPullsOut } from '../store/change/edit.ts';
 import { questionedAmong } from '../store/change/rekey/open-question.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import type { EntryKind } from '../store/review/entry-kind.ts';
 import { lockRecord } from '../store/review/review-entry.ts';
-import { answerFirst, decidesDeletes } from './answer-first.ts';
-import { KINDS_OF_ACTION } from './bulk/kinds-of-action.ts';
+import { answerFirst, concerning } from './answer-first.ts';
+import { configuredFeeds, type FeedsConfig, readHere } from './configured-policy.ts';
+import { factsOfEntry, whyNot } from './entry-facts.ts';
 import { isStale, STALE } from './entry-version.ts';
-import { keptNow, whyNot } from './why-not.ts';
 
 /** The result for one entry given by its number. */
 export interface EntryReport {
@@ -78,10 +86,6 @@ export interface ActionOptions {
   readonly expectHeld?: number;
   /** Approve only if exactly these deletes are held in the named feeds: the ones that the person was shown. */
   readonly expectDeletes?: readonly HeldCount[];
-  /** The site of each feed, as this process is configured: nothing is sent for entries of another one. */
-  readonly sites?: ReadonlyMap<FeedName, SiteName>;
-  /** What decides about deletes, as this process is configured: those that it keeps are not sent. */
-  readonly configured?: readonly ConfiguredFeed[];
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
   /** Act only on this version of the only entry, or on these of each: the ones that the person saw. */
@@ -94,17 +98,6 @@ export const ACTIONS = {
   discard: discardEntries,
   reopen: reopenEntries,
 } as const;
-/** What an action did, after the number of entries. */
-export const DONE = {
-  retry: 'ready to be sent again',
-  approve: 'approved, ready to be deleted',
-  discard: 'discarded',
-  reopen: 'reopened, waiting for review again',
-} as const satisfies Record<BulkAction, string>;
-
-/** Whether the action has something sent. */
-export const isSent = (action: BulkAction): boolean => action === 'retry' || action === 'approve';
-
 const noteOf = ({ reason }: ActionOptions) => (reason === undefined ? {} : { reason });
 
 /** Rolls the transaction back. */
@@ -116,15 +109,19 @@ class RefusedError extends Error {
   }
 }
 
-/** Acts on all entries in one transaction. */
+/**
+ * Acts on all entries in one transaction.
+ * @param config what this process is configured to do: nothing is sent for entries of other sites, and for deletes that it keeps
+ */
 export async function actOnEntries(
   db: Database,
+  config: FeedsConfig,
   action: BulkAction,
   selection: Selection,
   options: ActionOptions,
 ): Promise<ActionReport> {
   try {
-    return await db.transaction((tx) => actWithin(tx, action, selection, options));
+    return await db.transaction((tx) => actWithin(tx, config, action, selection, options));
   } catch (error) {
     if (error instanceof RefusedError) return { kind: 'refused', message: error.refusal };
     throw error;
@@ -133,6 +130,7 @@ export async function actOnEntries(
 
 async function actWithin(
   tx: Queryable,
+  config: FeedsConfig,
   action: BulkAction,
   selection: Selection,
   options: ActionOptions,
@@ -144,18 +142,15 @@ async function actWithin(
     return { kind: 'refused', message: STALE, stale: true };
   }
   // A pull opens the question under this lock: nothing that is decided here is in question before it is committed.
-  if (decidesDeletes(action)) await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  const question = await questionAbout(tx, action, selection);
-  if (question !== undefined) return { kind: 'refused', message: question };
-  const elsewhere = await ofOtherSites(tx, action, selection, options);
-  if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere };
-  const kept = await keptByConfiguration(tx, action, selection, options);
-  if (kept !== undefined) return { kind: 'refused', message: kept };
+  if (isAskedFirst(action)) await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  const refusal = await whyNotAtAll(tx, config, action, selection);
+  if (refusal !== undefined) return { kind: 'refused', message: refusal };
   const otherwise = await chosenOtherwise(tx, selection, options);
   if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
-  if (await areOthersHeld(tx, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
+  if (await areOthersHeld(tx, config, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
+  const here = await readHere(tx, config);
   const before = await entriesById(tx, selection.ids);
-  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options), options.configured);
+  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options), configuredFeeds(config));
   refuseOtherCount(selection.feeds, acted, options);
   refuseOtherHeld(selection.feeds, acted, options);
   refuseOtherChosen(acted, options);
@@ -166,10 +161,10 @@ async function actWithin(
     // Resolved since it was selected.
     if (state === undefined) return [];
     const { feed, key } = state;
-    if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: DONE[action] }];
-    return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id)) }];
+    if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: wordsOf(action).done }];
+    return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id), here) }];
   });
-  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted, options), acted };
+  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted, here), acted };
 }
 
 /** Counts what was approved in the named feeds, as an outcome may hold another delete after any earlier count. */
@@ -191,10 +186,16 @@ function refuseOtherCount(
 }
 
 /** Whether other deletes are held than the person was shown. Those that are the same can't change any more. */
-async function areOthersHeld(tx: Queryable, selection: Selection, { expectDeletes }: ActionOptions): Promise<boolean> {
+async function areOthersHeld(
+  tx: Queryable,
+  config: FeedsConfig,
+  selection: Selection,
+  { expectDeletes }: ActionOptions,
+): Promise<boolean> {
   if (expectDeletes === undefined) return false;
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return JSON.stringify(await countHeld(tx, selection.feeds)) !== JSON.stringify(expectDeletes);
+  const held = await countHeld(tx, selection.feeds, configuredFeeds(config));
+  return JSON.stringify(held) !== JSON.stringify(expectDeletes);
 }
 
 /** An outcome may hold another delete after the comparison. */
@@ -210,17 +211,33 @@ function refuseOtherHeld(
 
 const HELD_OTHERWISE = 'the held deletes have changed since they were shown; run it again. Nothing was approved.';
 
-/** What has to be answered before the action may decide about the selection; `undefined`: nothing. */
-export async function questionAbout(
+/** What keeps a whole decision from being made, whatever else is selected: nothing else is sent beside what can't be. */
+const WHOLE: readonly Circumstance[] = ['elsewhere', 'kept', 'undecided'];
+
+/** Why nothing is done with the selection: a question comes first, or some of it may not be sent. `undefined`: nothing. */
+export async function whyNotAtAll(
   db: Queryable,
+  config: FeedsConfig,
   action: BulkAction,
   selection: Selection,
 ): Promise<Message | undefined> {
-  if (!decidesDeletes(action)) return undefined;
-  const questioned = await questionedAmong(db, selection);
-  const concerns = (kind: EntryKind) =>
-    KINDS_OF_ACTION[action].includes(kind) && (selection.kinds?.includes(kind) ?? true);
-  return answerFirst(questioned.filter(({ kind }) => concerns(kind)));
+  if (isAskedFirst(action)) {
+    const questioned = concerning(action, await questionedAmong(db, selection));
+    const question = answerFirst(questioned.filter(({ kind }) => selection.kinds?.includes(kind) ?? true));
+    if (question !== undefined) return question;
+  }
+  const bars = WHOLE.filter((each) => conditionsOf(action).unless.includes(each));
+  if (bars.length === 0) return undefined;
+  const configured = configuredFeeds(config);
+  // A feed whose failed deletes are kept still has others to be sent again.
+  const chosen = { ...selection, feeds: action === 'retry' ? [] : selection.feeds };
+  const barred =
+    (await firstBarred(db, action, bars, chosen, configured)) ??
+    (await firstBarred(db, action, ['elsewhere'], selection, configured));
+  const why = barred && whyNotAllowed(action, factsOfEntry(barred, await readHere(db, config)));
+  const isOnly = selection.ids.length === 1 && selection.feeds.length === 0;
+  const name = isOnly || barred === undefined ? '' : `entry ${barred.id} of feed ${barred.feed}: `;
+  return why && reword(why, (text) => `${name}${text}. Nothing was changed`);
 }
 
 /** Nobody changes the entry between this and the action. */
@@ -236,33 +253,6 @@ async function isOtherVersion(
     if (await isStale(tx, id, typeof version === 'string' ? version : version.get(id))) return true;
   }
   return false;
-}
-
-/** Explains that nothing would be sent for some of the entries. */
-async function ofOtherSites(
-  tx: Queryable,
-  action: BulkAction,
-  selection: Selection,
-  { sites }: ActionOptions,
-): Promise<string | undefined> {
-  if (sites === undefined || !isSent(action)) return undefined;
-  const [first] = await entriesElsewhere(tx, selection, sites);
-  if (first === undefined) return undefined;
-  const { feed, site } = first;
-  return `feed ${feed} is configured for site ${sites.get(feed)} now, and its entries are of site ${site}, so nothing is sent for them. Nothing was changed`;
-}
-
-/** Explains that the present configuration keeps some of the jobs. */
-async function keptByConfiguration(
-  tx: Queryable,
-  action: BulkAction,
-  selection: Selection,
-  { configured }: ActionOptions,
-): Promise<string | undefined> {
-  if (configured === undefined || !isSent(action)) return undefined;
-  const kept = await entriesKept(tx, selection, configured);
-  const [first] = action === 'approve' ? kept : kept.filter(({ id }) => selection.ids.includes(id));
-  return first === undefined ? undefined : `${keptNow(first)}. Nothing was changed`;
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */
@@ -312,25 +302,40 @@ async function reportFeeds(
   action: BulkAction,
   feeds: readonly FeedName[],
   acted: readonly ActedEntry[],
-  { configured = [] }: ActionOptions,
+  here: Here,
 ): Promise<FeedReport[]> {
   const counts = new Map<FeedName, number>();
   for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
-  const passedOver = new Map((await countPassedOver(tx, feeds, configured)).map((row) => [row.feed, row]));
+  const left = await countAlike(tx, feeds);
+  const { done: words } = wordsOf(action);
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
-    const { invalid = 0, in_doubt = 0, missing = 0, kept = 0 } = passedOver.get(feed) ?? {};
+    const own = left.filter((each) => each.feed === feed);
+    const inDoubt = sumOf(own.filter(({ state }) => state === 'in_doubt'));
     const kinds = countKinds(acted.filter((entry) => entry.feed === feed));
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
-    const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
-    if (action === 'retry' && invalid > 0) parts.push(`${invalid} not retried: content that breaks rules of the site`);
-    if (action === 'retry' && missing > 0) parts.push(`${missing} not retried: the feed no longer has them`);
-    if (action === 'retry' && kept > 0)
-      parts.push(`${kept} not retried: deletes that the feed, as it is configured now, keeps or has not decided about`);
-    const leftInDoubt = action === 'discard' && in_doubt > 0 ? { leftInDoubt: in_doubt } : {};
+    const parts = [done === 0 ? `nothing to ${action}` : `${done} ${words}${which}`];
+    if (action === 'retry') {
+      for (const [bars, why] of NOT_RETRIED) {
+        const isBarred = (each: AlikeChanges) =>
+          bars.some((bar) => bar === barOf(action, factsOf(each, each.circumstances, here)));
+        const n = sumOf(own.filter(isBarred));
+        if (n > 0) parts.push(`${n} not retried: ${why}`);
+      }
+    }
+    const leftInDoubt = action === 'discard' && inDoubt > 0 ? { leftInDoubt: inDoubt } : {};
     return { feed, done, message: parts.join('; '), ...leftInDoubt, ...(kinds === undefined ? {} : { kinds }) };
   });
 }
+
+/** What keeps entries of a feed from being sent again, of those whose state allows it. */
+const NOT_RETRIED: readonly (readonly [readonly Circumstance[], string])[] = [
+  [['invalid'], 'content that breaks rules of the site'],
+  [['missing'], 'the feed no longer has them'],
+  [['kept', 'undecided'], 'deletes that the feed, as it is configured now, keeps or has not decided about'],
+];
+
+const sumOf = (counts: readonly AlikeChanges[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 const entriesById = async (tx: Queryable, ids: readonly number[]): Promise<Map<number, EntryState>> =>
   new Map((await findEntries(tx, ids)).map((entry) => [entry.id, entry]));

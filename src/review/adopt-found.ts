@@ -7,6 +7,7 @@ import { unfinishedBulk } from '../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundOf, foundEntries } from '../store/review/found-entries.ts';
 import { readSeen } from '../store/review/selected-counts.ts';
 import { type BulkStart, startBulk } from './bulk/start-bulk.ts';
+import type { FeedsConfig } from './configured-policy.ts';
 
 /** An entry that a person must decide, with the reason. */
 export interface LeftEntry {
@@ -47,6 +48,7 @@ export interface AdoptFoundRequest {
 /** Stores the action that adopts the certain jobs. A job that is no longer certain once it is reached is left alone. */
 export async function startAdoptingFound(
   db: Database,
+  config: FeedsConfig,
   { of, mark, actor, unattended = false }: AdoptFoundRequest,
 ): Promise<BulkStart> {
   const other = await unfinishedBulk(db, 'adopt', of.feed);
@@ -62,7 +64,7 @@ export async function startAdoptingFound(
   if (shown.ids.length === 0) return refused('no found job is certain');
   const query = { feed: of.feed, kinds: ['in_doubt'], ids: shown.ids } as const;
   const detail = { query, ...(unattended ? { unattended } : {}) };
-  return startBulk(db, { action: 'adopt', actor, seen: shown.seen, expected: shown.ids.length, detail });
+  return startBulk(db, config, { action: 'adopt', actor, seen: shown.seen, expected: shown.ids.length, detail });
 }
 
 const refused = (why: string): BulkStart => ({ kind: 'refused', message: `${why}. Nothing was adopted.` });

@@ -1,6 +1,6 @@
 // Decides which alerts are open: from what is failing, as /healthz sees it, and from the changes that wait for a person.
 import type { Config } from '../config/config.ts';
-import { type Message, messageOf } from '../plan/message.ts';
+import { type Advice, type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { ChangeGauge, Gauges } from '../store/report/gauges.ts';
@@ -8,6 +8,7 @@ import type { NewGroups } from '../store/review/new-groups.ts';
 import type { AlertKind } from '../telemetry/alerts/alert-message.ts';
 import type { HealthCondition } from './assess-health.ts';
 import { escalates } from './escalation.ts';
+import { adviceOnHeld, canApprove, type HeldOffer } from './held-offer.ts';
 import { groupTitle } from './read-model/group.ts';
 
 /** One alert that is open now. */
@@ -32,8 +33,8 @@ export interface AlertFacts {
   readonly newGroups: readonly NewGroups[];
   /** Feeds whose creates and deletes wait, as their keys seem to have changed. */
   readonly rekeyed: readonly FeedName[];
-  /** Feeds with deletes that cannot be decided before that is answered. */
-  readonly inQuestion: ReadonlySet<FeedName>;
+  /** What can be done about the held deletes of each feed. */
+  readonly heldOffers: ReadonlyMap<FeedName, HeldOffer>;
 }
 
 /** Which alert each failure is; `null`: none, mostly because it passes or another alert follows. */
@@ -61,7 +62,7 @@ const FEW_REJECTED = 5;
 
 /** All open alerts, at most one of each kind for a subject. */
 export function alertConditions(
-  { failing, changes, pulls, newGroups, rekeyed, inQuestion }: AlertFacts,
+  { failing, changes, pulls, newGroups, rekeyed, heldOffers }: AlertFacts,
   config: Pick<Config, 'sites'>,
   rejectedPercent: number,
 ): AlertCondition[] {
@@ -73,7 +74,7 @@ export function alertConditions(
     // Deletes that are held for it say so themselves.
     ...rekeyed.map(undecided),
     ...changes.flatMap((change) => [
-      ...waiting(change, config, inQuestion),
+      ...waiting(change, config, heldOffers.get(change.feed)),
       ...rejected(change, sizes.get(change.feed) ?? 0, rejectedPercent),
     ]),
     ...newGroups.map(appeared),
@@ -97,7 +98,7 @@ function ofFailure({ kind, site, feed, message, detail }: HealthCondition): Aler
 function waiting(
   { feed, site, state, n, age, since }: ChangeGauge,
   config: Pick<Config, 'sites'>,
-  inQuestion: ReadonlySet<FeedName>,
+  heldOffer: HeldOffer | undefined,
 ): AlertCondition[] {
   if (state !== 'held' && state !== 'in_doubt') return [];
   const subject = `feed ${feed}`;
@@ -110,10 +111,12 @@ function waiting(
     return [{ kind: 'in_doubt', subject, message: messageOf(text, [{ words: 'see', action: list }]), count: n }];
   }
   const held = `feed ${feed}: ${plural(n, 'change')} ${n === 1 ? 'is' : 'are'} held`;
-  const isAsked = inQuestion.has(feed);
-  const see = isAsked
-    ? [{ words: 'to decide, run', action: { kind: 'rekey_feed', feed } as const }]
-    : [{ words: 'to see and approve them', action: list }];
+  const isAsked = heldOffer?.inQuestion === true;
+  const see: readonly Advice[] = isAsked
+    ? [{ words: 'to decide, run', action: { kind: 'rekey_feed', feed } }]
+    : heldOffer === undefined || canApprove(heldOffer)
+      ? [{ words: 'to see and approve them', action: list }]
+      : [adviceOnHeld(heldOffer), { words: 'to see them', action: list }];
   const waitsFor = isAsked ? 'an answer, as the keys of the feed seem to have changed' : 'approval';
   const escalated = `${held}, and nobody has decided in time`;
   return [

@@ -1,15 +1,12 @@
 // What has to be answered before deletes are decided: whether their postings are in the feed under other keys.
+import { conditionsOf, isAskedFirst } from '../plan/allowed.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import { type QuestionedDeletes, questionedDeletes } from '../store/change/rekey/open-question.ts';
+import type { QuestionedDeletes } from '../store/change/rekey/open-question.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import type { BulkKind } from '../store/review/bulk-actions.ts';
-
-/** Each of them decides about the job: it ends, or stays for good. */
-const DECIDING: ReadonlySet<BulkKind> = new Set(['approve', 'discard', 'retry']);
-
-export const decidesDeletes = (action: BulkKind): boolean => DECIDING.has(action);
+import { type BulkKind, operationOf } from '../store/review/bulk-actions.ts';
+import type { EntryQuery } from '../store/review/entry-query.ts';
+import { questionedSelected } from '../store/review/selected-counts.ts';
 
 /** Why nothing is done about these deletes, with what to do first; `undefined`: there are none. */
 export function answerFirst(questioned: readonly QuestionedDeletes[]): Message | undefined {
@@ -27,15 +24,19 @@ export function answerFirst(questioned: readonly QuestionedDeletes[]): Message |
   );
 }
 
-/** The same for what a filter selects: entries of these feeds and kinds. */
+/** The same for an action on what a query selects. */
 export async function answerFirstAmong(
   db: Queryable,
   action: BulkKind,
-  selected: readonly { readonly feed: FeedName; readonly kind: string }[],
+  query: EntryQuery,
 ): Promise<Message | undefined> {
-  if (!decidesDeletes(action) || selected.length === 0) return undefined;
-  const questioned = await questionedDeletes(db);
-  return answerFirst(
-    questioned.filter(({ feed, kind }) => selected.some((each) => each.feed === feed && each.kind === kind)),
-  );
+  return answerFirst(concerning(action, await questionedSelected(db, query)));
+}
+
+/** Those of the deletes that the action decides about. */
+export function concerning(action: BulkKind, questioned: readonly QuestionedDeletes[]): readonly QuestionedDeletes[] {
+  const operation = operationOf(action);
+  if (!isAskedFirst(operation)) return [];
+  const { states } = conditionsOf(operation);
+  return questioned.filter(({ kind }) => states.includes(kind));
 }

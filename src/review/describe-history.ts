@@ -1,11 +1,12 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 
 import type { EntryAction } from '../plan/action.ts';
+import type { Here } from '../plan/allowed.ts';
 import { adviceOf, type Message, merge, messageOf, reword, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
-import { actionsOfChange } from './possible-actions.ts';
+import { actionsOfChange } from './entry-facts.ts';
 
 /** Formats times for people. */
 export interface TimeWords {
@@ -21,12 +22,14 @@ export type HistoryLine =
   | { readonly kind: 'action'; readonly action: EntryAction };
 
 /** The most important first; the actions follow the state that they apply to. */
-export function describeHistory(story: PostingStory, words: TimeWords): HistoryLine[] {
+export function describeHistory(story: PostingStory, words: TimeWords, here: Here): HistoryLine[] {
   const { change } = story;
   const { state, past } = paragraphsOf(story, words);
   return [
     ...state.map(textLine),
-    ...(change === undefined ? [] : actionsOfChange(change)).map((action) => ({ kind: 'action', action }) as const),
+    ...(change === undefined ? [] : actionsOfChange(change, here)).map(
+      (action) => ({ kind: 'action', action }) as const,
+    ),
     ...past.map(textLine),
   ];
 }

@@ -14,10 +14,11 @@ import { expiryOf } from '../store/pull/posting-expiry.ts';
 import { auditAction } from '../store/review/audit.ts';
 import { type EditRow, editsOfPosting, type PostingName } from '../store/review/override.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
+import { readHere } from './configured-policy.ts';
+import { whyNot } from './entry-facts.ts';
 import { changeVersion, STALE, versionOfPosting } from './entry-version.ts';
 import { formerValues } from './former-values.ts';
 import { type EditablePosting, type EditPlan, editableFeed, editBase, planEdit, planEditOf } from './plan-edit.ts';
-import { whyNot } from './why-not.ts';
 
 export type EditReport =
   | {
@@ -51,7 +52,7 @@ export async function editEntry(
   options: Omit<EditOptions, 'onlyIfValid'>,
 ): Promise<Exclude<EditReport, { kind: 'invalid' }>> {
   const found = await findChange(db, entry);
-  if (found === undefined) return refuseMissing(db, entry);
+  if (found === undefined) return refuseMissing(db, config, entry);
   return inFeed<Exclude<EditReport, { kind: 'invalid' }>>(db, config, found.feed, async (tx, feed) => {
     const change = await lockChange(tx, entry);
     if (change === undefined) return refused('it is already resolved');
@@ -161,9 +162,13 @@ const audit = (tx: Queryable, { entry, feed, key, former, edits, actor }: Audite
 
 type Refused = Extract<EditReport, { kind: 'refused' }>;
 
-async function refuseMissing(db: Database, entry: number): Promise<Refused> {
+async function refuseMissing(db: Database, config: Config, entry: number): Promise<Refused> {
   const [record] = await findEntries(db, [entry]);
-  return refused(record === undefined ? `there is no open review entry ${entry}` : whyNot('retry', record));
+  return refused(
+    record === undefined
+      ? `there is no open review entry ${entry}`
+      : whyNot('edit', record, await readHere(db, config)),
+  );
 }
 
 const isOther = ({ version }: Pick<EditOptions, 'version'>, current: string | undefined): boolean =>

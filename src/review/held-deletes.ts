@@ -6,12 +6,20 @@ import { type HeldDelete, type HeldFor, heldReasons, readHeldDeletes } from '../
 import { countEntries } from '../store/review/review-entries.ts';
 import { type EntryPlace, reviewPage } from '../store/review/review-page.ts';
 import { markOf, previewBulk } from './bulk/start-bulk.ts';
+import type { FeedsConfig } from './configured-policy.ts';
 import { groupAll } from './list-groups.ts';
 
 export interface HeldPage {
+  /** How many deletes are held. */
   readonly count: number;
-  /** `undefined`: reading each one's revision would take longer than a page may. */
+  /** How many of them approving all would approve. */
+  readonly approvable: number;
+  /** Of exactly those; `undefined`: they are too many to be approved on the page. */
   readonly mark: string | undefined;
+  /** Whether the keys of the feed have changed has to be answered before any of them is decided. */
+  readonly inQuestion: boolean;
+  /** Why others can't be approved now. */
+  readonly barred: readonly string[];
   readonly reasons: readonly HeldFor[];
   readonly deletes: readonly HeldDelete[];
   readonly next: EntryPlace | undefined;
@@ -23,20 +31,23 @@ const MOST_MARKED = 5_000;
 export const heldOf = (feed: FeedName): EntryQuery => ({ feed, kinds: ['held'] });
 
 export async function readHeldPage(
-  db: Database,
+  { db, config }: { readonly db: Database; readonly config: FeedsConfig },
   feed: FeedName,
   limit: number,
   after: EntryPlace | undefined,
 ): Promise<HeldPage> {
   await groupAll(db);
   const query = heldOf(feed);
-  const waiting = await countEntries(db, { feed, kinds: ['held'], within: query });
   // Bound before the deletes are read: one that is held meanwhile is shown, but not decided.
-  const marked = (waiting.get('held') ?? 0) > MOST_MARKED ? undefined : await previewBulk(db, 'approve', query);
+  const { selected, others, first } = await previewBulk(db, config, 'approve', query);
+  const approvable = sumOf(selected);
   const { entries, next } = await reviewPage(db, query, limit, after);
   return {
-    count: marked?.reduce((sum, { n }) => sum + n, 0) ?? waiting.get('held') ?? 0,
-    mark: marked === undefined ? undefined : markOf(marked),
+    count: (await countEntries(db, { feed, kinds: ['held'], within: query })).get('held') ?? 0,
+    approvable,
+    mark: approvable > MOST_MARKED ? undefined : markOf(selected),
+    inQuestion: first !== undefined,
+    barred: others.map(({ why }) => why),
     reasons: await heldReasons(db, feed),
     deletes: await readHeldDeletes(
       db,
@@ -45,3 +56,5 @@ export async function readHeldPage(
     next,
   };
 }
+
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);

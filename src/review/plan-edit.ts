@@ -1,5 +1,6 @@
 // Decides what an edit makes of a posting: its new fields and problems, or why it cannot be edited.
 import type { Config, FeedConfig } from '../config/config.ts';
+import { MISSING, SOURCE_UNKNOWN, whyNotAllowed, whyNotEdited } from '../plan/allowed.ts';
 import { type CreateOnlyFields, createOnlyOf, problemsOfUpdate } from '../plan/create-only-fields.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { type Message, messageOf } from '../plan/message.ts';
@@ -11,8 +12,9 @@ import type { Edited } from '../store/change/edit.ts';
 import { isSourceUnknown } from '../store/mapping/unread-hash.ts';
 import type { EditRow } from '../store/review/override.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
+import { hereOf } from './configured-policy.ts';
+import { factsOfChange } from './entry-facts.ts';
 import { recompute } from './recompute.ts';
-import { MISSING, ofOtherSite, whyNot } from './why-not.ts';
 
 export type EditPlan =
   | { readonly kind: 'planned'; readonly edited: Edited }
@@ -43,7 +45,7 @@ export function planEdit(
   earlier: readonly EditRow[],
   edits: Fields,
 ): EditPlan {
-  const obstacle = obstacleOfEntry(change) ?? obstacleOfSite(change, feed);
+  const obstacle = change && whyNotAllowed('edit', factsOfChange(change, hereOf(config)));
   if (change?.fields === undefined || obstacle !== undefined) return refused(obstacle ?? RESOLVED);
   return planEditOf(feed, reader, baseOf(config, feed, { ...change, fields: change.fields }), earlier, edits);
 }
@@ -91,25 +93,9 @@ function reasonOfUpdate(reason: Reason | undefined, createOnly: CreateOnlyFields
 
 const RESOLVED = 'it is already resolved';
 
-/** Why the entry cannot be edited, if it cannot. */
-function obstacleOfEntry(change: OpenChangeRow | undefined): Message | undefined {
-  if (change === undefined) return undefined;
-  if (change.state === 'ready' && change.desired === 'absent') return 'its job is about to be deleted';
-  if (change.state !== 'rejected' && change.state !== 'failed') {
-    return whyNot('retry', { ...change, reason: null });
-  }
-  if (change.desired === 'absent') return 'it is a delete, which has no fields';
-  return change.missing ? MISSING : obstacleOfSource(change);
-}
-
-const obstacleOfSite = (change: OpenChangeRow | undefined, { siteName }: FeedConfig): Message | undefined =>
-  change === undefined || change.site === siteName ? undefined : ofOtherSite(change.site, siteName);
-
 /** An edit lasts until the source changes the field, so what the source has must be known. */
 const obstacleOfSource = ({ key, recordHash }: Pick<OpenChangeRow, 'key' | 'recordHash'>): Message | undefined =>
-  recordHash === undefined || isSourceUnknown(recordHash, key)
-    ? 'what the source has of it is known only after the next pull: edit it then'
-    : undefined;
+  recordHash === undefined || isSourceUnknown(recordHash, key) ? SOURCE_UNKNOWN : undefined;
 
 /** What an edit of the posting would start from, or why it cannot be edited now. */
 export function editableIn(config: Config, posting: EditablePosting) {
@@ -121,9 +107,7 @@ export function editableIn(config: Config, posting: EditablePosting) {
 export function editBase(config: Config, feed: FeedConfig, posting: EditablePosting) {
   const { feed: name, key, change, live, expiry } = posting;
   if (change !== undefined) {
-    const waits = change.state === 'ready' && change.desired === 'present';
-    const own = waits ? (change.missing ? MISSING : obstacleOfSource(change)) : obstacleOfEntry(change);
-    const obstacle = own ?? obstacleOfSite(change, feed);
+    const obstacle = whyNotEdited(factsOfChange(change, hereOf(config)));
     if (obstacle !== undefined) return refused(obstacle);
     if (change.fields === undefined) return refused(RESOLVED);
     return editable(feed, baseOf(config, feed, { ...change, fields: change.fields }));

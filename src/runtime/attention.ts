@@ -94,9 +94,10 @@ function waitingOf(overview: FeedStatus): Attention[] {
     waiting.push({ ...common, text: textOf(restored), next: `See the feed ${feed}`, place });
   }
   if (held > 0) {
-    const decide: Pick<Attention, 'next' | 'place'> = overview.inQuestion
-      ? { next: `Compare the postings of ${feed} first`, place: { kind: 'rekey', feed } }
-      : { next: `Decide about ${plural(held, 'held delete')}`, place: { kind: 'held', feed } };
+    const decide: Pick<Attention, 'next' | 'place'> =
+      overview.heldOffer?.inQuestion === true
+        ? { next: `Compare the postings of ${feed} first`, place: { kind: 'rekey', feed } }
+        : { next: `Decide about ${plural(held, 'held delete')}`, place: { kind: 'held', feed } };
     waiting.push({
       ...common,
       text: `feed ${feed}: ${plural(held, 'delete')} held`,

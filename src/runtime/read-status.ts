@@ -4,6 +4,7 @@ import type { Message } from '../plan/message.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
+import { readHeldOffers } from '../review/held-offer.ts';
 import { groupAll } from '../review/list-groups.ts';
 import type { FeedStatus } from '../review/read-model/feed.ts';
 import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
@@ -125,6 +126,7 @@ async function readFeeds(
     overviews.map(({ feed }) => feed),
   );
   const verifies = await lastVerifies(db);
+  const heldOffers = await readHeldOffers(db, config);
   const restored = await notesOnRestore({ db, config });
   const now = new Date();
   const feeds = overviews.map((feed) => ({
@@ -136,6 +138,7 @@ async function readFeeds(
     schedule: schedules.get(feed.feed),
     verified: verifies.get(feed.feed),
     restored: restored.get(feed.feed),
+    heldOffer: heldOffers.get(feed.feed),
     escalated: hasEscalated(feed, config),
   }));
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));

@@ -54,7 +54,7 @@ export async function startAdoptingFor(
   await expectNotMoved(app, site);
   // If others are certain now, these are shown next.
   shown.get(app)?.delete(feed);
-  const start = await startAdoptingFound(app.db, { of, mark, actor, unattended: true });
+  const start = await startAdoptingFound(app.db, app.config, { of, mark, actor, unattended: true });
   if (start.kind === 'started') control.bulk(start.bulk.id);
   return start;
 }

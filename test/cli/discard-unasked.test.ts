@@ -29,39 +29,41 @@ const CASES = [
 ];
 
 it.each(CASES)('of a selection: $name', async ({ before, later }) => {
-  const { db } = stage.app;
+  const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const query = { text: 'jalisco' };
-  const expected = await askAboutSelected(db, 'discard', query, write);
+  const expected = await askAboutSelected(stage.app, 'discard', query, write);
   await stage.pull([posting('fine'), ...later]);
-  const start = () => startBulk(db, { action: 'discard', ...acting, detail: { query }, expected });
+  const start = () => startBulk(db, config, { action: 'discard', ...acting, detail: { query }, expected });
   expect(await start()).toMatchObject({ kind: 'refused', message: expect.stringMatching(/nothing was done\./i) });
 });
 
 itInAll.each(CASES)('of a feed: $name', async ({ before, later }) => {
-  const { db } = stage.app;
+  const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const selection = { ids: [], feeds: [acme] };
   const agreed = await askToDiscard(db, selection, false, write);
   await stage.pull([posting('fine'), ...later]);
-  const report = await actOnEntries(db, 'discard', selection, { ...acting, ...agreed });
+  const report = await actOnEntries(db, config, 'discard', selection, { ...acting, ...agreed });
   expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was discarded.') });
   expect(await discarded()).toEqual([]);
   const again = await askToDiscard(db, { ...selection, kinds: ['held'] }, false, write);
-  expect(await actOnEntries(db, 'discard', { ...selection, kinds: ['held'] }, { ...acting, ...again })).toMatchObject({
+  expect(
+    await actOnEntries(db, config, 'discard', { ...selection, kinds: ['held'] }, { ...acting, ...again }),
+  ).toMatchObject({
     kind: 'acted',
     acted: [],
   });
 });
 
 it('of entries by number covers those that are left', async () => {
-  const { db } = stage.app;
+  const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...odd(0, 2)]);
   const selection = { ids: [await stage.entry('odd0'), await stage.entry('odd1')], feeds: [] };
   const agreed = await askToDiscard(db, selection, false, write);
   await stage.pull([posting('fine'), ...odd(1, 3)]);
   expect(
-    await actOnEntries(db, 'discard', { ...selection, ids: selection.ids.slice(1) }, { ...acting, ...agreed }),
+    await actOnEntries(db, config, 'discard', { ...selection, ids: selection.ids.slice(1) }, { ...acting, ...agreed }),
   ).toMatchObject({
     kind: 'acted',
   });

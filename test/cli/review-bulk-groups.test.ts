@@ -92,7 +92,7 @@ it('a group is shown, discarded with a reason, and reopened', async () => {
 it('an interrupted action is listed, stopped and continued', async () => {
   const app = await mirror.app();
   const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } } };
-  await startBulk(app.db, { action: 'edit', actor: 'ann', detail });
+  await startBulk(app.db, app.config, { action: 'edit', actor: 'ann', detail });
   expect((await run('review', 'actions')).out).toContain('review continue 1');
   expect((await run('review', 'stop', '1')).out).toBe('Stopped: 0 of 6 entries are done.\n');
   expect((await run('review', 'continue', '1', '--no-send')).out).toBe('acme: 6 edited\n');

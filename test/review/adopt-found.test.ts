@@ -34,7 +34,7 @@ const FOUND = { of: OF, actor: 'ann', unattended: true };
 
 async function start(): Promise<number> {
   const { mark } = await readFoundJobs(app.db, OF);
-  const end = await startAdoptingFound(app.db, { ...FOUND, mark });
+  const end = await startAdoptingFound(app.db, app.config, { ...FOUND, mark });
   if (end.kind === 'refused') throw new Error(textOf(end.message));
   return end.bulk.id;
 }
@@ -69,7 +69,7 @@ it('is about exactly the jobs that were shown, and one at a time for a feed', as
   const find = (key: string, id: string | null) =>
     app.db.query('update change set found_job_id = $2 where key = $1', [key, id]);
   await find('p3', null);
-  expect(await startAdoptingFound(app.db, { ...FOUND, mark })).toMatchObject({
+  expect(await startAdoptingFound(app.db, app.config, { ...FOUND, mark })).toMatchObject({
     kind: 'refused',
     message: 'other jobs are certain than those that were shown; look at them again. Nothing was adopted.',
   });
@@ -85,7 +85,9 @@ it('is about exactly the jobs that were shown, and one at a time for a feed', as
   await stopBulk(app.db, next, 'ann');
   for (const key of CERTAIN) await find(key, null);
   const none = await readFoundJobs(app.db, OF);
-  expect(await startAdoptingFound(app.db, { ...FOUND, mark: none.mark })).toMatchObject({ kind: 'refused' });
+  expect(await startAdoptingFound(app.db, app.config, { ...FOUND, mark: none.mark })).toMatchObject({
+    kind: 'refused',
+  });
 });
 
 it('each is adopted once, however often it is stopped, interrupted and continued', async () => {

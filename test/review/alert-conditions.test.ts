@@ -65,7 +65,7 @@ const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]]
 
 it.each(CASES)('%s', (_name, facts, expected) => {
   const open = alertConditions(
-    { failing: [], changes: [], pulls: [], newGroups: [], rekeyed: [], inQuestion: new Set(), ...facts },
+    { failing: [], changes: [], pulls: [], newGroups: [], rekeyed: [], heldOffers: new Map(), ...facts },
     config,
     10,
   );
@@ -78,7 +78,7 @@ it('of several failures of a feed, the most important is told', () => {
     { ...ofFeed('pulls_failing'), message: 'its last pull failed' },
     { ...ofFeed('undeleted'), message: 'a job is not deleted' },
   ];
-  const facts = { failing, changes: [], pulls: [], newGroups: [], rekeyed: [], inQuestion: new Set<typeof acme>() };
+  const facts = { failing, changes: [], pulls: [], newGroups: [], rekeyed: [], heldOffers: new Map() };
   expect(alertConditions(facts, config, 10)).toMatchObject([{ kind: 'feed_failed', message: 'its last pull failed' }]);
 });
 

@@ -18,9 +18,9 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onEntries = (action: BulkAction, ids: readonly number[]) =>
-  actOnEntries(stage.app.db, action, { ids, feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, stage.app.config, action, { ids, feeds: [] }, acting) as Promise<Acted>;
 const onFeed = (action: BulkAction, expectHeld?: number) =>
-  actOnEntries(stage.app.db, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
+  actOnEntries(stage.app.db, stage.app.config, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
 const audit = () =>
   stage.app.db.query<{ actor: string; action: string; key: string }>(
     'select actor, action, key from audit order by key',

@@ -41,7 +41,12 @@ const explain = async (key: string, possible?: Parameters<typeof explainDoubts>[
 const CANDIDATES = { candidates: [siteJobId('job-7')], crowded: false };
 
 const start = (action: DoubtAction, more: Partial<BulkRequest> = {}) =>
-  startBulk(stage.app.db, { action, actor: 'ann', detail: { query: { kinds: ['in_doubt'] } }, ...more });
+  startBulk(stage.app.db, stage.app.config, {
+    action,
+    actor: 'ann',
+    detail: { query: { kinds: ['in_doubt'] } },
+    ...more,
+  });
 async function started(action: DoubtAction, more: Partial<BulkRequest> = {}): Promise<number> {
   const end = await start(action, more);
   if (end.kind === 'refused') throw new Error(textOf(end.message));
@@ -149,8 +154,8 @@ describe('the site has made none of them', () => {
 
   it('a create that is in doubt anew, or has a possible job since, is not the one that was shown', async () => {
     await doubts(['a', 'b', 'c']);
-    const { db } = stage.app;
-    const mark = markOf(await previewBulk(db, 'missing', { kinds: ['in_doubt'] }));
+    const { db, config } = stage.app;
+    const mark = markOf((await previewBulk(db, config, 'missing', { kinds: ['in_doubt'] })).selected);
     const ids = await Promise.all(['a', 'b', 'c'].map((key) => stage.entry(key)));
     const seen = await readSeen(db, ids);
     const id = await started('missing');

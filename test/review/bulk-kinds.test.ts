@@ -12,7 +12,8 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
   try {
     await stage.pull(postings(8));
     await stage.acceptAll();
-    await stage.pull([...postings(1), posting('odd', { state: 'Jalisco' })], { percent: 10, count: 1 });
+    await stage.pull([...postings(1), posting('odd')], { percent: 10, count: 1 });
+    await stage.fail('odd', 'rejected');
     const states = async () =>
       (await stage.app.db.query('select state, count(*) as n from change group by 1 order by 1')).map(
         ({ state, n }) => `${n} ${state}`,
@@ -27,7 +28,7 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
     const anna = await visitorOf(served, 'anna');
     const asked = (await anna.get('/review/confirm?action=approve&feed=acme')).text;
     expect(asked).toContain('Delete 7 jobs?');
-    expect(asked).toContain('1 rejected is left as it is.');
+    expect(asked).toContain('1 rejected is left as it is: it is rejected, not held.');
 
     const { mark } = (await served.api('GET', 'review/selection?action=approve&feed=acme')).body;
     const act = (body: object) =>
@@ -36,18 +37,18 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
     expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('7 entries match now, not 8')]);
     const none = await act({ expected: 1, filter: { kinds: ['rejected'] } });
     expect(none.body.detail).toBe(
-      'no selected entry is of a kind that this can be done with. Nothing was done.\n  acme: 1 rejected',
+      'this can be done with no selected entry. Nothing was done.\n  acme: 1 rejected: it is rejected, not held',
     );
     expect((await act({ expected: 7 })).body).toMatchObject({ total: 7 });
 
     const terminal = await runProgram(stage.mirror, 'review', 'retry', '--site', 'board', '--count', '1', '--no-send');
-    expect(terminal.errors).toBe("Left as they are, as this can't be done with their kind:\n  acme: 7 held\n");
+    expect(terminal.errors).toBe('Left as they are:\n  acme: 7 held: it is held\n');
     const done = await runProgram(stage.mirror, 'review', 'approve', '--site', 'board', '--count', '7', '--no-send');
     expect([done.out, done.errors]).toEqual([
       'acme: 7 approved, ready to be deleted\n',
-      "Left as they are, as this can't be done with their kind:\n  acme: 1 rejected\n",
+      '',
     ]);
-    expect(await states()).toEqual(['7 ready', '1 rejected']);
+    expect(await states()).toEqual(['8 ready']);
   } finally {
     await served.close();
     await stage.close();

@@ -35,7 +35,7 @@ const runnerOf = (config: Config) => startBulkRunner({ ...stage.app, config }, (
 it('is done for those, and says why the others wait', async () => {
   const { db, config } = stage.app;
   const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } }, unattended: true };
-  const start = await startBulk(db, { action: 'edit', actor: 'ann', detail });
+  const start = await startBulk(db, both, { action: 'edit', actor: 'ann', detail });
   if (start.kind === 'refused') throw new Error(textOf(start.message));
   const { id } = start.bulk;
   // Its process ends after the first entry.
@@ -64,7 +64,7 @@ it('leaves the entries of feeds of another running process to that process', asy
   const about = { command: 'start', host: 'other', pid: 1, parts: {}, feeds: new Map([[former, siteName('board')]]) };
   const lease = await enterAsWorker(db, about, () => undefined);
   const detail = { query: {}, edit: { set: { 'location-state': 'Texas' } }, unattended: true };
-  const start = await startBulk(db, { action: 'edit', actor: 'ann', detail });
+  const start = await startBulk(db, config, { action: 'edit', actor: 'ann', detail });
   if (start.kind === 'refused') throw new Error(textOf(start.message));
   const { id } = start.bulk;
   const runner = runnerOf(config);

@@ -64,7 +64,8 @@ it('an edit that is undone says when the source has effect again', async () => {
 
 it('they are not sent again before they are back', async () => {
   const entry = await missing();
-  const retry = (ids: readonly number[], feeds = [acme]) => actOnEntries(stage.app.db, 'retry', { ids, feeds }, acting);
+  const retry = (ids: readonly number[], feeds = [acme]) =>
+    actOnEntries(stage.app.db, stage.app.config, 'retry', { ids, feeds }, acting);
   expect(await retry([entry], [])).toMatchObject({ entries: [{ result: 'not_applicable', message: MISSING }] });
   expect(await retry([])).toMatchObject({
     feeds: [{ done: 0, message: 'nothing to retry; 1 not retried: the feed no longer has them' }],
@@ -80,11 +81,15 @@ it('an action on many entries leaves them alone, with the reason', async () => {
   const { db, config } = stage.app;
   const edit = { set: { title: 'Cook' } };
   for (const detail of [{ query: { feed: acme } }, { query: { feed: acme }, edit }]) {
-    const start = await startBulk(db, { action: 'edit' in detail ? 'edit' : 'retry', ...acting, detail });
-    if (start.kind === 'refused') throw new Error(textOf(start.message));
-    const end = await runBulk(db, config, start.bulk.id, { signal: goOn });
+    const action = 'edit' in detail ? 'edit' : 'retry';
+    const start = await startBulk(db, config, { action, ...acting, detail });
+    expect(start.kind === 'refused' && textOf(start.message)).toContain(`acme: 1 rejected: ${MISSING}`);
+    const ids = [await stage.entry('p1')];
+    const named = await startBulk(db, config, { action, ...acting, detail: { ...detail, query: { ids } } });
+    if (named.kind === 'refused') throw new Error(textOf(named.message));
+    const end = await runBulk(db, config, named.bulk.id, { signal: goOn });
     expect(end?.bulk).toMatchObject({ state: 'done', done: 0, skipped: 1 });
-    expect(await skippedOfBulk(db, start.bulk.id)).toEqual([{ message: MISSING, count: 1 }]);
+    expect(await skippedOfBulk(db, named.bulk.id)).toEqual([{ message: MISSING, count: 1 }]);
   }
 });
 

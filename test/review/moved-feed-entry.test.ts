@@ -4,11 +4,8 @@ import type { Config } from '../../src/config/config.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
-import { sitesOfFeeds } from '../../src/review/sites-of-feeds.ts';
-import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -36,10 +33,8 @@ it('its entries are not edited', async () => {
   // It waits to be sent.
   const byKey = await editPosting(db, config, { feed: acme, key: postingKey('p2') }, edits, acting);
   expect(byKey.kind === 'refused' && said(byKey.message)).toBe(MOVED);
-  const start = await startBulk(db, { action: 'edit', ...acting, detail: { query: {}, edit: { set: edits } } });
-  if (start.kind === 'refused') throw new Error(textOf(start.message));
-  await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
-  expect(await skippedOfBulk(db, start.bulk.id)).toEqual([{ message: MOVED, count: 1 }]);
+  const start = await startBulk(db, config, { action: 'edit', ...acting, detail: { query: {}, edit: { set: edits } } });
+  expect(start.kind === 'refused' && textOf(start.message)).toContain(`acme: 1 rejected: ${MOVED}`);
   expect(await stage.change('p1')).toMatchObject({ state: 'rejected' });
 });
 
@@ -51,27 +46,27 @@ it('its entries are not said to be sent again, nor its held deletes to be sent',
   await stage.pull([posting('p1'), posting('bad')], { percent: 1, count: 0 });
   await stage.fail('bad', 'failed');
   const config = moved();
-  const options = { ...acting, sites: sitesOfFeeds(config) };
-  const message =
-    'feed acme is configured for site other now, and its entries are of site board, so nothing is sent for them. Nothing was changed';
   for (const [action, id] of [
     ['retry', await stage.entry('bad')],
     ['approve', await stage.entry('p2')],
   ] as const) {
-    for (const selection of [
-      { ids: [id], feeds: [] },
-      { ids: [], feeds: [acme] },
-    ])
-      expect(await actOnEntries(db, action, selection, options)).toEqual({ kind: 'refused', message });
-    const start = await startBulk(db, { action, ...acting, detail: { query: {} } });
-    if (start.kind === 'refused') throw new Error(textOf(start.message));
-    await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
-    expect((await skippedOfBulk(db, start.bulk.id)).map((each) => each.message)).toEqual([MOVED]);
+    for (const [selection, name] of [
+      [{ ids: [id], feeds: [] }, ''],
+      [{ ids: [], feeds: [acme] }, `entry ${id} of feed acme: `],
+    ] as const) {
+      const message = `${name}${MOVED}. Nothing was changed`;
+      expect(await actOnEntries(db, config, action, selection, acting)).toEqual({ kind: 'refused', message });
+    }
+    const start = await startBulk(db, config, { action, ...acting, detail: { query: {} } });
+    const n = action === 'retry' ? '1 failed' : '2 held';
+    expect(start.kind === 'refused' && textOf(start.message)).toContain(`acme: ${n}: ${MOVED}`);
   }
   expect(await stage.change('bad')).toMatchObject({ state: 'failed' });
   expect(await stage.change('p2')).toMatchObject({ state: 'held' });
   // What sends nothing is done.
-  expect(await actOnEntries(db, 'discard', { ids: [await stage.entry('p2')], feeds: [] }, options)).toMatchObject({
+  expect(
+    await actOnEntries(db, config, 'discard', { ids: [await stage.entry('p2')], feeds: [] }, acting),
+  ).toMatchObject({
     acted: [{ kind: 'held' }],
   });
 });

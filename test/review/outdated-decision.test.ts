@@ -27,7 +27,7 @@ const HELD = { kinds: ['held'] } as const;
 const ALTERED = 'it has changed since it was selected';
 
 async function approve(batch = 2, stopAfter = 1): Promise<number> {
-  const started = await startBulk(stage.app.db, {
+  const started = await startBulk(stage.app.db, stage.app.config, {
     action: 'approve',
     actor: 'ann',
     detail: { query: HELD },
@@ -94,12 +94,17 @@ describe('a discard of records that continues after its process ended', () => {
   const records = () => stage.app.db.query('select id, discarded, excerpt from record_problem');
   async function startDiscard(): Promise<number> {
     const detail = { query: { kinds: ['unreadable'] } } as const;
-    const started = await startBulk(stage.app.db, { action: 'discard', actor: 'ann', detail, expected: 1 });
+    const started = await startBulk(stage.app.db, stage.app.config, {
+      action: 'discard',
+      actor: 'ann',
+      detail,
+      expected: 1,
+    });
     if (started.kind === 'refused') throw new Error(textOf(started.message));
     return started.bulk.id;
   }
   const act = async (action: 'discard' | 'reopen') =>
-    actOnEntries(stage.app.db, action, { ids: [(await records())[0]?.id], feeds: [] }, acting);
+    actOnEntries(stage.app.db, stage.app.config, action, { ids: [(await records())[0]?.id], feeds: [] }, acting);
 
   it('leaves an entry alone that has another record by now', async () => {
     await read(keyless('Nobody'));
@@ -132,12 +137,13 @@ describe('a discard of records that continues after its process ended', () => {
 });
 
 describe('an approval of what was shown', () => {
-  const start = (expected: Parameters<typeof startBulk>[1]['expected']) =>
-    startBulk(stage.app.db, { action: 'approve', actor: 'ann', detail: { query: HELD }, expected });
+  const start = (expected: Parameters<typeof startBulk>[2]['expected']) =>
+    startBulk(stage.app.db, stage.app.config, { action: 'approve', actor: 'ann', detail: { query: HELD }, expected });
 
   it('is refused after the selection has grown, or as many others took the place of some', async () => {
-    const { db } = stage.app;
-    const shown = await previewBulk(db, 'approve', HELD);
+    const { db, config } = stage.app;
+    const preview = async () => (await previewBulk(db, config, 'approve', HELD)).selected;
+    const shown = await preview();
     expect(shown).toMatchObject([{ feed: 'acme', kind: 'held', n: 7 }]);
     await holdAlso(db, 'beta', 3);
     expect(await start(shown)).toMatchObject({
@@ -151,10 +157,13 @@ describe('an approval of what was shown', () => {
     await db.query(`delete from change where key like 'pother%'`);
     await pull(8);
     await pull(1);
-    expect(await previewBulk(db, 'approve', HELD)).toMatchObject([{ feed: 'acme', kind: 'held', n: 7 }]);
+    expect(await preview()).toMatchObject([{ feed: 'acme', kind: 'held', n: 7 }]);
     expect(await start(shown)).toMatchObject({ kind: 'refused' });
     expect(await db.query('select from bulk_action')).toEqual([]);
-    expect(await start(await previewBulk(db, 'approve', HELD))).toMatchObject({ kind: 'started', bulk: { total: 7 } });
+    expect(await start(await preview())).toMatchObject({
+      kind: 'started',
+      bulk: { total: 7 },
+    });
   });
 
   itInAll('covers one feed: held deletes of two feeds are two groups', async () => {

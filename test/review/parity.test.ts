@@ -249,7 +249,7 @@ async function walk(open: (stage: Stage, served: Served) => Medium | Promise<Med
     );
     await medium.adopt();
     await done('adopting what was found');
-    const begun = await startBulk(stage.app.db, {
+    const begun = await startBulk(stage.app.db, stage.app.config, {
       action: 'discard',
       actor: 'ann',
       detail: { query: { groups: [titles] } },

@@ -20,9 +20,15 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onFeed = (action: BulkAction, kinds?: readonly EntryKind[]) =>
-  actOnEntries(stage.app.db, action, { ids: [], feeds: [acme], ...(kinds && { kinds }) }, acting) as Promise<Acted>;
+  actOnEntries(
+    stage.app.db,
+    stage.app.config,
+    action,
+    { ids: [], feeds: [acme], ...(kinds && { kinds }) },
+    acting,
+  ) as Promise<Acted>;
 const onEntry = (action: BulkAction, id: number) =>
-  actOnEntries(stage.app.db, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, stage.app.config, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
 
 async function discarded(): Promise<string[]> {
   const found: ReviewEntry[] = [];
@@ -84,6 +90,7 @@ itInAll('applies to the named kinds, and to no others', async () => {
   expect(await discarded()).toEqual(['odd rejected', 'p4 held']);
   const report = await actOnEntries(
     stage.app.db,
+    stage.app.config,
     'discard',
     { ids: [await stage.entry('p5')], feeds: [], kinds: ['rejected'] },
     acting,
@@ -110,7 +117,9 @@ describe('a delete that was held', () => {
     await stage.acceptAll();
     expect(await stage.change('p8')).toMatchObject({ state: 'held', desired: 'absent' });
     expect(await stage.app.db.query('select count(*) as n from mapping')).toEqual([{ n: 12 }]);
-    expect(await actOnEntries(stage.app.db, 'approve', { ids: [], feeds: [acme] }, acting)).toMatchObject({
+    expect(
+      await actOnEntries(stage.app.db, stage.app.config, 'approve', { ids: [], feeds: [acme] }, acting),
+    ).toMatchObject({
       feeds: [{ done: 8 }],
     });
   });

@@ -114,7 +114,7 @@ describe('a rule', () => {
     await apply();
     expect([await stateOf('b'), await stateOf('d')]).toEqual(['rejected', 'discarded']);
     expect(await audited('d')).toMatchObject([{ action: 'discard', detail: { reason: 'abroad' } }]);
-    await actOnEntries(stage.app.db, 'reopen', { ids: [await stage.entry('d')], feeds: [] }, acting);
+    await actOnEntries(stage.app.db, stage.app.config, 'reopen', { ids: [await stage.entry('d')], feeds: [] }, acting);
     expect(await apply()).toEqual([]);
     expect(await stateOf('d')).toBe('rejected');
   });
@@ -215,7 +215,7 @@ describe('the processes', () => {
 
 describe('a decision that also counts for new entries', () => {
   const start = (more: Partial<BulkRequest> = {}) =>
-    startBulk(stage.app.db, {
+    startBulk(stage.app.db, stage.app.config, {
       action: 'edit',
       actor: 'ann',
       detail: { query: {}, edit: TEXAS },

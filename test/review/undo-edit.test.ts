@@ -92,7 +92,13 @@ describe('undoing an edit', () => {
   itInAll('that was discarded: the next pull takes up the posting again', async () => {
     await edited();
     await stage.fail('p1', 'rejected');
-    await actOnEntries(stage.app.db, 'discard', { ids: [await stage.entry('p1')], feeds: [] }, acting);
+    await actOnEntries(
+      stage.app.db,
+      stage.app.config,
+      'discard',
+      { ids: [await stage.entry('p1')], feeds: [] },
+      acting,
+    );
     expect(await undo()).toMatchObject({ kind: 'undone' });
     await stage.pull(feed);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });

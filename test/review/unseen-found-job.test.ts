@@ -45,7 +45,11 @@ async function isAskedAbout(entry: number) {
 it('is not refuted by a decision about many creates', async () => {
   const entry = await doubt();
   const { db, config } = stage.app;
-  const start = await startBulk(db, { action: 'missing', ...acting, detail: { query: { kinds: ['in_doubt'] } } });
+  const start = await startBulk(db, config, {
+    action: 'missing',
+    ...acting,
+    detail: { query: { kinds: ['in_doubt'] } },
+  });
   if (start.kind === 'refused') throw new Error(textOf(start.message));
   const end = await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
   expect(end?.bulk).toMatchObject({ state: 'done', done: 1 });

@@ -3,7 +3,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { configuredFeeds } from '../../src/review/configured-policy.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -61,13 +60,7 @@ itInAll('a rule that a pull has applied is no other one', async () => {
   await held({ skip: '{ city: Nowhere }' }, true);
   await configure('Nowhere', 'Elsewhere');
   const { db, config } = await mirror.app();
-  const approve = () =>
-    actOnEntries(
-      db,
-      'approve',
-      { ids: [], feeds: ['acme' as never] },
-      { actor: 'anna', configured: configuredFeeds(config) },
-    );
+  const approve = () => actOnEntries(db, config, 'approve', { ids: [], feeds: ['acme' as never] }, { actor: 'anna' });
   expect((await approve()).kind).toBe('refused');
   await mirror.sync();
   expect(await approve()).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });

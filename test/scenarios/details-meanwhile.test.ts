@@ -238,7 +238,13 @@ describe('while a pull requests details', () => {
     await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
     list = [...list.filter(({ id }) => id !== 'j5'), job('new')];
     const report = await whileWaiting('new', sync, async () => {
-      const reopened = await actOnEntries(db, 'reopen', { ids: [], feeds: [acme] }, ACTING);
+      const reopened = await actOnEntries(
+        db,
+        (await mirror.app()).config,
+        'reopen',
+        { ids: [], feeds: [acme] },
+        ACTING,
+      );
       expect(reopened).toMatchObject({ kind: 'acted', feeds: [{ done: 1 }] });
     });
     expect(report).toMatchObject({ complete: false, created: 1, deleted: 0, gone: 0, unreadable: 1 });
@@ -257,7 +263,13 @@ describe('while a pull requests details', () => {
       },
       async () => {
         const { db } = await context();
-        await actOnEntries(db, 'discard', { ids: [await entryOf('j3')], feeds: [] }, ACTING);
+        await actOnEntries(
+          db,
+          (await mirror.app()).config,
+          'discard',
+          { ids: [await entryOf('j3')], feeds: [] },
+          ACTING,
+        );
       },
     );
     expect(report).toMatchObject({ created: 1, complete: true });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { anyDetailDue } from '../../src/pull/details/any-detail-due.ts';
 import { planFeed } from '../../src/pull/dry-run.ts';
+import { hereOf } from '../../src/review/configured-policy.ts';
 import { describeHistory } from '../../src/review/describe-history.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -121,7 +122,7 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j3')).toMatchObject({ title: 'Nurse j3', description: 'About j3' });
     expect(await syncAsking()).toMatchObject({ unchanged: 6, requests: 0, requested: 2 });
     const story = await readStory((await mirror.app()).db, acme, postingKey('j3'));
-    const lines = describeHistory(story, { at: () => 'TIME', span: () => '' });
+    const lines = describeHistory(story, { at: () => 'TIME', span: () => '' }, hereOf((await mirror.app()).config));
     expect(JSON.stringify(lines)).toContain('TIME: its detail was received: {\\"id\\":\\"j3\\"');
     change('j2', { text: 'Cook' });
     list = [...list.filter(({ id }) => id !== 'j5'), job('new')];

@@ -138,7 +138,7 @@ it('a question that opens between showing and acting refuses as well, for single
   const ids = await heldIds();
   const database = await db();
   const { config } = await mirror.app();
-  const started = await startBulk(database, {
+  const started = await startBulk(database, config, {
     action: 'approve',
     actor: 'anna',
     detail: { query: { feed: ACME, kinds: ['held'] } },
@@ -153,11 +153,18 @@ it('a question that opens between showing and acting refuses as well, for single
   expect(ended).toMatchObject({ acted: [], bulk: { done: 0, skipped: 8, state: 'done' } });
   const byVersion = await actOnEntries(
     again,
+    config,
     'approve',
     { ids: ids.slice(0, 1), feeds: [] },
     { actor: 'anna', version: version?.version },
   );
-  const byCount = await actOnEntries(again, 'approve', { ids: [], feeds: [ACME] }, { actor: 'anna', expectHeld: 8 });
+  const byCount = await actOnEntries(
+    again,
+    config,
+    'approve',
+    { ids: [], feeds: [ACME] },
+    { actor: 'anna', expectHeld: 8 },
+  );
   expect([byVersion.kind, byCount.kind]).toEqual(['refused', 'refused']);
   expect(await heldIds()).toEqual(ids);
   expect(await keysOnSite()).toEqual(OLD);

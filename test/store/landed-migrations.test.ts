@@ -75,6 +75,8 @@ const LANDED: Readonly<Record<string, string>> = {
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
   'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',
   'src/store/migrations/0090_dated_record.sql': '4ba5000b844e95d6bb53c6a08e2303cf326d3500d022a28e10badb1fc0dd182b',
+  'src/store/migrations/0091_entry_circumstances.sql':
+    '3764d5d1b9258ba99c5b6ce8da952a50e877e3d11764f2ec5068bcad5378c29a',
 };
 
 const INSTEAD =

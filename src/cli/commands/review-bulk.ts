@@ -1,10 +1,9 @@
 // `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision for many entries, or for all of a feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BulkAction } from '../../plan/action.ts';
-import { actOnEntries, questionAbout } from '../../review/act-on-entries.ts';
-import { configuredFeeds } from '../../review/configured-policy.ts';
+import { effectOn } from '../../plan/allowed.ts';
+import { actOnEntries, whyNotAtAll } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
-import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
@@ -61,8 +60,7 @@ export const reviewDiscardCommand = (): Command =>
 export const reviewReopenCommand = (): Command =>
   byKind(bulkCommand('reopen', 'put discarded entries back into review'));
 
-/** A create in doubt is never discarded. */
-const DISCARDABLE = ENTRY_KINDS.filter((kind) => kind !== 'in_doubt');
+const DISCARDABLE = ENTRY_KINDS.filter((kind) => effectOn('discard', kind) !== undefined);
 
 const byKind = (command: Command): Command =>
   command.addOption(
@@ -124,8 +122,8 @@ async function actOnNamed(
   if (selected.kind === 'unknown') throw new UserError(selected.message);
   const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
   const write = commandWriter(options.config);
-  const question = await questionAbout(app.db, action, selection);
-  if (question !== undefined) throw new UserError(say(question, write));
+  const refusal = await whyNotAtAll(app.db, app.config, action, selection);
+  if (refusal !== undefined) throw new UserError(say(refusal, write));
   const only = selection.ids.length === 1 && selection.feeds.length === 0;
   if (options.ifVersion !== undefined && !only) throw new UserError(NOT_ONE);
   // A number binds the deletes of feeds, a version that of an entry.
@@ -135,18 +133,16 @@ async function actOnNamed(
   };
   const asked = {
     ...(action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {}),
-    ...(action === 'approve' ? await askToApprove(app.db, toApprove, write) : {}),
+    ...(action === 'approve' ? await askToApprove(app, toApprove, write) : {}),
   };
   const actor = actorName(options.as);
   const { reason, ifVersion: version } = options;
   const bound = {
     expectHeld: options.count,
     version,
-    sites: sitesOfFeeds(app.config),
-    configured: configuredFeeds(app.config),
     ...asked,
   };
-  const report = await actOnEntries(app.db, action, selection, { actor, reason, ...bound });
+  const report = await actOnEntries(app.db, app.config, action, selection, { actor, reason, ...bound });
   if (report.kind === 'refused') throw new UserError(say(report.message, write));
   const send = options.send === true;
   const status = await sendAndTell(app, { action, ...report }, { json: options.json === true, send, write });
@@ -174,12 +170,12 @@ async function actOnSelected(
 
 /** What the person agrees to when asked; `undefined`: the action needs no confirmation. */
 async function agreedTo(
-  { db }: App,
+  app: App,
   action: BulkAction,
   query: EntryQuery,
   { yes, config }: BulkOptions,
 ): Promise<readonly SelectedCount[] | undefined> {
   const write = commandWriter(config);
-  if (action === 'approve') return askAboutSelected(db, action, query, write);
-  return action === 'discard' && yes !== true ? askAboutSelected(db, action, query, write) : undefined;
+  if (action === 'approve') return askAboutSelected(app, action, query, write);
+  return action === 'discard' && yes !== true ? askAboutSelected(app, action, query, write) : undefined;
 }

@@ -4,11 +4,11 @@ import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { escalates } from '../../review/escalation.ts';
+import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { notesOnRestore } from '../../runtime/read-status.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {
@@ -29,7 +29,7 @@ import { type Narrowing, narrowed, narrowing } from '../narrow-entries.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
-import { actionWriter, say } from '../write-action.ts';
+import { actionWriter, adviceLine, say } from '../write-action.ts';
 
 interface ListOptions {
   readonly config?: string;
@@ -132,10 +132,10 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
         write(['review', 'settle', feed, '--found']),
     );
   }
-  const questioned = new Set((await questionedDeletes(db, filter.feed)).map(({ feed }) => feed));
+  const offers = groups.length === 0 ? new Map<FeedName, HeldOffer>() : await readHeldOffers(db, config);
   for (const group of groups) {
     const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
-    await printLines(['', ...describeGroup(group, { mark, inQuestion: questioned.has(group.feed) }, write)]);
+    await printLines(['', ...describeGroup(group, { mark, offer: offers.get(group.feed) }, write)]);
   }
 }
 
@@ -171,7 +171,7 @@ const rowOf = (entry: ReviewEntry, escalated: boolean, write: WriteCommand): str
 /** The held deletes of a feed, the reason, and the commands that decide them. */
 function describeGroup(
   group: HeldGroup,
-  { mark, inQuestion }: { readonly mark: string; readonly inQuestion: boolean },
+  { mark, offer }: { readonly mark: string; readonly offer: HeldOffer | undefined },
   write: WriteCommand,
 ): string[] {
   const { feed, count, since, ageMs, reason } = group;
@@ -179,11 +179,7 @@ function describeGroup(
   return [
     `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
     `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
-    ...(inQuestion
-      ? [`  answer first whether the keys have changed:  ${write(['feeds', 'rekey', feed])}`]
-      : [
-          `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
-          `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,
-        ]),
+    ...(offer === undefined ? [] : [adviceLine(adviceOnHeld(offer), write)]),
+    ...(offer?.inQuestion === false ? [`  keep one of them:  ${write(['review', 'discard', 'ID'])}`] : []),
   ];
 }

@@ -1,20 +1,21 @@
 // `jobmirror review show`: all about one entry or one group, and the exact commands that can be run for it.
 import { Command } from 'commander';
-import { markOf, previewBulk } from '../../review/bulk/start-bulk.ts';
+import { offersFor } from '../../review/bulk/selection-offers.ts';
+import { readHere } from '../../review/configured-policy.ts';
+import { actionsOfEntry } from '../../review/entry-facts.ts';
 import { escalates } from '../../review/escalation.ts';
 import { listGroups } from '../../review/list-groups.ts';
-import { actionsOfEntry, entryJson } from '../../review/read-model/entry.ts';
+import { entryJson } from '../../review/read-model/entry.ts';
 import { groupJson } from '../../review/read-model/group.ts';
+import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
-import type { Database } from '../../store/postgres/database.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { commandWriter } from '../command-line.ts';
 import { type CompareOptions, compareJobs } from '../compare-jobs.ts';
 import { entryNumber, groupId } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
-import { describeGroup } from '../output/describe-group.ts';
+import { describeGroup, groupCommands } from '../output/describe-group.ts';
 import { withApp } from '../with-app.ts';
 import { actionLine, actionWriter, writeAction } from '../write-action.ts';
 
@@ -48,7 +49,7 @@ export function reviewShowCommand(): Command {
         if (options.candidates === true && options.job !== undefined) {
           throw new UserError('say --candidates, or --job for each job to compare with');
         }
-        if (id === undefined) return showGroup(db, options.group ?? '', options);
+        if (id === undefined) return showGroup(app, options.group ?? '', options);
         if (compares) {
           process.exitCode = await compareJobs(app, id, options);
           return;
@@ -56,11 +57,12 @@ export function reviewShowCommand(): Command {
         const entry = await readEntry(db, id);
         if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
-        const actions = actionsOfEntry(entry);
+        const here = await readHere(db, config);
+        const actions = actionsOfEntry(entry, here);
         const write = commandWriter(options.config);
         if (options.json === true) {
           const commands = actions.map((action) => writeAction(action, write));
-          return printJson({ ...entryJson(entry, escalated, actionWriter(write)), commands });
+          return printJson({ ...entryJson(entry, { escalated, here }, actionWriter(write)), commands });
         }
         const lines = actions.map((action) => actionLine(action, write));
         const possible = lines.length === 0 ? [] : ['', 'Possible:', ...lines];
@@ -72,26 +74,31 @@ export function reviewShowCommand(): Command {
 /** How many values of a group are shown. */
 const VALUES = { people: 20, scripts: 10_000 };
 
-async function showGroup(db: Database, id: string, options: { config?: string; json?: boolean }): Promise<void> {
+async function showGroup(
+  { db, config }: App,
+  id: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
   const limits = { groups: 1, values: options.json === true ? VALUES.scripts : VALUES.people };
   const [waiting] = await listGroups(db, { groups: [id] }, limits);
   const [discarded] = await listGroups(db, { groups: [id], discarded: true }, limits);
   const group = waiting ?? discarded;
   if (group === undefined) throw new UserError(`there is no entry in group ${id}; see: review groups`);
   const write = commandWriter(options.config);
-  const binding = waiting?.kind === 'held' ? 'approve' : waiting?.kind === 'in_doubt' ? 'missing' : undefined;
-  const feeds = new Set(waiting?.feeds.map(({ of }) => of));
-  const questioned = (await questionedDeletes(db)).filter(
-    ({ feed, kind }) => kind === waiting?.kind && feeds.has(feed),
-  );
-  const inQuestion = questioned.map(({ feed }) => feed);
-  const mark = inQuestion.length > 0 ? undefined : binding && markOf(await previewBulk(db, binding, { groups: [id] }));
-  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, mark, inQuestion };
-  if (options.json === true) {
-    const marked = mark === undefined ? {} : { mark };
-    const first =
-      inQuestion.length === 0 ? {} : { answer_first: inQuestion.map((feed) => write(['feeds', 'rekey', feed])) };
-    return printJson({ ...groupJson(group, actionWriter(write)), discarded: place.discarded, ...marked, ...first });
-  }
-  return printLines(describeGroup(group, place, write));
+  const offers = await offersFor({ db, config }, { groups: [id], discarded: waiting === undefined });
+  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, offers };
+  if (options.json !== true) return printLines(describeGroup(group, place, write));
+  const { approve, missing } = offers.of;
+  const mark = approve.mark ?? missing.mark;
+  const marked = mark === undefined ? {} : { mark };
+  const asked = offers.inQuestion.map((feed) => write(['feeds', 'rekey', feed]));
+  const first = asked.length === 0 ? {} : { answer_first: asked };
+  const commands = groupCommands(group, place, write).map(([command]) => command);
+  return printJson({
+    ...groupJson(group, actionWriter(write)),
+    discarded: place.discarded,
+    ...marked,
+    ...first,
+    commands,
+  });
 }

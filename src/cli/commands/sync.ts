@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { type PullReport, pullReportJson } from '../../review/read-model/pull-report.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport } from '../../runtime/conclude-pull.ts';
@@ -99,7 +100,8 @@ async function syncAll(
     return await eachFeed(setups, async (setup) => {
       const report = await syncFeed(app, sending, setup, signal, progress);
       progress.clear();
-      await print(report, options).catch(unlessUnread);
+      const offers = report.held === 0 ? undefined : await readHeldOffers(app.db, app.config);
+      await print(report, options, offers?.get(report.feed)).catch(unlessUnread);
       return exitStatusOf(report);
     });
   } finally {
@@ -162,10 +164,10 @@ async function syncFeed(
   }
 }
 
-async function print(report: PullReport, { json, config }: SyncOptions): Promise<void> {
+async function print(report: PullReport, { json, config }: SyncOptions, heldOffer?: HeldOffer): Promise<void> {
   const write = commandWriter(config);
   if (json === true) return printJson(pullReportJson(report, actionWriter(write)));
-  const text = describePull(report, write);
+  const text = describePull(report, write, heldOffer);
   if (report.status === 'failed') printNotice(text);
   else await printLine(text);
 }

@@ -1,6 +1,7 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { postingKey } from '../../posting/identifiers.ts';
+import { readHere } from '../../review/configured-policy.ts';
 import { describeHistory } from '../../review/describe-history.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
 import { readStory } from '../../store/review/posting-history.ts';
@@ -22,10 +23,11 @@ export function whyCommand(): Command {
         const feed = await knownFeed(db, config, name);
         const story = await readStory(db, feed, postingKey(key.trim()));
         const write = commandWriter(options.config);
-        if (options.json === true) return printJson(postingJson(story, actionWriter(write), config));
+        const here = await readHere(db, config);
+        if (options.json === true) return printJson(postingJson(story, actionWriter(write), config, here));
         const words = { at: formatTime, span: formatSpan };
         return printLines(
-          describeHistory(story, words).map((line) =>
+          describeHistory(story, words, here).map((line) =>
             line.kind === 'action' ? actionLine(line.action, write) : say(line.message, write),
           ),
         );

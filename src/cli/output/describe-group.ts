@@ -1,7 +1,10 @@
 // Formats one review group for people: its values, feeds, an example, and the commands that decide all of its entries.
-import type { FeedName } from '../../posting/identifiers.ts';
+import { effectOn } from '../../plan/allowed.ts';
+import { plural } from '../../plan/plural.ts';
+import type { SelectionOffers } from '../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../review/list-groups.ts';
 import { describeDecision } from '../../review/read-model/rule.ts';
+import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../command-line.ts';
@@ -12,17 +15,11 @@ export interface GroupContext {
   readonly isDiscarded: boolean;
   /** How many entries are. */
   readonly discarded: number;
-  /** Of held deletes and creates in doubt: it binds what can't be undone to exactly these. */
-  readonly mark: string | undefined;
-  /** Feeds with deletes among them that wait until somebody has answered whether the keys have changed. */
-  readonly inQuestion: readonly FeedName[];
+  readonly offers: SelectionOffers;
 }
 
-export function describeGroup(
-  group: ListedGroup,
-  { isDiscarded, discarded, mark, inQuestion }: GroupContext,
-  write: WriteCommand,
-): string[] {
+export function describeGroup(group: ListedGroup, context: GroupContext, write: WriteCommand): string[] {
+  const { isDiscarded, discarded } = context;
   const {
     id,
     kind,
@@ -58,67 +55,66 @@ export function describeGroup(
     ...notes.map((note) => `Note ${note.id} of ${note.actor}, ${formatTime(note.at)}: ${oneLine(note.text, 2_000)}`),
     '',
     'Possible:',
-    ...inQuestion.map(
-      (feed) =>
-        `  ${write(['feeds', 'rekey', feed])}   (answers whether the keys of the feed have changed, before anything is decided)`,
-    ),
-    ...commandsFor(group, { isDiscarded, isAsked: inQuestion.length > 0 }).map(
-      ([words, effect]) => `  ${write(['review', ...wordsWithin(group, words, mark)])}   (${effect})`,
+    ...groupCommands(group, context, write).map(([command, effect]) => `  ${command}   (${effect})`),
+    ...SELECTED_ACTIONS.flatMap((action) =>
+      context.offers.of[action].barred.map(
+        ({ why, entries: left }) => `Not possible for ${plural(sumOf(left), 'entry', 'entries')}: ${action}, as ${why}`,
+      ),
     ),
   ];
 }
 
-/** A command for the group acts only on as many entries as are shown, and what can't be undone only on exactly these. */
-function wordsWithin(
-  { id, kind, count, feeds }: ListedGroup,
-  [verb, ...options]: readonly string[],
-  mark: string | undefined,
-): string[] {
-  const feed = kind === 'held' ? feeds.map(({ of }) => of) : [];
-  const seen = verb === 'list' ? [] : ['--count', String(count)];
-  const binds = verb === 'approve' || options.includes('--missing');
-  const same = binds && mark !== undefined ? ['--mark', mark] : [];
-  return [verb ?? '', ...feed, ...options, '--group', id, ...seen, ...same];
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
+
+/** The commands that can be run for the group now, and the effect of each. */
+export function groupCommands(
+  group: ListedGroup,
+  { isDiscarded, offers }: Pick<GroupContext, 'isDiscarded' | 'offers'>,
+  write: WriteCommand,
+): (readonly [command: string, effect: string])[] {
+  const { id, kind, feeds, field } = group;
+  const within = kind === 'held' ? feeds.map(({ of }) => of) : [];
+  const review = ([verb = '', ...options]: readonly string[], bound: readonly string[]) =>
+    write(['review', verb, ...within, ...options, '--group', id, ...bound]);
+  const first = offers.inQuestion.map(
+    (feed) =>
+      [
+        write(['feeds', 'rekey', feed]),
+        'answers whether the keys of the feed have changed, before anything is decided',
+      ] as const,
+  );
+  const list = isDiscarded ? [] : [[review(['list'], []), 'lists the entries'] as const];
+  const state = isDiscarded ? 'discarded' : kind;
+  const others = ACTIONS.flatMap((action) => {
+    const { count, mark } = offers.of[action];
+    if (count === 0) return [];
+    // What can't be undone is bound to exactly these.
+    const binds = (action === 'approve' || action === 'missing') && mark !== undefined;
+    const bound = ['--count', String(count), ...(binds ? ['--mark', mark] : [])];
+    const effect = effectOn(action, state)?.many ?? '';
+    return wordsFor(action, field, effect).map(([words, does]) => [review(words, bound), does] as const);
+  });
+  return [...first, ...list, ...others];
 }
 
-/** The words of each command without group, feed and count, and its effect. */
-function commandsFor(
-  { kind, field }: ListedGroup,
-  { isDiscarded, isAsked }: { readonly isDiscarded: boolean; readonly isAsked: boolean },
-): (readonly [readonly string[], string])[] {
-  if (isDiscarded) return [[['reopen'], 'returns them to review']];
-  const list = [['list'], 'lists the entries'] as const;
-  if (isAsked) return [list];
-  const discard = (effect: string) => [['discard'], effect] as const;
-  switch (kind) {
-    case 'rejected':
-    case 'failed':
+const ACTIONS = ['edit', 'retry', 'approve', 'discard', 'reopen', 'check', 'missing'] as const;
+
+/** The words of the commands without group, feed and count, and their effects. */
+function wordsFor(
+  action: SelectedAction,
+  field: string | undefined,
+  effect: string,
+): (readonly [words: readonly string[], effect: string])[] {
+  switch (action) {
+    case 'edit':
       return [
-        list,
-        [
-          ['edit', '--set', `${field ?? 'FIELD'}=VALUE`],
-          'sets a field of all until the source changes it, and sends them',
-        ],
+        [['edit', '--set', `${field ?? 'FIELD'}=VALUE`], effect],
         [['edit', '--set-map', `${field ?? 'FIELD'}=FILE.csv`], 'replaces values by a table: old,new'],
-        [['retry'], 'sends them again as they are'],
-        discard('leaves them as they are until their postings change'),
       ];
-    case 'held':
-      return [
-        list,
-        [['approve'], 'deletes the jobs'],
-        discard('keeps the jobs on the site until their postings come back'),
-      ];
-    case 'in_doubt':
-      return [
-        list,
-        [['settle', '--check'], 'has the list of the site read again for them'],
-        [['settle', '--missing'], 'the site has made none of these jobs: sends them again'],
-      ];
-    case 'unreadable':
-    case 'duplicate':
-      return [list, discard('sets the records aside')];
+    case 'check':
+    case 'missing':
+      return [[['settle', `--${action}`], effect]];
     default:
-      return kind satisfies never;
+      return [[[action], effect]];
   }
 }

@@ -1,10 +1,10 @@
 // Formats the result of a pull for people, with the commands to go on with.
-import { actionsOf } from '../../plan/message.ts';
 import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
+import { adviceOnHeld, canApprove, type HeldOffer } from '../../review/held-offer.ts';
 import type { PullReport } from '../../review/read-model/pull-report.ts';
 import type { WriteCommand } from '../command-line.ts';
-import { sayAll } from '../write-action.ts';
+import { sayAll, writeAction } from '../write-action.ts';
 
 /** Counts in the order of display, with their singular and plural words. */
 const PARTS = [
@@ -27,8 +27,11 @@ const PARTS = [
   ['expired', 'of them expired'],
 ] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
 
-/** The report for people: one line of counts, then what to know and do. */
-export function describePull(report: PullReport, write: WriteCommand): string {
+/**
+ * The report for people: one line of counts, then what to know and do.
+ * @param heldOffer what can be done about the held deletes of the feed now
+ */
+export function describePull(report: PullReport, write: WriteCommand, heldOffer?: HeldOffer): string {
   const lines = [describeCounts(report)];
   const messages = [...report.shortfalls, ...report.notes];
   if (messages.length > 0) lines.push(`  ${sayAll(messages, write)}`);
@@ -37,11 +40,15 @@ export function describePull(report: PullReport, write: WriteCommand): string {
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
     const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;
-    const isAsked = report.notes.flatMap(actionsOf).some(({ kind }) => kind === 'rekey_feed');
+    const { feed } = report;
     lines.push(
-      isAsked
-        ? `  ${wait} until somebody answers whether the keys have changed: ${write(['feeds', 'rekey', report.feed])}`
-        : `  ${wait} for approval: ${write(['review', 'approve', report.feed])}`,
+      heldOffer === undefined
+        ? `  ${wait}: ${writeAction({ kind: 'list_entries', feed, entryKind: 'held' }, write)}`
+        : heldOffer.inQuestion
+          ? `  ${wait} until somebody answers whether the keys have changed: ${writeAction({ kind: 'rekey_feed', feed }, write)}`
+          : canApprove(heldOffer)
+            ? `  ${wait} for approval: ${writeAction({ kind: 'approve_held', feed }, write)}`
+            : `  ${wait}: ${adviceOnHeld(heldOffer).words}`,
     );
   }
   if (report.review > 0) {

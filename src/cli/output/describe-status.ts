@@ -2,6 +2,7 @@
 import { describeMove } from '../../apply/confirm-address.ts';
 import { actionsOf, type Message, reword, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
+import { adviceOnHeld } from '../../review/held-offer.ts';
 import type { FeedStatus } from '../../review/read-model/feed.ts';
 import type { SiteOverview } from '../../review/read-model/site.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
@@ -14,7 +15,7 @@ import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import type { WriteCommand } from '../command-line.ts';
 import { describeLeft } from '../left-behind.ts';
-import { say } from '../write-action.ts';
+import { adviceLine, say } from '../write-action.ts';
 import { formatTable } from './table.ts';
 
 export function describeSite(
@@ -114,12 +115,10 @@ function describeWaiting(feed: FeedStatus, write: WriteCommand, reported: readon
   if (feed.rekey !== undefined && !isTold) lines.push(say(feed.rekey, write));
   if (feed.held > 0) {
     const reason = feed.holdReason === undefined ? '' : `: ${say(feed.holdReason, write)}`;
-    const approve = `  delete them:  ${write(['review', 'approve', feed.feed, '--count', String(feed.held)])}`;
-    const first = `  answer first whether the keys have changed:  ${write(['feeds', 'rekey', feed.feed])}`;
     lines.push(
       `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
       `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'held'])}`,
-      feed.inQuestion ? first : approve,
+      ...(feed.heldOffer === undefined ? [] : [adviceLine(adviceOnHeld(feed.heldOffer), write)]),
     );
   }
   if (feed.in_doubt > 0) {

@@ -1,8 +1,13 @@
 // Describes for people what they selected: how many entries of each feed and kind.
 import type { SelectedCount } from '../../store/review/selected-counts.ts';
 import { describeKinds } from '../act-on-entries.ts';
+import type { LeftAlone } from '../entry-facts.ts';
 
 const SHOWN_FEEDS = 50;
+
+/** One line for each feed and reason: `acme: 3 rejected: the feed no longer has it, so nothing is sent for it`. */
+export const describeLeft = (left: readonly LeftAlone[]): string[] =>
+  left.flatMap(({ why, entries }) => describeSelected(entries).map((line) => `${line}: ${why}`));
 
 /** One line per feed: `acme: 3 rejected, 2 unreadable`. */
 export function describeSelected(selected: readonly SelectedCount[]): string[] {

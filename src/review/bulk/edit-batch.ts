@@ -5,16 +5,17 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, PostingReader } from '../../posting/posting.ts';
 import { compileReader } from '../../posting/reader.ts';
 import { type OpenChangeRow, readChanges } from '../../store/backlog/open-change.ts';
-import type { ActedEntry } from '../../store/change/act-in-review.ts';
+import { type ActedEntry, findEntries } from '../../store/change/act-in-review.ts';
 import { type PlannedEdit, writeEdits } from '../../store/change/edit.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import { auditActions } from '../../store/review/audit.ts';
 import type { BulkEdit, BulkRow } from '../../store/review/bulk-actions.ts';
 import { type EditRow, editsOfPostings } from '../../store/review/override.ts';
+import { hereOf } from '../configured-policy.ts';
+import { whyNot } from '../entry-facts.ts';
 import { formerValues } from '../former-values.ts';
 import { type EditPlan, editableFeed, planEdit } from '../plan-edit.ts';
 import { type DesiredPosting, editsThatHold } from '../recompute.ts';
-import { EDIT_ONLY_POSTINGS } from './words.ts';
 
 export interface BatchActed {
   readonly acted: readonly ActedEntry[];
@@ -52,7 +53,12 @@ export function batchEditor(config: Config) {
     const rows = [...changes.values()];
     const earlier = await editsOfPostings(tx, rows);
     const planned: (PlannedEdit & { readonly edits: Fields })[] = [];
-    const skipped = ids.filter((id) => !changes.has(id)).map((entry) => ({ entry, why: EDIT_ONLY_POSTINGS }));
+    const others = await findEntries(
+      tx,
+      ids.filter((id) => !changes.has(id)),
+    );
+    const here = hereOf(config);
+    const skipped = others.map((entry) => ({ entry: entry.id, why: textOf(whyNot('edit', entry, here)) }));
     for (const [at, change] of rows.entries()) {
       const edits = editsFor(bulk.detail.edit ?? {}, change);
       const feed = editableFeed(config, change.feed);

@@ -3,15 +3,8 @@
 import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
-import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import {
-  type ActedEntry,
-  type ConfiguredFeed,
-  entriesElsewhere,
-  entriesKept,
-  feedsToReadAgain,
-  findEntries,
-} from '../../store/change/act-in-review.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type ActedEntry, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -26,10 +19,9 @@ import {
   recordBatch,
 } from '../../store/review/bulk-actions.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
-import { ACTIONS, isSent } from '../act-on-entries.ts';
-import { configuredFeeds } from '../configured-policy.ts';
-import { sitesOfFeeds } from '../sites-of-feeds.ts';
-import { keptNow, ofOtherSite, whyNot } from '../why-not.ts';
+import { ACTIONS } from '../act-on-entries.ts';
+import { configuredFeeds, readHere } from '../configured-policy.ts';
+import { whyNot } from '../entry-facts.ts';
 import { type BatchActed, batchEditor } from './edit-batch.ts';
 import { doubtResolver } from './resolve-batch.ts';
 import { ALTERED } from './words.ts';
@@ -75,8 +67,7 @@ export async function runBulk(
   const acting: Acting = {
     edit: batchEditor(config),
     resolve: doubtResolver(config),
-    sites: sitesOfFeeds(config),
-    configured: configuredFeeds(config),
+    config,
   };
   const acted: ActedEntry[] = [];
   // The feeds that were found being pulled since the last batch.
@@ -106,9 +97,7 @@ export async function runBulk(
 interface Acting {
   readonly edit: ReturnType<typeof batchEditor>;
   readonly resolve: ReturnType<typeof doubtResolver>;
-  /** The site of each feed. */
-  readonly sites: ReadonlyMap<FeedName, SiteName>;
-  readonly configured: readonly ConfiguredFeed[];
+  readonly config: Config;
 }
 
 /** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
@@ -150,7 +139,7 @@ function actAs(
   tx: Queryable,
   bulk: BulkRow,
   ids: readonly number[],
-  { edit, resolve, ...here }: Acting,
+  { edit, resolve, config }: Acting,
 ): Promise<BatchActed> {
   switch (bulk.action) {
     case 'edit':
@@ -161,7 +150,7 @@ function actAs(
     case 'adopt':
       throw new Error('adopting asks the site about each job: see adopt-found.ts');
     default:
-      return act(tx, bulk, bulk.action, ids, here);
+      return act(tx, bulk, bulk.action, ids, config);
   }
 }
 
@@ -170,27 +159,21 @@ async function act(
   bulk: BulkRow,
   action: keyof typeof ACTIONS,
   ids: readonly number[],
-  { sites, configured }: Pick<Acting, 'sites' | 'configured'>,
+  config: Config,
 ): Promise<BatchActed> {
   const { reason } = bulk.detail;
   const rule = bulk.rule === null ? {} : { rule: bulk.rule };
   const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
-  const elsewhere = isSent(action) ? await entriesElsewhere(tx, { ids, feeds: [] }, sites) : [];
-  const kept = isSent(action) ? await entriesKept(tx, { ids, feeds: [] }, configured) : [];
-  const others = new Set([...elsewhere, ...kept].map((entry) => entry.id));
-  const here = ids.filter((entry) => !others.has(entry));
-  const acted = await ACTIONS[action](tx, { ids: here, feeds: [] }, bulk.actor, note, configured);
+  const acted = await ACTIONS[action](tx, { ids, feeds: [] }, bulk.actor, note, configuredFeeds(config));
   const done = new Set(acted.map((entry) => entry.id));
   const left = await findEntries(
     tx,
-    here.filter((entry) => !done.has(entry)),
+    ids.filter((entry) => !done.has(entry)),
   );
-  const skipped = [
-    ...left.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry)) })),
-    ...kept.map((entry) => ({ entry: entry.id, why: keptNow(entry) })),
-    ...elsewhere
-      .filter(({ id }) => !kept.some((entry) => entry.id === id))
-      .map(({ id, feed, site }) => ({ entry: id, why: ofOtherSite(site, sites.get(feed) ?? site) })),
-  ];
-  return { acted, remaining: 0, skipped };
+  const here = await readHere(tx, config);
+  return {
+    acted,
+    remaining: 0,
+    skipped: left.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry, here)) })),
+  };
 }

@@ -1,5 +1,6 @@
 // Starts an action on many review entries: what was shown is what it acts on.
 import { hash } from 'node:crypto';
+import type { Here } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import { questionedOfBulk } from '../../store/change/rekey/open-question.ts';
@@ -9,15 +10,25 @@ import {
   type BulkKind,
   type BulkRow,
   createBulk,
+  operationOf,
   seenByBulk,
 } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
-import { countSelected, type SeenEntry, type SelectedCount } from '../../store/review/selected-counts.ts';
-import { answerFirst, decidesDeletes } from '../answer-first.ts';
+import { readParts } from '../../store/review/review-totals.ts';
+import { RULE_ACTIONS } from '../../store/review/rules.ts';
+import {
+  byFeedAndKind,
+  type CountedEntries,
+  countSelected,
+  type SeenEntry,
+  type SelectedCount,
+} from '../../store/review/selected-counts.ts';
+import { answerFirst, answerFirstAmong, concerning } from '../answer-first.ts';
+import { type FeedsConfig, readHere } from '../configured-policy.ts';
+import { countActedOn, countLeft, isActedOn, type LeftAlone } from '../entry-facts.ts';
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
-import { describeSelected } from './describe-selected.ts';
-import { appliesTo, othersThan } from './kinds-of-action.ts';
+import { describeLeft, describeSelected } from './describe-selected.ts';
 
 export interface BulkRequest {
   readonly action: BulkKind;
@@ -37,8 +48,8 @@ export type BulkStart =
   | {
       readonly kind: 'started';
       readonly bulk: BulkRow;
-      /** What is selected as well, but of a kind that the action does not act on. */
-      readonly others: readonly SelectedCount[];
+      /** What is selected as well, but left as it is. */
+      readonly others: readonly LeftAlone[];
       readonly rule?: number;
     }
   /** Nothing was stored or changed. */
@@ -54,19 +65,23 @@ class RefusedError extends Error {
 }
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
-export async function startBulk(db: Database, request: BulkRequest): Promise<BulkStart> {
+export async function startBulk(db: Database, config: FeedsConfig, request: BulkRequest): Promise<BulkStart> {
   const { expected, mark, seen, alsoNew, ...asked } = request;
   await groupAll(db);
   try {
     return await db.transaction(async (tx): Promise<BulkStart> => {
-      const made = await createBulk(tx, { ...asked, detail: forAction(request) });
-      const others = await countOthers(tx, request);
+      const here = await readHere(tx, config);
+      const detail = { ...asked.detail, query: forAction(asked.action, asked.detail.query) };
+      const parts = await partsFor(tx, asked.action, detail.query, here);
+      const made = await createBulk(tx, { ...asked, detail, parts });
+      const selected = byFeedAndKind(made.selected);
+      const others = await countOthers(tx, request, here);
       const refusal =
-        (decidesDeletes(asked.action) ? answerFirst(await questionedOfBulk(tx, made.bulk.id)) : undefined) ??
+        answerFirst(concerning(asked.action, await questionedOfBulk(tx, made.bulk.id))) ??
         (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
-        whyTooMany(asked.detail.query, made.selected) ??
-        whyNone(made.selected, others) ??
-        whyRefused(made.selected, expected, mark);
+        whyTooMany(asked.detail.query, selected) ??
+        whyNone(selected, others) ??
+        whyRefused(selected, expected, mark);
       if (refusal !== undefined) throw new RefusedError(refusal);
       const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
       return { kind: 'started', bulk: made.bulk, others, ...rule };
@@ -95,8 +110,8 @@ function whyOthers(seen: readonly SeenEntry[], now: readonly SeenEntry[]): strin
 async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest): Promise<number> {
   const { query, edit, reason } = detail;
   const [group, ...others] = query.groups ?? [];
-  if (action === 'approve' || action === 'reopen' || action === 'missing' || action === 'check' || action === 'adopt')
-    throw new RefusedError(`a rule can't do this: ${action}`);
+  const rule = RULE_ACTIONS.find((each) => each === action);
+  if (rule === undefined) throw new RefusedError(`a rule can't do this: ${action}`);
   const narrower = [query.site, query.text, query.olderThanMs, query.newerThanMs].some((part) => part !== undefined);
   if (group === undefined || others.length > 0 || narrower || query.discarded === true) {
     throw new RefusedError(
@@ -104,52 +119,96 @@ async function addRuleFor(tx: Queryable, { action, actor, detail }: BulkRequest)
     );
   }
   const said = { ...(edit === undefined ? {} : { edit }), ...(reason === undefined ? {} : { reason }) };
-  const made = await addRuleWithin(tx, { group, feed: query.feed, action, detail: said, actor });
+  const made = await addRuleWithin(tx, { group, feed: query.feed, action: rule, detail: said, actor });
   if (made.kind !== 'made') throw new RefusedError(`${made.message}. Nothing was done.`);
   return made.id;
 }
 
+/** What an action would do with a selection now. */
+export interface BulkPreview {
+  /** Exactly what it would act on. */
+  readonly selected: readonly SelectedCount[];
+  /** What it would leave as it is. */
+  readonly others: readonly LeftAlone[];
+  /** What has to be answered before; until then it would act on nothing. */
+  readonly first: Message | undefined;
+}
+
 /** What the action would act on now, for a person to confirm. */
-export const previewBulk = (db: Database, action: BulkKind, query: EntryQuery): Promise<SelectedCount[]> =>
-  countNow(db, forAction({ action, detail: { query } }).query);
+export async function previewBulk(
+  db: Database,
+  config: FeedsConfig,
+  action: BulkKind,
+  query: EntryQuery,
+): Promise<BulkPreview> {
+  const wanted = forAction(action, query);
+  const where = { discarded: wanted.discarded === true, here: await readHere(db, config) };
+  const counted = await countNow(db, wanted);
+  const operation = operationOf(action);
+  // As many as are counted may match a text before those that it acts on.
+  const parts = isCut(query, sumOf(counted)) ? await partsFor(db, action, wanted, where.here) : undefined;
+  const own = parts === undefined ? counted : await countSelected(db, { ...wanted, parts });
+  const selected = countActedOn(operation, own, where);
+  const first = await answerFirstAmong(db, action, wanted);
+  const others = countLeft(operation, counted, where);
+  return { selected: first === undefined ? selected : [], others, first };
+}
 
 /** What the query selects now, of whatever kind. */
-export async function countNow(db: Database, query: EntryQuery): Promise<SelectedCount[]> {
+export async function countNow(db: Database, query: EntryQuery): Promise<CountedEntries[]> {
   await groupAll(db);
   return countSelected(db, query);
+}
+
+/**
+ * The parts of the selection that the action acts on. `undefined`: all. Entries that a person named one by one stay selected, whatever
+ * they are: those that it can't act on are left alone, with the reason.
+ */
+async function partsFor(
+  tx: Queryable,
+  action: BulkKind,
+  query: EntryQuery,
+  here: Here,
+): Promise<readonly string[] | undefined> {
+  if (query.ids !== undefined || action === 'adopt') return undefined;
+  const where = { discarded: query.discarded === true, here };
+  const parts = await readParts(tx, query);
+  return parts.filter((part) => isActedOn(operationOf(action), part, where)).map(({ part }) => part);
 }
 
 async function countOthers(
   tx: Queryable,
   { action, detail: { query } }: BulkRequest,
-): Promise<readonly SelectedCount[]> {
-  const kinds = othersThan(action, query);
-  return kinds.length === 0 ? [] : countSelected(tx, { ...query, kinds, discarded: false });
+  here: Here,
+): Promise<readonly LeftAlone[]> {
+  if (query.ids !== undefined || action === 'adopt') return [];
+  return countLeft(operationOf(action), await countSelected(tx, { ...query, discarded: false }), {
+    discarded: false,
+    here,
+  });
 }
 
 /** A text may select more entries than an action can be bound to: why nothing can be done about all of them. */
 export function whyTooMany(query: EntryQuery, selected: readonly SelectedCount[]): string | undefined {
-  const total = selected.reduce((sum, { n }) => sum + n, 0);
-  return isCut(query, total)
+  return isCut(query, sumOf(selected))
     ? `more than ${MOST_FOUND} entries match this text: narrow the selection to a group, a feed or an age, or use more words. Nothing was done.`
     : undefined;
 }
 
-/** Only discarded entries can be reopened, and all other actions are for those that wait, each for some kinds of them. */
-const forAction = ({ action, detail }: Pick<BulkRequest, 'action' | 'detail'>): BulkDetail => ({
-  ...detail,
-  query: { ...appliesTo(action, detail.query), discarded: action === 'reopen' },
-});
+/** Only discarded entries can be reopened, and all other actions are for those that wait. */
+const forAction = (action: BulkKind, query: EntryQuery): EntryQuery => ({ ...query, discarded: action === 'reopen' });
+
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 /** Short enough for a command. Another one if other entries are selected, or one of them has changed. */
 export const markOf = (selected: readonly SelectedCount[]): string =>
   hash('sha256', JSON.stringify(selected), 'hex').slice(0, 10);
 
-function whyNone(selected: readonly SelectedCount[], others: readonly SelectedCount[]): string | undefined {
+function whyNone(selected: readonly SelectedCount[], others: readonly LeftAlone[]): string | undefined {
   if (selected.length > 0) return undefined;
   if (others.length === 0) return 'no entry matches: nothing was done.';
-  const now = ['Nothing was done.', ...describeSelected(others)].join('\n  ');
-  return `no selected entry is of a kind that this can be done with. ${now}`;
+  const now = ['Nothing was done.', ...describeLeft(others)].join('\n  ');
+  return `this can be done with no selected entry. ${now}`;
 }
 
 function whyRefused(
@@ -157,7 +216,7 @@ function whyRefused(
   expected: BulkRequest['expected'],
   mark: string | undefined,
 ): string | undefined {
-  const total = selected.reduce((sum, { n }) => sum + n, 0);
+  const total = sumOf(selected);
   const now = ['Nothing was done.', ...describeSelected(selected)].join('\n  ');
   if (typeof expected === 'number' && expected !== total) {
     const matches = total === 1 ? '1 entry matches' : `${plural(total, 'entry', 'entries')} match`;

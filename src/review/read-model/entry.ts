@@ -1,16 +1,20 @@
 // Review entries as scripts see them: one in a list, and one with all its details.
-import type { EntryAction } from '../../plan/action.ts';
+import type { Here } from '../../plan/allowed.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import type { EntryDetails } from '../../store/review/review-entry.ts';
+import { actionsOfEntry } from '../entry-facts.ts';
 import { entryVersion } from '../entry-version.ts';
-import { actionsOfChange, possibleActions } from '../possible-actions.ts';
 
 export interface EntryMarks {
   /** It has waited too long for a person. */
   readonly escalated: boolean;
   readonly discarded: boolean;
+}
+
+export interface EntryPlace extends Pick<EntryMarks, 'escalated'> {
+  readonly here: Here;
 }
 
 export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: EntryMarks, write: WriteAction) {
@@ -29,16 +33,9 @@ export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: En
   };
 }
 
-/** What can be done about an entry. */
-export function actionsOfEntry(entry: EntryDetails): EntryAction[] {
-  if (entry.kind === 'change') return actionsOfChange(entry.change);
-  const { id, feed, kind, discarded } = entry.record;
-  return possibleActions({ id, feed, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false });
-}
-
-export function entryJson(entry: EntryDetails, escalated: boolean, write: WriteAction) {
+export function entryJson(entry: EntryDetails, { escalated, here }: EntryPlace, write: WriteAction) {
   const { id, ...rest } = entry.kind === 'record' ? recordJson(entry) : changeJson(entry, escalated, write);
-  return { id, version: entryVersion(entry), ...rest };
+  return { id, version: entryVersion(entry), ...rest, actions: actionsOfEntry(entry, here) };
 }
 
 function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
@@ -57,7 +54,6 @@ function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
     record_number: recordNumber ?? null,
     first_pull: firstPull,
     records,
-    actions: actionsOfEntry(entry),
   };
 }
 
@@ -87,6 +83,5 @@ function changeJson(entry: Extract<EntryDetails, { kind: 'change' }>, escalated:
     edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     record: record ?? null,
     failures,
-    actions: actionsOfEntry(entry),
   };
 }

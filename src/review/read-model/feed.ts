@@ -5,6 +5,7 @@ import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { LastVerify } from '../../store/feed/feed-verify.ts';
 import type { PullHistory } from '../../store/pull/pull-history.ts';
 import type { HealthCondition } from '../assess-health.ts';
+import type { HeldOffer } from '../held-offer.ts';
 import { pullJson } from './pull.ts';
 
 /** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
@@ -15,6 +16,8 @@ export interface FeedStatus extends FeedOverview {
   /** Its schedule, as running processes recorded it; `undefined`: none. */
   readonly schedule: ScheduleState | undefined;
   readonly escalated: boolean;
+  /** What can be done about its held deletes; `undefined`: none are held. */
+  readonly heldOffer: HeldOffer | undefined;
   /** The last run of verify; `undefined`: none. */
   readonly verified: LastVerify | undefined;
   readonly history: PullHistory | undefined;

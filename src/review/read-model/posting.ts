@@ -1,20 +1,20 @@
 // Everything recorded about one posting, as scripts see it.
 import type { Config } from '../../config/config.ts';
+import type { Here } from '../../plan/allowed.ts';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
-
+import { actionsOfChange } from '../entry-facts.ts';
 import { versionOfPosting } from '../entry-version.ts';
 import { editableIn } from '../plan-edit.ts';
-import { actionsOfChange } from '../possible-actions.ts';
 
 import { editsVersion } from '../undo-edit.ts';
 import { fieldDifferences } from './field-differences.ts';
 import { pullJson } from './pull.ts';
 
-export function postingJson(posting: PostingStory, write: WriteAction, config: Config) {
+export function postingJson(posting: PostingStory, write: WriteAction, config: Config, here: Here) {
   const { live, change, lastPull, ...story } = posting;
   const editable = editableIn(config, posting);
   const createOnly = createOnlyOf(config.feeds.get(story.feed)?.mapping ?? {});
@@ -24,7 +24,7 @@ export function postingJson(posting: PostingStory, write: WriteAction, config: C
     version: versionOfPosting(posting) ?? null,
     not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
     site_job: live === undefined ? null : siteJobJson(live),
-    change: change === undefined ? null : changeJson(change, write),
+    change: change === undefined ? null : changeJson(change, write, here),
     expired_at: story.expiry?.expiredAt ?? null,
     renewed_at: story.expiry?.renewedAt ?? null,
     skipped_by_date:
@@ -60,7 +60,7 @@ const siteJobJson = (live: LiveJob) => ({
   fields: live.fields ?? null,
 });
 
-const changeJson = (change: OpenChangeRow, write: WriteAction) => ({
+const changeJson = (change: OpenChangeRow, write: WriteAction, here: Here) => ({
   id: change.id,
   state: change.state,
   operation: change.operation,
@@ -70,5 +70,5 @@ const changeJson = (change: OpenChangeRow, write: WriteAction) => ({
   reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), write),
   problems: change.reason?.problems ?? [],
   note: change.reason?.note ?? null,
-  actions: actionsOfChange(change),
+  actions: actionsOfChange(change, here),
 });

@@ -1,8 +1,8 @@
 // Adds and ends rules: what is done with the new entries of a group, without asking a person again.
+import { whyNoRule } from '../../plan/allowed.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { auditAction } from '../../store/review/audit.ts';
-import type { EntryKind } from '../../store/review/entry-kind.ts';
 import { findGroup } from '../../store/review/group-kind.ts';
 import {
   endRule,
@@ -48,7 +48,7 @@ export async function addRuleWithin(
   await lockRules(tx);
   const subject = await findGroup(tx, group);
   if (subject === undefined) return { kind: 'unknown', message: `there is no entry in group ${group}` };
-  const obstacle = whyNoRule(subject.kind, action);
+  const obstacle = whyNoRule(action, subject.kind);
   if (obstacle !== undefined) return { kind: 'refused', message: obstacle };
   const other = await ruleInForce(tx, group, feed ?? null);
   if (other !== undefined) {
@@ -59,32 +59,6 @@ export async function addRuleWithin(
   const scope = feed === undefined ? {} : { feed };
   await auditAction(tx, { actor, action: 'add rule', ...scope, detail: { rule: id, group, action, ...detail } });
   return { kind: 'made', id };
-}
-
-/**
- * | kind             | edit | retry | discard | why not                                                    |
- * |------------------|------|-------|---------|------------------------------------------------------------|
- * | rejected, failed | yes  | yes   | yes     |                                                            |
- * | duplicate        | no   | no    | yes     | a record has no fields, and nothing is sent for it         |
- * | unreadable       | no   | no    | no      | a record that can't be read could be any posting           |
- * | held, in doubt   | no   | no    | no      | a person decides each delete and each doubt that they see  |
- */
-function whyNoRule(kind: EntryKind, action: RuleAction): string | undefined {
-  switch (kind) {
-    case 'rejected':
-    case 'failed':
-      return undefined;
-    case 'duplicate':
-      return action === 'discard' ? undefined : 'entries of this group are records: a rule can only discard them';
-    case 'unreadable':
-      return 'a record that cannot be read could be any posting: a person decides each one, no rule does';
-    case 'held':
-      return 'a person decides each delete, no rule does';
-    case 'in_doubt':
-      return 'a person resolves each doubt, no rule does';
-    default:
-      return kind satisfies never;
-  }
 }
 
 /** What it has begun is stopped; what it did stays. */

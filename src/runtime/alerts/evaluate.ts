@@ -10,6 +10,7 @@ import {
   subjectParts,
 } from '../../review/alert-conditions.ts';
 import { isToldAgain } from '../../review/alert-growth.ts';
+import { readHeldOffers } from '../../review/held-offer.ts';
 import {
   type AlertName,
   changeAlerts,
@@ -17,7 +18,6 @@ import {
   type OpenAlert,
   type SeenAlert,
 } from '../../store/alert/open-alerts.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
 import { rekeyedFeeds } from '../../store/change/rekey/rekey-sides.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
@@ -33,13 +33,13 @@ const LONGEST_DETAIL = 500;
 
 /** What is open now. @param runningSince `undefined`: feeds get no time to catch up after a start. */
 async function readAlertFacts(app: App, runningSince: Date | undefined): Promise<AlertFacts> {
-  const [schedules, workers, { changes, pulls }, newGroups, rekeyed, questioned] = await Promise.all([
+  const [schedules, workers, { changes, pulls }, newGroups, rekeyed, heldOffers] = await Promise.all([
     readSchedules(app.db),
     countWorkers(app.db),
     readGauges(app.db.prepared),
     readNewGroups(app.db.prepared, NEW_GROUP_HOURS),
     rekeyedFeeds(app.db.prepared),
-    questionedDeletes(app.db.prepared),
+    readHeldOffers(app.db.prepared, app.config),
   ]);
   const { failing } = await assessRunning(app, schedules, workers, runningSince);
   return {
@@ -48,7 +48,7 @@ async function readAlertFacts(app: App, runningSince: Date | undefined): Promise
     pulls,
     newGroups,
     rekeyed: rekeyed.flatMap(({ feed, isRetired, isAll }) => (isRetired || !isAll ? [] : [feed])),
-    inQuestion: new Set(questioned.map(({ feed }) => feed)),
+    heldOffers,
   };
 }
 

@@ -1,9 +1,10 @@
 // Reads one open change with all its details, by its entry number or by its posting.
+import type { ReadCircumstance } from '../../plan/allowed.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
-import { inQuestion } from '../change/rekey/open-question.ts';
+import { circumstancesSql } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A change as stored. */
@@ -25,8 +26,8 @@ export interface OpenChangeRow {
   readonly invalid: boolean;
   /** The posting is missing from the feed, within its grace. */
   readonly missing: boolean;
-  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
-  readonly inQuestion: boolean;
+  /** What besides the state decides what can be done about it. */
+  readonly circumstances: readonly ReadCircumstance[];
   readonly approved: boolean;
   readonly attempts: number;
   readonly pull: number | undefined;
@@ -47,7 +48,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${inQuestion('change')} as in_question, approved, attempts, pull, revision, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${circumstancesSql('change')} as circumstances, approved, attempts, pull, revision, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -95,7 +96,7 @@ const tidy = (row: any): OpenChangeRow => ({
   recordHash: row.record_hash ?? undefined,
   invalid: row.invalid,
   missing: row.gone,
-  inQuestion: row.in_question,
+  circumstances: row.circumstances,
   approved: row.approved,
   attempts: row.attempts,
   pull: row.pull ?? undefined,

@@ -1,4 +1,6 @@
 // Applies a person's decision to many entries: one statement for all of them, with its audit rows, in one transaction.
+import type { BulkAction } from '../../plan/action.ts';
+import { type Circumstance, conditionsOf, type ReadCircumstance, type ReviewState } from '../../plan/allowed.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
@@ -6,7 +8,7 @@ import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
-import { inQuestion } from './rekey/open-question.ts';
+import { circumstancesSql, inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
@@ -24,11 +26,72 @@ export interface ActedEntry {
   readonly kind?: EntryKind | null;
 }
 
-// Rows are locked in the order that all code uses, then updated. None of the states named here includes changes in flight or
+/** What this process is configured to do with the jobs of a feed. */
+export interface ConfiguredFeed {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly deletes: boolean;
+  /** See `membershipRule`. */
+  readonly membership: string;
+}
+
+/** Four parameters of the conditions below. */
+const asParameters = (configured: readonly ConfiguredFeed[]): readonly unknown[] => [
+  configured.map(({ feed }) => feed),
+  configured.map(({ site }) => site),
+  configured.map(({ deletes }) => deletes),
+  configured.map(({ membership }) => membership),
+];
+
+const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
+
+/** A delete that a pull has planned. An undo names its own. */
+const PLANNED_DELETE = `c.desired = 'absent' and c.state in ('rejected', 'failed', 'held') and not ${OF_UNDO}`;
+
+/** SQL: whether it is so of the change `c`. @param from the number of the first of the parameters of {@link asParameters} */
+const IS_SO: Readonly<Record<Circumstance, (from: number) => string>> = {
+  absent: () => `c.desired = 'absent'`,
+  undo: () => `(c.desired = 'absent' and ${OF_UNDO})`,
+  missing: () => 'c.gone',
+  invalid: () => 'c.invalid',
+  unread: () => `(c.desired = 'present' and is_source_unknown(c.record_hash, c.key))`,
+  questioned: () => inQuestion('c'),
+  elsewhere: (from) => `exists (select from unnest($${from}::text[], $${from + 1}::text[]) here(feed, site)
+    where here.feed = c.feed and here.site <> c.site)`,
+  unconfigured: (from) => `c.feed <> all($${from}::text[])`,
+  broken: (from) => `c.feed <> all($${from}::text[])`,
+  kept: (
+    from,
+  ) => `(${PLANNED_DELETE} and exists (select from unnest($${from}::text[], $${from + 2}::boolean[]) here(feed, deletes)
+    where here.feed = c.feed and not here.deletes))`,
+  undecided: (
+    from,
+  ) => `(${PLANNED_DELETE} and exists (select from unnest($${from}::text[], $${from + 2}::boolean[], $${from + 3}::text[]) here(feed, deletes, membership)
+    left join feed_state f on f.feed = here.feed
+    where here.feed = c.feed and here.deletes and f.membership_rule is distinct from here.membership))`,
+};
+
+const listOf = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
+
+/** SQL: whether the state of the change `c`, or of the record `p`, allows the action. */
+const inStatesOf = (action: BulkAction, state = 'c.state'): string =>
+  `${state} in (${listOf(conditionsOf(action).states)})`;
+
+const barredBy = (circumstances: readonly Circumstance[], from: number): string =>
+  circumstances.length === 0 ? 'false' : `(${circumstances.map((each) => IS_SO[each](from)).join(' or ')})`;
+
+/** SQL: whether the table of `plan/allowed.ts` allows the action for the change `c`. */
+const allows = (action: BulkAction, from = 0): string => {
+  const { needs, unless } = conditionsOf(action);
+  const needed = needs === undefined ? '' : ` and ${IS_SO[needs](from)}`;
+  return `${inStatesOf(action)}${needed} and not ${barredBy(unless, from)}`;
+};
+
+// Rows are locked in the order that all code uses, then updated. None of the states that allow an action includes changes in flight or
 // in doubt, so an attempt is never disturbed.
-const onChanges = (action: string, states: string, set: string, kind = 'null::text'): string =>
+const onChanges = (action: BulkAction, condition: string, set: string, kind = 'null::text'): string =>
   `with chosen as (
-     select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${states}
+     select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${condition}
      order by c.feed, c.key for update),
    acted as (
      update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key, ${kind} as kind),
@@ -40,53 +103,27 @@ const onChanges = (action: string, states: string, set: string, kind = 'null::te
 const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
 
-/**
- * SQL: whether the change `c` is a delete that a pull has planned, and that this configuration keeps or has not decided about: its feed
- * is configured otherwise than when that pull looked for its posting, if one ever has. An undo names its own.
- * @param from the number of the first of three parameters: see `asParameters`
- */
-const isKept = (
-  c: string,
-  from: number,
-): string => `(${c}.desired = 'absent' and ${c}.state in ('rejected', 'failed', 'held')
-  and exists (select from unnest($${from}::text[], $${from + 1}::boolean[], $${from + 2}::text[]) here(feed, deletes, membership)
-    left join feed_state f on f.feed = here.feed
-    where here.feed = ${c}.feed and (not here.deletes or f.membership_rule is distinct from here.membership))
-  and not exists (select from pull p where p.id = ${c}.pull and p.undoes is not null))`;
-
-const RETRY = onChanges(
-  'retry',
-  `c.state in ('rejected', 'failed') and not c.invalid and not c.gone and not ${inQuestion('c')} and not ${isKept('c', 5)}`,
-  `${SEND_AGAIN}, reason = null`,
-);
-
-const APPROVE = onChanges(
-  'approve',
-  `c.state = 'held' and c.desired = 'absent' and not ${inQuestion('c')} and not ${isKept('c', 5)}`,
-  `${SEND_AGAIN}, reason = null, approved = true`,
-);
-
-/** A create in doubt is never discarded. */
-const DISCARDABLE = `c.state in ('rejected', 'failed', 'held')`;
-
+const RETRY = onChanges('retry', allows('retry', 5), `${SEND_AGAIN}, reason = null`);
+const APPROVE = onChanges('approve', allows('approve', 5), `${SEND_AGAIN}, reason = null, approved = true`);
 const DISCARD = onChanges(
   'discard',
-  `${DISCARDABLE} and c.state = any($5::text[]) and not ${inQuestion('c')}`,
+  `${allows('discard')} and c.state = any($5::text[])`,
   `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
   'c.discarded_from',
 );
-
 const REOPEN = onChanges(
   'reopen',
-  `c.state = 'discarded' and ${DISCARDED_KIND} = any($5::text[])`,
+  `${allows('reopen')} and ${DISCARDED_KIND} = any($5::text[])`,
   `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
   'c.state',
 );
 
-const onRecords = (action: string, discarded: boolean): string => `with acted as (
+const RECORD_STATE = `case when p.discarded then 'discarded' else p.kind end`;
+
+const onRecords = (action: BulkAction, discarded: boolean): string => `with acted as (
      update record_problem p set discarded = ${discarded}, revision = nextval('revision_number')
      where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and p.discarded = ${!discarded}
-       and p.kind = any($5::text[]) returning p.id, p.feed, p.key, p.kind),
+       and ${inStatesOf(discarded ? 'discard' : 'reopen', RECORD_STATE)} and p.kind = any($5::text[]) returning p.id, p.feed, p.key, p.kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
      select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) || $4::jsonb from acted)
@@ -117,62 +154,26 @@ export async function retryChanges(
   return act(tx, RETRY, selection, actor, note, asParameters(configured));
 }
 
-/** An entry of another site than the one that its feed is configured for. */
-export interface EntryElsewhere {
-  readonly id: number;
-  readonly feed: FeedName;
-  readonly site: SiteName;
-}
-
-/** The entries of the selection that could be sent, if their feeds were not configured for other sites than theirs. */
-export const entriesElsewhere = (
+/**
+ * Entries of the selection to which the action would apply, were it not for one of these circumstances. Only one of many.
+ */
+export async function firstBarred(
   db: Queryable,
-  { ids, feeds }: Selection,
-  sites: ReadonlyMap<FeedName, SiteName>,
-): Promise<EntryElsewhere[]> =>
-  db.query<EntryElsewhere & Record<string, unknown>>(
-    `select c.id, c.feed, c.site from change c
-       join unnest($3::text[], $4::text[]) here(feed, site) on here.feed = c.feed and here.site <> c.site
-     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held')
-     order by c.feed, c.id limit 1000`,
-    [ids, feeds, [...sites.keys()], [...sites.values()]],
-  );
-
-/** What this process is configured to do with the jobs of a feed. */
-export interface ConfiguredFeed {
-  readonly feed: FeedName;
-  readonly deletes: boolean;
-  /** See `membershipRule`. */
-  readonly membership: string;
-}
-
-/** A delete that the present configuration may not make. */
-export interface KeptEntry {
-  readonly id: number;
-  readonly feed: FeedName;
-  /** `policy`: the feed deletes nothing now; `rule`: no pull has looked for its posting under the present rule. */
-  readonly why: 'policy' | 'rule';
-}
-
-/** The deletes of the selection that this configuration keeps or has not decided about. */
-export const entriesKept = (
-  db: Queryable,
+  action: BulkAction,
+  circumstances: readonly Circumstance[],
   { ids, feeds }: Selection,
   configured: readonly ConfiguredFeed[],
-): Promise<KeptEntry[]> =>
-  db.query<KeptEntry & Record<string, unknown>>(
-    `select c.id, c.feed, case when now.deletes then 'rule' else 'policy' end as why from change c
-       join unnest($3::text[], $4::boolean[]) now(feed, deletes) on now.feed = c.feed
-     where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${isKept('c', 3)}
-     order by c.feed, c.id limit 1000`,
+): Promise<EntryState | undefined> {
+  const [row] = await db.query<{ id: number }>(
+    `select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${inStatesOf(action)}
+       and (${barredBy(circumstances, 3)}) and ${NAMES_PARAMETERS} order by c.feed, c.id limit 1`,
     [ids, feeds, ...asParameters(configured)],
   );
+  return row === undefined ? undefined : (await findEntries(db, [row.id]))[0];
+}
 
-const asParameters = (configured: readonly ConfiguredFeed[]): readonly unknown[] => [
-  configured.map(({ feed }) => feed),
-  configured.map(({ deletes }) => deletes),
-  configured.map(({ membership }) => membership),
-];
+/** Not every circumstance needs each of the parameters of {@link asParameters}. */
+const NAMES_PARAMETERS = '($3::text[], $4::text[], $5::boolean[], $6::text[]) is not null';
 
 /**
  * Approves held deletes of postings that are still absent; the guard does not count them.
@@ -250,8 +251,8 @@ export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Sel
   return db.query<ChosenCount>(
     `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n,
        sum(hashint8extended(id, revision))::text as mark
-     from (select c.id, c.feed, c.state as kind, c.revision from change c where ${DISCARDABLE}
-           union all select p.id, p.feed, p.kind, p.revision from record_problem p where not p.discarded) entry
+     from (select c.id, c.feed, c.state as kind, c.revision from change c where ${allows('discard')}
+           union all select p.id, p.feed, p.kind, p.revision from record_problem p where ${inStatesOf('discard', RECORD_STATE)}) entry
      where (id = any($1::bigint[]) or feed = any($2::text[])) and kind = any($3::text[])
      group by 1, 2, 3 order by 1, 2`,
     [ids, feeds, kinds ?? ENTRY_KINDS],
@@ -268,41 +269,34 @@ export interface HeldCount {
   readonly examples: readonly number[];
 }
 
-/** Counts the deletes that approving these feeds would approve. Within a transaction, none of them changes until it ends. */
-export const countHeld = (db: Queryable, feeds: readonly FeedName[]): Promise<HeldCount[]> =>
-  db.query<HeldCount & Record<string, unknown>>(
-    `with held as materialized (
-       select id, feed, key, revision from change where feed = any($1::text[]) and state = 'held' and desired = 'absent'
-       order by feed, key for update)
-     select feed, count(*) as n, sum(hashint8extended(id, revision))::text as mark,
-       (array_agg(id order by key))[1:10] as examples from held group by feed order by feed`,
-    [feeds],
-  );
-
-/** How many entries of a feed an action skipped, by the reason. */
-export interface PassedOver {
-  readonly feed: FeedName;
-  readonly in_doubt: number;
-  /** They break a known rule. */
-  readonly invalid: number;
-  /** They are missing from the feed. */
-  readonly missing: number;
-  /** Deletes that the present configuration keeps. */
-  readonly kept: number;
-}
-
-/** Counts what an action on these feeds skipped. */
-export const countPassedOver = (
-  tx: Queryable,
+/**
+ * Counts the deletes that approving these feeds would approve. Within a transaction, none of them changes until it ends.
+ */
+export const countHeld = (
+  db: Queryable,
   feeds: readonly FeedName[],
   configured: readonly ConfiguredFeed[],
-): Promise<PassedOver[]> =>
-  tx.query<PassedOver & Record<string, unknown>>(
-    `select c.feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid,
-       count(*) filter (where gone and not invalid and state <> 'in_doubt') as missing,
-       count(*) filter (where ${isKept('c', 2)}) as kept
-     from change c where c.feed = any($1::text[]) and state in ('in_doubt', 'rejected', 'failed') group by c.feed`,
+): Promise<HeldCount[]> =>
+  db.query<HeldCount & Record<string, unknown>>(
+    `with held as materialized (
+       select c.id, c.feed, c.key, c.revision from change c where c.feed = any($1::text[]) and ${allows('approve', 2)}
+       order by c.feed, c.key for update)
+     select feed, count(*) as n, sum(hashint8extended(id, revision))::text as mark,
+       (array_agg(id order by key))[1:10] as examples from held group by feed order by feed`,
     [feeds, ...asParameters(configured)],
+  );
+
+/** Changes of a feed that are alike in what decides what can be done about them. */
+export interface AlikeChanges extends Pick<EntryState, 'feed' | 'site' | 'state' | 'circumstances'> {
+  readonly n: number;
+}
+
+/** The changes of these feeds that wait for a person. */
+export const countAlike = (tx: Queryable, feeds: readonly FeedName[]): Promise<AlikeChanges[]> =>
+  tx.query<AlikeChanges & Record<string, unknown>>(
+    `select c.feed, c.site, c.state, ${circumstancesSql('c')} as circumstances, count(*) as n
+     from change c where c.feed = any($1::text[]) and c.state in ('in_doubt', 'rejected', 'failed', 'held') group by 1, 2, 3, 4`,
+    [feeds],
   );
 
 const act = (
@@ -337,34 +331,22 @@ async function forgetVersions(tx: Queryable, feeds: readonly FeedName[]): Promis
 export interface EntryState {
   readonly id: number;
   readonly feed: FeedName;
+  /** Null for records. */
+  readonly site: SiteName | null;
   readonly key: PostingKey | null;
-  readonly state:
-    | 'ready'
-    | 'sending'
-    | 'in_doubt'
-    | 'held'
-    | 'rejected'
-    | 'failed'
-    | 'discarded'
-    | 'unreadable'
-    | 'duplicate';
-  /** A change that breaks a known rule of the site. */
-  readonly invalid: boolean;
-  /** A change whose posting is missing from the feed, within its grace: it is not sent. */
-  readonly missing: boolean;
-  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
-  readonly inQuestion: boolean;
+  readonly state: ReviewState;
+  readonly circumstances: readonly ReadCircumstance[];
   readonly reason: Message | null;
 }
 
 /** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
   const rows = await db.query<Omit<EntryState, 'reason'> & { readonly reason: Reason | null }>(
-    `select id, feed, key, state, invalid, gone as missing, ${inQuestion('change')} as "inQuestion", reason
-     from change where id = any($1::bigint[])
+    `select c.id, c.feed, c.site, c.key, c.state, ${circumstancesSql('c')} as circumstances, c.reason
+     from change c where c.id = any($1::bigint[])
      union all
-     select id, feed, key, case when discarded then 'discarded' else kind end, false, false, false, problems->0
-     from record_problem where id = any($1::bigint[])`,
+     select p.id, p.feed, null, p.key, ${RECORD_STATE}, '{}', p.problems->0
+     from record_problem p where p.id = any($1::bigint[])`,
     [ids],
   );
   return rows.map(({ reason, ...row }) => ({ ...row, reason: reason === null ? null : messageOfReason(reason) }));

@@ -2,7 +2,6 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { questionedDeletes } from '../change/rekey/open-question.ts';
 import { countLive } from '../mapping/mapping-totals.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
@@ -43,8 +42,6 @@ export interface FeedOverview {
   readonly rekey: Message | undefined;
   /** All of its creates and deletes wait for that. */
   readonly rekeyAll: boolean;
-  /** Deletes of it cannot be decided before somebody has answered whether its keys have changed. */
-  readonly inQuestion: boolean;
   /** Likely mistakes of the mapping, found when all records were last read. */
   readonly warnings: readonly string[];
   /** A person took the feed out of service. */
@@ -115,7 +112,6 @@ async function readFeed(
     unsearched: state?.unsearched === true ? (state.note ?? '') : undefined,
     rekey: state?.rekey ?? undefined,
     rekeyAll: state?.all === true,
-    inQuestion: state?.rekey != null && (await questionedDeletes(db, feed)).length > 0,
     warnings: state?.warnings ?? [],
   };
 }

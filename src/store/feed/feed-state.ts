@@ -46,6 +46,14 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
   };
 }
 
+/** The rule under which the last pull of each feed has looked for its postings; null: none has. */
+export async function membershipRules(db: Queryable): Promise<ReadonlyMap<FeedName, string | null>> {
+  const rows = await db.query<{ feed: FeedName; rule: string | null }>(
+    'select feed, membership_rule as rule from feed_state',
+  );
+  return new Map(rows.map(({ feed, rule }) => [feed, rule]));
+}
+
 /**
  * Refuses a pull that stalled or lost its lock while a later one was committed (law 5), or while its feed was renamed: under the former
  * name all of its postings would be new (law 1). The caller holds the feed's lock.

@@ -69,6 +69,10 @@ export async function liveProcesses(db: Queryable): Promise<LiveProcess[]> {
 /** Query for the feeds that a live process is configured with, as `feed`. */
 export const SERVED_FEEDS = `select feed from process_feed join (${LIVE_WORKERS}) live using (worker)`;
 
+/** The feeds that live processes are configured with. */
+export const servedFeeds = async (db: Queryable): Promise<ReadonlySet<FeedName>> =>
+  new Set((await db.query<{ feed: FeedName }>(SERVED_FEEDS)).map(({ feed }) => feed));
+
 /**
  * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, and of
  * retired feeds, are not sent.

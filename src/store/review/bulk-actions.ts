@@ -1,12 +1,13 @@
 // Stores actions on many review entries: what was selected, what is still to do, and what was left alone and why.
 import { BULK_ACTIONS } from '../../plan/action.ts';
+import type { Operation } from '../../plan/allowed.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
-import { COUNTED, type SeenEntry, type SelectedCount, selectedBy } from './selected-counts.ts';
+import { COUNTED, type CountedEntries, type SeenEntry, selectedBy } from './selected-counts.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 const DOUBT_ACTIONS = ['missing', 'check'] as const;
@@ -19,6 +20,9 @@ export type SelectedAction = (typeof SELECTED_ACTIONS)[number];
 /** `adopt`: the jobs that a search of the site found for creates in doubt. */
 export const BULK_KINDS = [...SELECTED_ACTIONS, 'adopt'] as const;
 export type BulkKind = (typeof BULK_KINDS)[number];
+
+/** What the action does to each entry. */
+export const operationOf = (action: BulkKind): Operation => (action === 'adopt' ? 'exists' : action);
 
 /** The values that an edit sets: the same for all entries, or by the value that an entry has. */
 export interface BulkEdit {
@@ -62,23 +66,28 @@ export interface BulkRow {
 const SELECT = `select id, action, actor, detail, rule, state, started_at as "startedAt", touched_at as "touchedAt", total, done,
   remaining, skipped, case when state = 'open' then waits_for end as "waitsFor" from bulk_action`;
 
+interface NewBulk extends Pick<BulkRow, 'action' | 'actor' | 'detail'>, Partial<Pick<BulkRow, 'rule'>> {
+  /** Of what the query selects, only entries of these parts. */
+  readonly parts?: readonly string[] | undefined;
+}
+
 /** Stores the action with the entries that it selects now, and counts exactly these. */
 export async function createBulk(
   tx: Queryable,
-  { action, actor, detail, rule = null }: Pick<BulkRow, 'action' | 'actor' | 'detail'> & Partial<Pick<BulkRow, 'rule'>>,
-): Promise<{ readonly bulk: BulkRow; readonly selected: readonly SelectedCount[] }> {
+  { action, actor, detail, rule = null, parts }: NewBulk,
+): Promise<{ readonly bulk: BulkRow; readonly selected: readonly CountedEntries[] }> {
   const [made] = await tx.query<{ id: number }>(
     'insert into bulk_action (action, actor, detail, rule) values ($1, $2, $3, $4) returning id',
     // These take thousands of entries, which the table below names.
     [action, actor, toJsonb(rule === null && action !== 'adopt' ? detail : withoutIds(detail)), rule],
   );
-  const selected = await tx.query<SelectedCount & Record<string, unknown>>(
+  const selected = await tx.query<CountedEntries & Record<string, unknown>>(
     `with selected as materialized (${selectedBy(detail.query)}),
      chosen as (
        insert into bulk_entry (bulk, feed, entry, group_id, revision)
        select $${QUERY_VALUES + 1}, feed, id, group_id, revision from selected)
      ${COUNTED}`,
-    [...valuesOf(detail.query), made?.id],
+    [...valuesOf({ ...detail.query, parts }), made?.id],
   );
   const total = selected.reduce((sum, { n }) => sum + n, 0);
   await tx.query('update bulk_action set total = $2 where id = $1', [made?.id, total]);

@@ -3,13 +3,12 @@ import { z } from 'zod';
 import type { BulkAction } from '../../plan/action.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
-import { configuredFeeds, configuredPolicy } from '../../review/configured-policy.ts';
+import { configuredPolicy, readHere } from '../../review/configured-policy.ts';
 import { editEntry, editedMessage } from '../../review/edit-posting.ts';
 import { entryVersion } from '../../review/entry-version.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { entryJson } from '../../review/read-model/entry.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
-import { sitesOfFeeds } from '../../review/sites-of-feeds.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { ProblemError } from '../problem.ts';
@@ -52,9 +51,8 @@ const simple = Object.entries(SIMPLE).map(([name, summary]) => {
     async run({ params: { id }, body }, context) {
       await expectEntry(id, context);
       const { app, control, actor } = context;
-      const here = { sites: sitesOfFeeds(app.config), configured: configuredFeeds(app.config) };
-      const options = { actor, version: body?.version, ...here };
-      const report = await actOnEntries(app.db, action, { ids: [id], feeds: [] }, options);
+      const options = { actor, version: body?.version };
+      const report = await actOnEntries(app.db, app.config, action, { ids: [id], feeds: [] }, options);
       if (report.kind === 'refused') throw await refusal(id, report, context, { version: body?.version });
       const [entry] = report.entries;
       if (entry === undefined) throw notFound(`there is no open review entry ${id}`);
@@ -144,11 +142,12 @@ async function expectEntry(id: number, { app }: Context): Promise<void> {
 async function refusal(
   id: number,
   { message, stale }: { readonly message: Message; readonly stale?: true },
-  { app: { db, writeAction } }: Context,
+  { app: { db, config, writeAction } }: Context,
   yours: object,
 ): Promise<ProblemError> {
   const entry = await readEntry(db, id);
-  const current = entry === undefined ? null : entryJson(entry, false, writeAction);
+  const current =
+    entry === undefined ? null : entryJson(entry, { escalated: false, here: await readHere(db, config) }, writeAction);
   return new ProblemError({
     status: 409,
     detail: `entry ${id}: ${tell(message, writeAction)}`,

@@ -313,6 +313,8 @@ export const selectionAnswer = z
       .string()
       .nullable()
       .describe('Why nothing can be decided about them before a question about changed keys is answered, and how.'),
+    left_alone: count.describe('How many entries are selected as well, but not acted on.'),
+    reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why.'),
   })
   .meta({ title: 'Selection' });
 

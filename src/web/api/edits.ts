@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
 import { postingKey } from '../../posting/identifiers.ts';
+import { readHere } from '../../review/configured-policy.ts';
 import { editedMessage, editPosting } from '../../review/edit-posting.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
@@ -47,7 +48,10 @@ export const setFields = operation({
       throw new ProblemError({ status: 422, detail: `the site would refuse the posting: ${said}`, more: { problems } });
     }
     const now = await findPosting(app.db, feed, key);
-    const current = now === undefined ? null : postingJson(now.story, app.writeAction, app.config);
+    const current =
+      now === undefined
+        ? null
+        : postingJson(now.story, app.writeAction, app.config, await readHere(app.db, app.config));
     const more = report.stale === true ? { yours: body, version: current?.version ?? null, current } : { current };
     throw new ProblemError({ status: 409, detail: `posting ${key}: ${tell(report.message, app.writeAction)}`, more });
   },

@@ -1,7 +1,6 @@
 // The API's operations on groups of review entries, and on many entries at once.
 import { z } from 'zod';
 import { tell } from '../../plan/message.ts';
-import { answerFirstAmong } from '../../review/answer-first.ts';
 import { markOf, previewBulk, startBulk } from '../../review/bulk/start-bulk.ts';
 import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
@@ -62,14 +61,16 @@ export const previewActionOnReview = operation({
   query: z.strictObject({ ...selectParameters, action: z.enum(SELECTED_ACTIONS) }),
   response: selectionAnswer,
   async run({ query }, { app }) {
-    const selected = await previewBulk(app.db, query.action, await entryQuery(app, { ...query, kinds: query.kind }));
-    const first = await answerFirstAmong(app.db, query.action, selected);
-    const offered = first === undefined ? selected : [];
-    const count = offered.reduce((sum, { n }) => sum + n, 0);
+    const asked = await entryQuery(app, { ...query, kinds: query.kind });
+    const { selected, others, first } = await previewBulk(app.db, app.config, query.action, asked);
+    const reasons = others.map(({ why, entries }) => ({ message: why, count: sumOf(entries) }));
+    const left_alone = sumOf(others.flatMap(({ entries }) => entries));
     const answer_first = first === undefined ? null : tell(first, app.writeAction);
-    return { body: { count, mark: markOf(offered), answer_first } };
+    return { body: { count: sumOf(selected), mark: markOf(selected), answer_first, left_alone, reasons } };
   },
 });
+
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 const common = {
   filter: filterSchema.describe('What is acted on. Only entries that are as they were when the action started.'),
@@ -140,7 +141,7 @@ export const actOnReview = operation({
       ...(body.action === 'discard' && body.reason !== undefined ? { reason: body.reason } : {}),
     };
     const alsoNew = 'also_new' in body ? body.also_new : undefined;
-    const start = await startBulk(app.db, { action, actor, expected, mark: body.mark, alsoNew, detail });
+    const start = await startBulk(app.db, app.config, { action, actor, expected, mark: body.mark, alsoNew, detail });
     if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: tell(start.message, app.writeAction) });
     const { id } = start.bulk;
     control.bulk(id);

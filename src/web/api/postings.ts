@@ -1,6 +1,7 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { readHere } from '../../review/configured-policy.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
@@ -72,7 +73,7 @@ export const showPosting = operation({
     const found = await findPosting(app.db, feed, key);
     if (found === undefined) throw unknownPosting(feed, key);
     const { story, state } = found;
-    const posting = postingJson(story, app.writeAction, app.config);
+    const posting = postingJson(story, app.writeAction, app.config, await readHere(app.db, app.config));
     return {
       body: {
         state,

@@ -1,5 +1,6 @@
 // The API's operations that read review entries.
 import { z } from 'zod';
+import { readHere } from '../../review/configured-policy.ts';
 import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { entryJson, listedEntryJson } from '../../review/read-model/entry.ts';
@@ -58,6 +59,6 @@ export const showEntry = operation({
     const entry = await readEntry(db, id);
     if (entry === undefined) throw notFound(`there is no open review entry ${id}`);
     const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
-    return { body: entryJson(entry, escalated, writeAction) };
+    return { body: entryJson(entry, { escalated, here: await readHere(db, config) }, writeAction) };
   },
 });

@@ -5,7 +5,6 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
 import { groupAll } from '../../../review/list-groups.ts';
-import { questionedDeletes } from '../../../store/change/rekey/open-question.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
@@ -34,9 +33,8 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
       }
       const feed = await requireFeed(app, name);
       const cursor = query('cursor');
-      const held = await readHeldPage(db, feed, SHOWN, decodeCursor(cursor, placeSchema));
-      const inQuestion = (await questionedDeletes(db, feed)).length > 0;
-      const props = { ...held, inQuestion, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
+      const held = await readHeldPage(app, feed, SHOWN, decodeCursor(cursor, placeSchema));
+      const props = { ...held, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
       return <Held visit={visit} feed={feed} guard={config.feeds.get(feed)?.guard} {...props} />;
     }),
   );
@@ -44,7 +42,7 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
     '/held',
     actOnForm('review', async ({ form, actor, goTo }) => {
       const feed = await requireFeed(app, form.one('feed') ?? '');
-      const start = await startBulk(db, decisionOf(feed, form, actor));
+      const start = await startBulk(db, config, decisionOf(feed, form, actor));
       if (start.kind === 'refused')
         throw new ProblemError({ status: 409, detail: textOf(start.message).replace(/\.?$/, '') });
       control.bulk(start.bulk.id);

@@ -54,14 +54,12 @@ export interface HeldProps extends Omit<HeldPage, 'next'> {
   readonly feed: FeedName;
   /** `undefined`: the feed is no longer configured. */
   readonly guard: DeleteGuard | undefined;
-  /** Whether the keys of the feed have changed has to be answered before any of them is decided. */
-  readonly inQuestion: boolean;
   readonly isFirst: boolean;
   readonly next: string | undefined;
 }
 
 export const Held = (props: HeldProps) => {
-  const { visit, feed, count, deletes, inQuestion } = props;
+  const { visit, feed, count, deletes, inQuestion, barred } = props;
   const { prefix } = visit;
   return (
     <Layout title={`Held deletes of feed ${feed}`} visit={visit} section="review">
@@ -78,6 +76,7 @@ export const Held = (props: HeldProps) => {
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
           {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
+          {!inQuestion && barred.map((why) => <p class="notice">{`They can't be approved now: ${why}.`}</p>)}
           {props.reasons.map((reason) => (
             <Why {...props} {...reason} />
           ))}
@@ -87,7 +86,7 @@ export const Held = (props: HeldProps) => {
               <form method="post" action={prefix + pageAddress.held()} id="decide">
                 <Csrf visit={visit} />
                 <input type="hidden" name="feed" value={feed} />
-                <Decisions />
+                <Decisions approvable={props.approvable} />
                 <Deletes {...props} checkable />
               </form>
               <ApproveAll {...props} />
@@ -201,7 +200,7 @@ const Job = ({ siteJobId, url }: Pick<HeldDelete, 'siteJobId' | 'url'>) => {
   );
 };
 
-const Decisions = () => (
+const Decisions = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
   <section class="panel" aria-label="The chosen postings">
     <p>
       <strong>The chosen postings</strong>
@@ -218,14 +217,16 @@ const Decisions = () => (
       <button type="submit" name="decision" value="keep">
         Keep the chosen
       </button>
-      <button type="submit" name="decision" value="approve" class="danger">
-        Delete the chosen
-      </button>
+      {approvable > 0 && (
+        <button type="submit" name="decision" value="approve" class="danger">
+          Delete the chosen
+        </button>
+      )}
     </p>
   </section>
 );
 
-const ApproveAll = ({ visit, feed, count, mark }: HeldProps) => {
+const ApproveAll = ({ visit, feed, approvable: count, mark }: HeldProps) => {
   const { prefix } = visit;
   if (count === 0) return null;
   if (mark === undefined)

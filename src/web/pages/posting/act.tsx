@@ -2,9 +2,7 @@
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { actOnEntries } from '../../../review/act-on-entries.ts';
-import { configuredFeeds } from '../../../review/configured-policy.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
-import { sitesOfFeeds } from '../../../review/sites-of-feeds.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound } from '../../api/known.ts';
 import { groupSchema, text } from '../../api/scalars.ts';
@@ -36,13 +34,12 @@ export async function decideEntry(context: PageContext, asked: Asked, id: number
   if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
   const report = await actOnEntries(
     context.app.db,
+    context.app.config,
     action,
     { ids: [id], feeds: [] },
     {
       actor: asked.actor,
       version: seen.version,
-      sites: sitesOfFeeds(context.app.config),
-      configured: configuredFeeds(context.app.config),
       ...(reason === '' ? {} : { reason }),
     },
   );

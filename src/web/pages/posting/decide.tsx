@@ -1,4 +1,6 @@
 // What can be decided about one posting or record, with the effect of each, bound to the version that was shown.
+import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
+import { isConfirmed, wordsOf } from '../../../plan/allowed.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
 import { AnswerFirst } from '../rekey/answer-first.tsx';
@@ -6,9 +8,7 @@ import { EditForm } from './edit-form.tsx';
 import type { PostingProps } from './posting-props.ts';
 import { SubjectFields } from './subject-fields.tsx';
 
-const WORDS = { retry: 'Send again', approve: 'Approve: delete', discard: 'Discard', reopen: 'Reopen' } as const;
-type Simple = keyof typeof WORDS;
-const isSimple = (kind: string): kind is Simple => Object.hasOwn(WORDS, kind);
+const simpleOf = (kind: string): BulkAction | undefined => BULK_ACTIONS.find((each) => each === kind);
 
 export const Decide = (props: PostingProps & { readonly entry: number }) => {
   const { visit, view, entry } = props;
@@ -59,8 +59,9 @@ export interface SimpleProps {
 /** Actions that need nothing but perhaps a reason. */
 export const SimpleActions = ({ visit, actions, address, version, group, reason }: SimpleProps) => (
   <>
-    {actions.map(({ kind, effect }) =>
-      !isSimple(kind) ? null : (
+    {actions.map(({ kind: name, effect }) => {
+      const kind = simpleOf(name);
+      return kind === undefined ? null : (
         <form method="post" action={visit.prefix + address} class="row">
           <Csrf visit={visit} />
           <SubjectFields version={version} group={group} />
@@ -75,17 +76,17 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
               type="submit"
               name="action"
               value={kind}
-              class={kind === 'discard' || kind === 'approve' ? 'danger' : undefined}
+              class={isConfirmed(kind) ? 'danger' : undefined}
               aria-describedby={`effect-${kind}`}
             >
-              {WORDS[kind]}
+              {wordsOf(kind).button.one}
             </button>{' '}
             <span class="hint" id={`effect-${kind}`}>
               {effect}
             </span>
           </p>
         </form>
-      ),
-    )}
+      );
+    })}
   </>
 );

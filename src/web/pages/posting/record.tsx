@@ -1,7 +1,7 @@
 // The page of a record that could not become a posting: what is wrong, where, and how it begins.
 import { excerpt } from '../../../posting/xml-characters.ts';
+import { actionsOfRecord } from '../../../review/entry-facts.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
-import { actionsOfEntry } from '../../../review/read-model/entry.ts';
 import type { RecordEntry } from '../../../store/review/review-entry.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
@@ -93,7 +93,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
           <h2 id="decide">Decide</h2>
           <SimpleActions
             visit={visit}
-            actions={actionsOfEntry(entry)}
+            actions={actionsOfRecord(record)}
             address={pageAddress.decideEntry(record.id)}
             version={entryVersion(entry)}
             group={placed.group}

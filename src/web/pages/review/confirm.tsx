@@ -1,15 +1,16 @@
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
+import { effectOn, whyNoRule } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
 import { describeSelected } from '../../../review/bulk/describe-selected.ts';
-import { possibleActions } from '../../../review/possible-actions.ts';
+import type { LeftAlone } from '../../../review/entry-facts.ts';
+import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryKind } from '../../../store/review/entry-kind.ts';
 import type { SelectedCount } from '../../../store/review/selected-counts.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { canHaveRule, SelectionFields } from './selection.tsx';
 
-const CONFIRMED = ['discard', 'approve', 'missing'] as const;
+const CONFIRMED = ['discard', 'approve', 'missing'] as const satisfies readonly SelectedAction[];
 export type Confirmed = (typeof CONFIRMED)[number];
 
 export const isConfirmed = (action: string | undefined): action is Confirmed =>
@@ -21,7 +22,7 @@ export interface ConfirmProps {
   readonly texts: ReviewSelection;
   /** What it would act on, and what else is selected. */
   readonly chosen: readonly SelectedCount[];
-  readonly others: readonly SelectedCount[];
+  readonly others: readonly LeftAlone[];
   readonly mark: string;
   /** The chosen entries as they were shown, if they were chosen one by one. */
   readonly entries: readonly string[];
@@ -48,12 +49,12 @@ export const Confirm = (props: ConfirmProps) => {
         </p>
       )}
       {total === 0 ? (
-        <p>{`No selected entry ${NONE[action]}.`}</p>
+        <p>{refused === undefined ? 'This can be done with no selected entry.' : 'Nothing can be done now.'}</p>
       ) : (
         <>
           <ul>
             {kindsOf(chosen).map(([kind, n]) => (
-              <li>{`${n} ${kind.replace('_', ' ')}: ${effectOf(action, kind)}`}</li>
+              <li>{`${n} ${kind.replace('_', ' ')}: ${effectOn(action, kind)?.many}`}</li>
             ))}
           </ul>
           <ul class="quiet">
@@ -63,18 +64,9 @@ export const Confirm = (props: ConfirmProps) => {
           </ul>
         </>
       )}
-      {kindsOf(others).map(([kind, n]) => (
-        <p class={kind === 'in_doubt' ? 'notice' : 'quiet'}>
-          {kind === 'in_doubt' ? (
-            <>
-              {`${n} in doubt ${n === 1 ? 'is' : 'are'} left as ${n === 1 ? 'it is' : 'they are'}: the site may have made the job, so it is never discarded. `}
-              <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Resolve doubts</a>
-            </>
-          ) : (
-            `${n} ${kind.replace('_', ' ')} ${n === 1 ? 'is' : 'are'} left as ${n === 1 ? 'it is' : 'they are'}.`
-          )}
-        </p>
-      ))}
+      {others.flatMap(({ why, entries: left }) =>
+        kindsOf(left).map(([kind, n]) => <Left {...{ visit, texts, why, kind, n }} />),
+      )}
       {total > 0 && mayReview(visit) && (
         <form method="post" action={visit.prefix + pageAddress.confirmAction(action, {})}>
           <Csrf visit={visit} />
@@ -129,8 +121,6 @@ export const Confirm = (props: ConfirmProps) => {
   );
 };
 
-const NONE = { discard: 'can be discarded', approve: 'can be approved', missing: 'is in doubt' } as const;
-
 const sumOf = (counts: readonly SelectedCount[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 function kindsOf(counts: readonly SelectedCount[]): (readonly [EntryKind, number])[] {
@@ -139,13 +129,17 @@ function kindsOf(counts: readonly SelectedCount[]): (readonly [EntryKind, number
   return [...kinds];
 }
 
-/** No rule for records that can't be read, and for held deletes. */
 const mayHaveRule = (counts: readonly SelectedCount[]): boolean =>
-  counts.every(({ kind }) => kind !== 'unreadable' && kind !== 'held');
+  counts.every(({ kind }) => whyNoRule('discard', kind) === undefined);
 
-const effectOf = (action: Confirmed, kind: EntryKind): string =>
-  (action === 'missing' ? 'the site has made no job: sent again' : undefined) ??
-  possibleActions({ id: 0, feed: '' as FeedName, state: kind, desired: undefined, invalid: false }).find(
-    (each) => each.kind === action,
-  )?.effect ??
-  'left as it is';
+interface LeftProps extends Pick<ConfirmProps, 'visit' | 'texts'>, Pick<LeftAlone, 'why'> {
+  readonly kind: EntryKind;
+  readonly n: number;
+}
+
+const Left = ({ visit, texts, why, kind, n }: LeftProps) => (
+  <p class={kind === 'in_doubt' ? 'notice' : 'quiet'}>
+    {`${n} ${kind.replace('_', ' ')} ${n === 1 ? 'is left as it is' : 'are left as they are'}: ${why}. `}
+    {kind === 'in_doubt' && <a href={visit.prefix + pageAddress.doubts(texts.feed)}>Resolve doubts</a>}
+  </p>
+);

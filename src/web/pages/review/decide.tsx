@@ -1,12 +1,9 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
 import { textOf } from '../../../plan/message.ts';
-import { answerFirstAmong } from '../../../review/answer-first.ts';
-import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
-import { countNow, markOf, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
+import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
-import type { SelectedCount } from '../../../store/review/selected-counts.ts';
 import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
@@ -35,7 +32,7 @@ export async function decide({ app, control }: PageContext, sent: Sent) {
     return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
   }
   const typed = readTyped(form);
-  const start = await startBulk(app.db, {
+  const start = await startBulk(app.db, app.config, {
     action,
     actor,
     ...boundTo(form, action, seen),
@@ -72,18 +69,13 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
 
 async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
   const ids = idsOf(readSeenEntries(entries));
-  const all = await countNow(app.db, { ...queryFor(query, ids), discarded: false });
-  const refusal = whyTooMany(query, all) ?? (await answerFirstAmong(app.db, action, kindsFor(action, all)));
+  const { selected, others, first } = await previewBulk(app.db, app.config, action, queryFor(query, ids));
+  const refusal = first ?? whyTooMany(query, selected);
   if (refusal !== undefined) {
     return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(textOf(refusal)) };
   }
-  const chosen = kindsFor(action, all);
-  const others = all.filter(({ kind }) => !KINDS_OF_ACTION[action].includes(kind));
-  return { action, texts, chosen, others, mark: markOf(chosen), entries };
+  return { action, texts, chosen: selected, others, mark: markOf(selected), entries };
 }
-
-const kindsFor = (action: Confirmed, counts: readonly SelectedCount[]): SelectedCount[] =>
-  counts.filter(({ kind }) => KINDS_OF_ACTION[action].includes(kind));
 
 /** The form of that page. */
 export async function decideConfirmed({ app, control }: PageContext, sent: Sent) {
@@ -105,7 +97,7 @@ export async function decideConfirmed({ app, control }: PageContext, sent: Sent)
     ...(reason === '' ? {} : { reason }),
   };
   const bound = seen.length > 0 ? { seen } : { mark, expected: readCount(form, 'expected') };
-  const start = await startBulk(app.db, {
+  const start = await startBulk(app.db, app.config, {
     action,
     actor,
     ...bound,

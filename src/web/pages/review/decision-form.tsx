@@ -1,8 +1,10 @@
 // What can be decided about many entries at once. Without checked entries an action is about all that the page counts; each button
 // says how many these are, and the form binds the action to exactly them.
+import { BULK_ACTIONS } from '../../../plan/action.ts';
+import { isConfirmed, wordsOf } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
+import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
@@ -10,16 +12,6 @@ import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
 import { AnswerFirst } from '../rekey/answer-first.tsx';
 import { canHaveRule } from './selection.tsx';
-
-/** How many of the selected entries each action can apply to, with the mark of exactly these where it is known. */
-export interface Countable {
-  readonly total: number;
-  /** More entries match the text than were counted: nothing can be decided about all of them. */
-  readonly more: boolean;
-  /** Feeds with deletes among them that wait until somebody has answered whether the keys have changed. */
-  readonly inQuestion: readonly FeedName[];
-  readonly of: Readonly<Record<SelectedAction, { readonly count: number; readonly mark: string | undefined }>>;
-}
 
 /** What a person has typed. */
 export interface Typed {
@@ -36,13 +28,13 @@ export interface DecisionProps {
   readonly visit: Visit;
   readonly texts: ReviewSelection;
   readonly group: ListedGroup | undefined;
-  readonly counts: Countable;
+  readonly counts: SelectionOffers;
   readonly typed?: Typed | undefined;
 }
 
 export const DecisionForm = (props: DecisionProps) => {
   const { visit, texts, counts } = props;
-  const { edit, retry, discard, approve, reopen, check, missing } = counts.of;
+  const { edit, check, missing } = counts.of;
   return (
     <section class="panel" aria-labelledby="decide-heading">
       <h2 id="decide-heading">Decide</h2>
@@ -74,13 +66,15 @@ export const DecisionForm = (props: DecisionProps) => {
         </p>
       )}
       <p class="row">
-        {retry.count > 0 && <Act action="retry" words="Send again" count={retry.count} more={counts.more} />}
-        {approve.count > 0 && (
-          <Act action="approve" words="Approve deletes:" count={approve.count} more={counts.more} danger />
-        )}
-        {discard.count > 0 && <Act action="discard" words="Discard" count={discard.count} more={counts.more} danger />}
-        {reopen.count > 0 && <Act action="reopen" words="Reopen" count={reopen.count} more={counts.more} />}
+        {BULK_ACTIONS.map((action) => (
+          <Act action={action} count={counts.of[action].count} more={counts.more} />
+        ))}
       </p>
+      {OF_POSTINGS.flatMap((action) =>
+        counts.of[action].barred.map(({ why, entries: left }) => (
+          <p class="hint">{`${wordsOf(action).button.many}: not for ${plural(sumOf(left), 'entry', 'entries')}, as ${why}.`}</p>
+        )),
+      )}
       {missing.count > 0 && (
         <>
           <p>
@@ -89,14 +83,8 @@ export const DecisionForm = (props: DecisionProps) => {
             which no job was found on the site:
           </p>
           <p class="row">
-            <Act action="check" words="Check again" count={check.count} more={counts.more} />
-            <Act
-              action="missing"
-              words="The site made none: send again"
-              count={missing.count}
-              more={counts.more}
-              danger
-            />
+            <Act action="check" count={check.count} more={counts.more} />
+            <Act action="missing" count={missing.count} more={counts.more} />
           </p>
         </>
       )}
@@ -104,22 +92,27 @@ export const DecisionForm = (props: DecisionProps) => {
   );
 };
 
+/** What may be refused for some of the entries. */
+const OF_POSTINGS = ['edit', 'retry', 'approve'] as const;
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
+
 interface ActProps {
   readonly action: SelectedAction;
-  readonly words: string;
   readonly count: number;
   readonly more: boolean;
-  readonly danger?: boolean;
 }
 
-const ASKS: ReadonlySet<SelectedAction> = new Set(['discard', 'approve', 'missing']);
-
-/** What can't be undone asks first, with what would happen. */
-const Act = ({ action, words, count, more, danger = false }: ActProps) => (
-  <button type="submit" name="action" value={action} class={danger ? 'danger' : undefined} data-words={words}>
-    {`${words} ${allOf(count, more)}${ASKS.has(action) ? '…' : ''}`}
-  </button>
-);
+/** What has to be confirmed asks first, with what would happen. */
+const Act = ({ action, count, more }: ActProps) => {
+  if (count === 0) return null;
+  const words = wordsOf(action).button.many;
+  const asks = isConfirmed(action);
+  return (
+    <button type="submit" name="action" value={action} class={asks ? 'danger' : undefined} data-words={words}>
+      {`${words} ${allOf(count, more)}${asks ? '…' : ''}`}
+    </button>
+  );
+};
 
 const allOf = (count: number, more: boolean): string => (more ? 'the chosen' : count === 1 ? '1' : `all ${count}`);
 

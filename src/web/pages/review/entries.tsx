@@ -2,6 +2,7 @@
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
+import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
 import { groupTitle, TREND_WORDS } from '../../../review/read-model/group.ts';
 import type { GroupNote } from '../../../store/review/group-notes.ts';
@@ -10,7 +11,7 @@ import type { SeenEntry } from '../../../store/review/selected-counts.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
-import { type Countable, DecisionForm, type Typed } from './decision-form.tsx';
+import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { Notes } from './notes.tsx';
 import { RulesOfGroup } from './rules-of-group.tsx';
@@ -28,7 +29,7 @@ export interface EntriesProps {
   /** Absent without a group, and if the group has no entries in the selection. */
   readonly group: ListedGroup | undefined;
   readonly notes: readonly GroupNote[];
-  readonly counts: Countable;
+  readonly counts: SelectionOffers;
   readonly entries: readonly ShownEntry[];
   readonly next: string | undefined;
   /** Why the action that was just asked for was not done. */

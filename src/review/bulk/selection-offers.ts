@@ -1,0 +1,59 @@
+// What can be decided about many entries at once: of those that a query selects, exactly those that each action would act on.
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
+import { type EntryQuery, isCut } from '../../store/review/entry-query.ts';
+import { countSelected, questionedSelected } from '../../store/review/selected-counts.ts';
+import { concerning } from '../answer-first.ts';
+import { type FeedsConfig, readHere } from '../configured-policy.ts';
+import { countActedOn, countBarred, type LeftAlone } from '../entry-facts.ts';
+import { countNow, markOf } from './start-bulk.ts';
+
+/** What one action would do with the selection. */
+export interface SelectionOffer {
+  readonly count: number;
+  /** Of exactly these; `undefined`: none, or they are too many to be compared one by one. */
+  readonly mark: string | undefined;
+  /** Entries of the right kind that it would leave as they are, with the reason. */
+  readonly barred: readonly LeftAlone[];
+}
+
+export interface SelectionOffers {
+  readonly total: number;
+  /** More entries match the text than were counted: nothing can be decided about all of them. */
+  readonly more: boolean;
+  /** Feeds with deletes among them that wait until somebody has answered whether the keys have changed. */
+  readonly inQuestion: readonly FeedName[];
+  readonly of: Readonly<Record<SelectedAction, SelectionOffer>>;
+}
+
+/** Of more entries, reading each one's revision would take longer than a page may. */
+const MOST_MARKED = 5_000;
+const NONE: SelectionOffer = { count: 0, mark: undefined, barred: [] };
+
+export async function offersFor(
+  { db, config }: { readonly db: Database; readonly config: FeedsConfig },
+  query: EntryQuery,
+): Promise<SelectionOffers> {
+  const discarded = query.discarded === true;
+  const read = await countSelected(db, query, false);
+  const isMarked = sumOf(read) <= MOST_MARKED;
+  const counted = isMarked ? await countNow(db, query) : read;
+  const questioned = discarded ? [] : await questionedSelected(db, query);
+  const where = { discarded, here: await readHere(db, config) };
+  const offer = (action: SelectedAction): SelectionOffer => {
+    // Only discarded entries can be reopened, and nothing else can be done with them.
+    if (discarded !== (action === 'reopen') || concerning(action, questioned).length > 0) return NONE;
+    const selected = countActedOn(action, counted, where);
+    const mark = isMarked && selected.length > 0 ? markOf(selected) : undefined;
+    return { count: sumOf(selected), mark, barred: countBarred(action, counted, where) };
+  };
+  return {
+    inQuestion: [...new Set(questioned.map(({ feed }) => feed))],
+    total: sumOf(counted),
+    more: isCut(query, sumOf(read)),
+    of: Object.fromEntries(SELECTED_ACTIONS.map((action) => [action, offer(action)])) as SelectionOffers['of'],
+  };
+}
+
+const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);

@@ -1,0 +1,105 @@
+// What can be done about a stored entry, a change, or entries that were counted, as this process is configured.
+import type { EntryAction } from '../plan/action.ts';
+import {
+  type ActionableEntry,
+  barOf,
+  factsOf,
+  type Here,
+  isAllowed,
+  type Operation,
+  possibleActions,
+  whyNotAllowed,
+} from '../plan/allowed.ts';
+import { type Message, textOf } from '../plan/message.ts';
+import type { OpenChangeRow } from '../store/backlog/open-change.ts';
+import type { EntryState } from '../store/change/act-in-review.ts';
+import type { EntryDetails, RecordEntry } from '../store/review/review-entry.ts';
+import { byFeedAndKind, type CountedEntries, type SelectedCount } from '../store/review/selected-counts.ts';
+import { changeVersion } from './entry-version.ts';
+
+export const factsOfChange = (change: OpenChangeRow, here: Here): ActionableEntry => ({
+  id: change.id,
+  ...factsOf(change, change.circumstances, here),
+  version: changeVersion(change),
+});
+
+export const factsOfEntry = (entry: EntryState, here: Here): ActionableEntry => ({
+  id: entry.id,
+  ...factsOf(entry, entry.circumstances, here),
+});
+
+export const actionsOfChange = (change: OpenChangeRow, here: Here): EntryAction[] =>
+  possibleActions(factsOfChange(change, here));
+
+/** What can be done about an entry. */
+export function actionsOfEntry(entry: EntryDetails, here: Here): EntryAction[] {
+  return entry.kind === 'change' ? actionsOfChange(entry.change, here) : actionsOfRecord(entry.record);
+}
+
+/** Nothing is sent for a record, so it does not matter what is configured. */
+export const actionsOfRecord = ({ id, feed, kind, discarded }: RecordEntry): EntryAction[] =>
+  possibleActions({ id, feed, site: undefined, state: discarded ? 'discarded' : kind, circumstances: [] });
+
+/** An entry that could be discarded or reopened was skipped for this reason only. */
+const OTHER_KIND = 'its kind is not the one given with --kind';
+
+/** Why nothing was done with an entry. @param entry as it is now; `undefined`: it no longer exists */
+export function whyNot(operation: Operation, entry: EntryState | undefined, here: Here): Message {
+  if (entry === undefined) return 'it is already resolved';
+  return whyNotAllowed(operation, factsOfEntry(entry, here)) ?? OTHER_KIND;
+}
+
+interface Counted {
+  readonly discarded: boolean;
+  readonly here: Here;
+}
+
+/** The ID of no entry: of those that are counted, the reasons are told without commands. */
+const MANY = 0;
+
+/** Whatever this process is configured with, the others carry out an action on the entries of their feeds. */
+function factsOfCounted(counted: Omit<CountedEntries, 'n' | 'mark'>, { discarded, here }: Counted): ActionableEntry {
+  const entry = { ...counted, state: discarded ? 'discarded' : counted.kind } as const;
+  const facts = factsOf(entry, counted.circumstances, here);
+  const circumstances = here.served.has(counted.feed)
+    ? facts.circumstances.filter((each) => each !== 'unconfigured' && each !== 'broken')
+    : facts.circumstances;
+  return { id: MANY, ...facts, circumstances };
+}
+
+/** Whether entries that are alike are acted on. */
+export const isActedOn = (operation: Operation, counted: Omit<CountedEntries, 'n' | 'mark'>, where: Counted): boolean =>
+  isAllowed(operation, factsOfCounted(counted, where));
+
+/** Of the counted entries, exactly those that the operation acts on. */
+export const countActedOn = (
+  operation: Operation,
+  counted: readonly CountedEntries[],
+  where: Counted,
+): SelectedCount[] => byFeedAndKind(counted.filter((each) => isActedOn(operation, each, where)));
+
+/** Entries that an operation leaves as they are, with the reason. */
+export interface LeftAlone {
+  readonly why: string;
+  readonly entries: readonly SelectedCount[];
+}
+
+/** Those of the others whose state would allow it, by the reason. */
+export const countBarred = (operation: Operation, counted: readonly CountedEntries[], where: Counted): LeftAlone[] =>
+  countLeft(
+    operation,
+    counted.filter((each) => barOf(operation, factsOfCounted(each, where)) !== undefined),
+    where,
+  );
+
+/** The others, by the reason. */
+export function countLeft(operation: Operation, counted: readonly CountedEntries[], where: Counted): LeftAlone[] {
+  const reasons = new Map<string, CountedEntries[]>();
+  for (const each of counted) {
+    const why = whyNotAllowed(operation, factsOfCounted(each, where));
+    if (why === undefined) continue;
+    const text = textOf(why);
+    reasons.set(text, [...(reasons.get(text) ?? []), each]);
+  }
+  return [...reasons].map(([why, entries]) => ({ why, entries: byFeedAndKind(entries) }));
+}

@@ -1,0 +1,48 @@
+// What can be done about all held deletes of a feed: approved, or why not, and what comes first.
+import type { Advice } from '../plan/message.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import { questionedDeletes } from '../store/change/rekey/open-question.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { countSelected } from '../store/review/selected-counts.ts';
+import { concerning } from './answer-first.ts';
+import { type FeedsConfig, readHere } from './configured-policy.ts';
+import { countActedOn, countBarred } from './entry-facts.ts';
+
+/** The held deletes of a feed. */
+export interface HeldOffer {
+  readonly feed: FeedName;
+  /** Of so many the approval would be possible, were nothing else in the way. */
+  readonly approvable: number;
+  /** Whether the keys of the feed have changed has to be answered before. */
+  readonly inQuestion: boolean;
+  /** Why some of them can't be approved: then none is, unless they are selected otherwise than by their feed. */
+  readonly barred: readonly string[];
+}
+
+/** Of each feed with held deletes. */
+export async function readHeldOffers(db: Queryable, config: FeedsConfig): Promise<ReadonlyMap<FeedName, HeldOffer>> {
+  const counted = await countSelected(db, { kinds: ['held'] }, false);
+  if (counted.length === 0) return new Map();
+  const asked = new Set(concerning('approve', await questionedDeletes(db)).map(({ feed }) => feed));
+  const where = { discarded: false, here: await readHere(db, config) };
+  const offers = new Map<FeedName, HeldOffer>();
+  for (const feed of new Set(counted.map((each) => each.feed))) {
+    const own = counted.filter((each) => each.feed === feed);
+    const approvable = countActedOn('approve', own, where).reduce((sum, { n }) => sum + n, 0);
+    const barred = countBarred('approve', own, where).map(({ why }) => why);
+    offers.set(feed, { feed, approvable, inQuestion: asked.has(feed), barred });
+  }
+  return offers;
+}
+
+/** Whether approving the feed by its name would approve what is held. */
+export const canApprove = ({ approvable, inQuestion, barred }: HeldOffer): boolean =>
+  approvable > 0 && !inQuestion && barred.length === 0;
+
+/** What to do about them. */
+export function adviceOnHeld(offer: HeldOffer): Advice {
+  const { feed, approvable: count, inQuestion, barred } = offer;
+  if (inQuestion) return { words: 'answer first whether the keys have changed', action: { kind: 'rekey_feed', feed } };
+  if (canApprove(offer)) return { words: 'delete them', action: { kind: 'approve_held', feed, count } };
+  return { words: `they can't be approved now, as ${barred.join('; ')}` };
+}
