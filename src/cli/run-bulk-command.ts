@@ -1,9 +1,9 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
 import { pause } from '../flow/pause.ts';
-import { sendsAnything, wordsOf } from '../plan/allowed.ts';
+import { operationWords, sendsAnything } from '../plan/allowed.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { describeLeft } from '../review/bulk/describe-selected.ts';
+import { describeLeftAlone } from '../review/bulk/describe-selected.ts';
 import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
 import { bulkJson } from '../review/read-model/bulk.ts';
@@ -37,7 +37,7 @@ export async function startBulkCommand(
   const start = await startBulk(app.db, app.config, request);
   if (start.kind === 'refused') throw new UserError(say(start.message, options.write));
   if (start.others.length > 0) {
-    printNotice(['Left as they are:', ...describeLeft(start.others)].join('\n  '));
+    printNotice(['Left as they are:', ...describeLeftAlone(start.others)].join('\n  '));
   }
   if (start.rule !== undefined) {
     const end = options.write(['review', 'rules', 'end', String(start.rule)]);
@@ -54,7 +54,7 @@ export async function runBulkCommand(app: App, id: number, options: BulkCommandO
   const feeds = countFeeds(acted).map(([feed, done]) => ({
     feed,
     done,
-    message: `${done} ${wordsOf(operationOf(bulk.action)).done}`,
+    message: `${done} ${operationWords(operationOf(bulk.action)).done}`,
   }));
   const sends = send && sendsAnything(operationOf(bulk.action));
   const status = await sendAndTell(

@@ -5,26 +5,32 @@ import type { EntryAction } from './action.ts';
 import { type Message, messageOf } from './message.ts';
 
 /** The states that a change or record can be in. */
-export const REVIEW_STATES = [
-  'in_doubt',
-  'failed',
-  'rejected',
-  'unreadable',
-  'duplicate',
-  'held',
-  'discarded',
-  'ready',
-  'sending',
-] as const;
-export type ReviewState = (typeof REVIEW_STATES)[number];
+export type ReviewState =
+  | 'in_doubt'
+  | 'failed'
+  | 'rejected'
+  | 'unreadable'
+  | 'duplicate'
+  | 'held'
+  | 'discarded'
+  | 'ready'
+  | 'sending';
 
 /** `exists`, `missing`: the site made the job of a create in doubt, or did not; `check`: its list is read again. */
-export const OPERATIONS = ['edit', 'retry', 'approve', 'discard', 'reopen', 'exists', 'missing', 'check'] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export const REVIEW_OPERATIONS = [
+  'edit',
+  'retry',
+  'approve',
+  'discard',
+  'reopen',
+  'exists',
+  'missing',
+  'check',
+] as const;
+export type ReviewOperation = (typeof REVIEW_OPERATIONS)[number];
 
 /** Facts about a change that are stored with its entry, in this order: the function `change_circumstances` of the database. */
-export const STORED_CIRCUMSTANCES = ['absent', 'undo', 'missing', 'invalid', 'unread'] as const;
-export type StoredCircumstance = (typeof STORED_CIRCUMSTANCES)[number];
+export type StoredCircumstance = 'absent' | 'undo' | 'missing' | 'invalid' | 'unread';
 
 /**
  * What besides the state decides what can be done:
@@ -101,14 +107,14 @@ const REOPENED: Effect = { one: 'returns it to review in its former state', many
  *
  * Whether a create in doubt is decided together with others depends on the site as well: see `resolve-batch.ts`.
  */
-const TABLE: Readonly<Record<Operation, Rule>> = {
+const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
   edit: {
     states: { rejected: EDITED, failed: EDITED },
     unless: ['questioned', 'absent', 'missing', 'broken', 'unconfigured', 'elsewhere', 'unread'],
     sends: 'change',
     byRule: true,
     isConfirmed: false,
-    button: { one: 'Save', many: 'Set for' },
+    button: { one: 'Save and send', many: 'Set for' },
     done: 'edited',
   },
   retry: {
@@ -211,25 +217,25 @@ const TABLE: Readonly<Record<Operation, Rule>> = {
 
 /** The parts of the table that the conditions of the database are made of. */
 export const conditionsOf = (
-  operation: Operation,
+  operation: ReviewOperation,
 ): Pick<Rule, 'needs' | 'unless'> & { readonly states: ReviewState[] } => {
   const { states, needs, unless } = TABLE[operation];
   return { states: Object.keys(states) as ReviewState[], unless, ...(needs === undefined ? {} : { needs }) };
 };
 
 /** The words of an operation, whatever it is applied to. */
-export const wordsOf = (operation: Operation): Pick<Rule, 'button' | 'done'> => TABLE[operation];
+export const operationWords = (operation: ReviewOperation): Pick<Rule, 'button' | 'done'> => TABLE[operation];
 
-export const effectOn = (operation: Operation, state: ReviewState): Effect | undefined =>
+export const effectOn = (operation: ReviewOperation, state: ReviewState): Effect | undefined =>
   TABLE[operation].states[state];
 
-export const isConfirmed = (operation: Operation): boolean => TABLE[operation].isConfirmed;
+export const asksToConfirm = (operation: ReviewOperation): boolean => TABLE[operation].isConfirmed;
 
 /** Whether anything is sent because of it. */
-export const sendsAnything = (operation: Operation): boolean => TABLE[operation].sends !== 'nothing';
+export const sendsAnything = (operation: ReviewOperation): boolean => TABLE[operation].sends !== 'nothing';
 
 /** The questions that come first are about deletes: whether their postings are in the feed under other keys. */
-export const isAskedFirst = (operation: Operation): boolean =>
+export const isAskedFirst = (operation: ReviewOperation): boolean =>
   operation !== 'edit' && TABLE[operation].unless.includes('questioned');
 
 /** What decides what can be done about an entry. */
@@ -244,7 +250,7 @@ export interface EntryFacts {
 }
 
 export const isAllowed = (
-  operation: Operation,
+  operation: ReviewOperation,
   { state, circumstances }: Pick<EntryFacts, 'state' | 'circumstances'>,
 ) => {
   const { states, needs, unless } = TABLE[operation];
@@ -254,15 +260,6 @@ export const isAllowed = (
     !unless.some((each) => circumstances.includes(each))
   );
 };
-
-/** What is sent if the operation is applied to a change of this kind. */
-export function sentBy(
-  operation: Operation,
-  change: 'create' | 'update' | 'delete' | undefined,
-): 'nothing' | 'create' | 'update' | 'delete' {
-  const { sends } = TABLE[operation];
-  return sends === 'change' ? (change ?? 'nothing') : sends;
-}
 
 /** An entry that a person may act on. */
 export interface ActionableEntry extends EntryFacts {
@@ -274,13 +271,13 @@ export interface ActionableEntry extends EntryFacts {
 /** What can be done about one entry, in the order in which it is offered. */
 export function possibleActions(entry: ActionableEntry): EntryAction[] {
   if (entry.circumstances.includes('questioned')) return [actionOn('compare_keys', entry)];
-  return OPERATIONS.flatMap((operation) =>
+  return REVIEW_OPERATIONS.flatMap((operation) =>
     operation !== 'check' && isAllowed(operation, entry) ? actionOn(operation, entry) : [],
   );
 }
 
 function actionOn(
-  operation: Exclude<Operation, 'check'> | 'compare_keys',
+  operation: Exclude<ReviewOperation, 'check'> | 'compare_keys',
   { id: entry, feed, state, version }: ActionableEntry,
 ): EntryAction {
   if (operation === 'compare_keys') return { kind: operation, entry, parameters: { feed }, effect: COMPARES };
@@ -305,7 +302,7 @@ const COMPARES =
 
 /** The circumstance for which an operation that the state allows is refused. */
 export const barOf = (
-  operation: Operation,
+  operation: ReviewOperation,
   { state, circumstances }: Pick<EntryFacts, 'state' | 'circumstances'>,
 ): Circumstance | undefined =>
   TABLE[operation].states[state] === undefined
@@ -313,7 +310,7 @@ export const barOf = (
     : TABLE[operation].unless.find((each) => circumstances.includes(each));
 
 /** Why the operation is not allowed, with what is; `undefined`: it is. One sentence without a full stop, to follow the entry. */
-export function whyNotAllowed(operation: Operation, entry: ActionableEntry): Message | undefined {
+export function whyNotAllowed(operation: ReviewOperation, entry: ActionableEntry): Message | undefined {
   if (isAllowed(operation, entry)) return undefined;
   const { states, needs } = TABLE[operation];
   if (states[entry.state] === undefined) return ofState(operation, entry);
@@ -365,7 +362,7 @@ function barred(circumstance: Circumstance, entry: ActionableEntry): Message {
 const NOTHING_TO_EDIT = 'it is a record that did not become a posting, so there is nothing to edit';
 
 /** Why nothing of this kind is done in its state, and what is instead. */
-function ofState(operation: Operation, entry: ActionableEntry): Message {
+function ofState(operation: ReviewOperation, entry: ActionableEntry): Message {
   const { state, circumstances } = entry;
   const words = state.replace('_', ' ');
   if (operation === 'reopen') return `it is not discarded, but ${words}`;
@@ -415,7 +412,7 @@ export const whyNotEdited = (entry: ActionableEntry): Message | undefined =>
   );
 
 /** Why no rule may do this with new entries in this state; `undefined`: one may. */
-export function whyNoRule(operation: Operation, state: ReviewState): string | undefined {
+export function whyNoRule(operation: ReviewOperation, state: ReviewState): string | undefined {
   const { states, byRule } = TABLE[operation];
   switch (state) {
     case 'unreadable':
@@ -433,7 +430,7 @@ export function whyNoRule(operation: Operation, state: ReviewState): string | un
   }
 }
 
-/** What decides about a feed's entries, as this process is configured. */
+/** What decides about the entries of a feed, as it is configured here. */
 export interface FeedHere {
   readonly site: SiteName;
   /** It deletes the jobs of postings that are gone. */
@@ -442,15 +439,15 @@ export interface FeedHere {
   readonly isDecided: boolean;
 }
 
-/** The feeds of this process. */
+/** The feeds that are configured here. */
 export interface Here {
   readonly feeds: ReadonlyMap<FeedName, FeedHere>;
   readonly broken: ReadonlySet<FeedName>;
-  /** Those of other processes that run: they carry out their part of an action on many. */
+  /** Those that others which run are configured with: they carry out their part of an action on many. */
   readonly served: ReadonlySet<FeedName>;
 }
 
-/** What decides what can be done about an entry: what is stored about it, and what this process is configured to do with its feed. */
+/** What decides what can be done about an entry: what is stored about it, and how its feed is configured here. */
 export function factsOf(
   entry: { readonly feed: FeedName; readonly site: SiteName | null | undefined; readonly state: ReviewState },
   stored: readonly ReadCircumstance[],

@@ -7,8 +7,8 @@ import {
   factsOf,
   type Here,
   isAskedFirst,
+  operationWords,
   whyNotAllowed,
-  wordsOf,
 } from '../plan/allowed.ts';
 import { type Message, messageOf, reword } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
@@ -161,7 +161,7 @@ async function actWithin(
     // Resolved since it was selected.
     if (state === undefined) return [];
     const { feed, key } = state;
-    if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: wordsOf(action).done }];
+    if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: operationWords(action).done }];
     return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id), here) }];
   });
   return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted, here), acted };
@@ -307,7 +307,7 @@ async function reportFeeds(
   const counts = new Map<FeedName, number>();
   for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
   const left = await countAlike(tx, feeds);
-  const { done: words } = wordsOf(action);
+  const { done: words } = operationWords(action);
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
     const own = left.filter((each) => each.feed === feed);

@@ -6,8 +6,8 @@ import {
   factsOf,
   type Here,
   isAllowed,
-  type Operation,
   possibleActions,
+  type ReviewOperation,
   whyNotAllowed,
 } from '../plan/allowed.ts';
 import { type Message, textOf } from '../plan/message.ts';
@@ -44,7 +44,7 @@ export const actionsOfRecord = ({ id, feed, kind, discarded }: RecordEntry): Ent
 const OTHER_KIND = 'its kind is not the one given with --kind';
 
 /** Why nothing was done with an entry. @param entry as it is now; `undefined`: it no longer exists */
-export function whyNot(operation: Operation, entry: EntryState | undefined, here: Here): Message {
+export function whyNot(operation: ReviewOperation, entry: EntryState | undefined, here: Here): Message {
   if (entry === undefined) return 'it is already resolved';
   return whyNotAllowed(operation, factsOfEntry(entry, here)) ?? OTHER_KIND;
 }
@@ -68,12 +68,15 @@ function factsOfCounted(counted: Omit<CountedEntries, 'n' | 'mark'>, { discarded
 }
 
 /** Whether entries that are alike are acted on. */
-export const isActedOn = (operation: Operation, counted: Omit<CountedEntries, 'n' | 'mark'>, where: Counted): boolean =>
-  isAllowed(operation, factsOfCounted(counted, where));
+export const isActedOn = (
+  operation: ReviewOperation,
+  counted: Omit<CountedEntries, 'n' | 'mark'>,
+  where: Counted,
+): boolean => isAllowed(operation, factsOfCounted(counted, where));
 
 /** Of the counted entries, exactly those that the operation acts on. */
 export const countActedOn = (
-  operation: Operation,
+  operation: ReviewOperation,
   counted: readonly CountedEntries[],
   where: Counted,
 ): SelectedCount[] => byFeedAndKind(counted.filter((each) => isActedOn(operation, each, where)));
@@ -85,7 +88,11 @@ export interface LeftAlone {
 }
 
 /** Those of the others whose state would allow it, by the reason. */
-export const countBarred = (operation: Operation, counted: readonly CountedEntries[], where: Counted): LeftAlone[] =>
+export const countBarred = (
+  operation: ReviewOperation,
+  counted: readonly CountedEntries[],
+  where: Counted,
+): LeftAlone[] =>
   countLeft(
     operation,
     counted.filter((each) => barOf(operation, factsOfCounted(each, where)) !== undefined),
@@ -93,7 +100,7 @@ export const countBarred = (operation: Operation, counted: readonly CountedEntri
   );
 
 /** The others, by the reason. */
-export function countLeft(operation: Operation, counted: readonly CountedEntries[], where: Counted): LeftAlone[] {
+export function countLeft(operation: ReviewOperation, counted: readonly CountedEntries[], where: Counted): LeftAlone[] {
   const reasons = new Map<string, CountedEntries[]>();
   for (const each of counted) {
     const why = whyNotAllowed(operation, factsOfCounted(each, where));

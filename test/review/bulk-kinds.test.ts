@@ -44,10 +44,7 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
     const terminal = await runProgram(stage.mirror, 'review', 'retry', '--site', 'board', '--count', '1', '--no-send');
     expect(terminal.errors).toBe('Left as they are:\n  acme: 7 held: it is held\n');
     const done = await runProgram(stage.mirror, 'review', 'approve', '--site', 'board', '--count', '7', '--no-send');
-    expect([done.out, done.errors]).toEqual([
-      'acme: 7 approved, ready to be deleted\n',
-      '',
-    ]);
+    expect([done.out, done.errors]).toEqual(['acme: 7 approved, ready to be deleted\n', '']);
     expect(await states()).toEqual(['8 ready']);
   } finally {
     await served.close();

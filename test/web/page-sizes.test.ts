@@ -99,11 +99,11 @@ afterAll(async () => {
 
 /** Adds the changes of these numbers. Each group has words of its own, as numbers are left out of what makes a group. */
 const ADD_CHANGES = `
-  insert into change (feed, key, site, desired, operation, fields, state, invalid, reason, since)
+  insert into change (feed, key, site, desired, operation, fields, record_hash, state, invalid, reason, since)
   select case when n < 0 then 'rare' else 'acme' end, 'posting-with-a-rather-long-key-' || n,
     case when n < 0 then 'hidden' else 'board' end, 'present', 'create',
     json_build_object('title', repeat('Nurse ', 15) || n || case when n between 1 and $3 then ' frequent' else '' end,
-      'location-state', 'V' || n % 20),
+      'location-state', 'V' || n % 20), decode(md5('record ' || n), 'hex'),
     'rejected', true, jsonb_build_object('kind', 'rejected', 'message', m.said, 'problems', jsonb_build_array(
       jsonb_build_object('field', 'title', 'value', 'V' || n % 20, 'message', m.said))),
     now() - make_interval(secs => n)
@@ -114,8 +114,8 @@ const ADD_CHANGES = `
 
 /** Adds the entries of changes that have none, each like the newest entry of its group. */
 const COPY_ENTRIES = `
-  insert into review_entry (id, group_id, kind, discarded, feed, key, site, field, message, value, since, revision, part, words)
-  select c.id, group_id, kind, discarded, e.feed, c.key, e.site, field, message, value, c.since, c.revision, part,
+  insert into review_entry (id, group_id, kind, discarded, feed, key, site, field, message, value, since, revision, circumstances, part, words)
+  select c.id, group_id, kind, discarded, e.feed, c.key, e.site, field, message, value, c.since, c.revision, circumstances, part,
     ts_delete(array_to_tsvector(array_replace(array_replace(tsvector_to_array(words), newest::text, n::text), '=' || newest, '=' || n)),
       case when n > $3 then array['frequent', '=frequent'] else '{}' end)
   from generate_series($1::int, $2::int) n cross join lateral (select (n - 1) % ${GROUPS} + 1 as newest) o

@@ -6,7 +6,7 @@ import type { LeftAlone } from '../entry-facts.ts';
 const SHOWN_FEEDS = 50;
 
 /** One line for each feed and reason: `acme: 3 rejected: the feed no longer has it, so nothing is sent for it`. */
-export const describeLeft = (left: readonly LeftAlone[]): string[] =>
+export const describeLeftAlone = (left: readonly LeftAlone[]): string[] =>
   left.flatMap(({ why, entries }) => describeSelected(entries).map((line) => `${line}: ${why}`));
 
 /** One line per feed: `acme: 3 rejected, 2 unreadable`. */

@@ -28,7 +28,7 @@ import { type FeedsConfig, readHere } from '../configured-policy.ts';
 import { countActedOn, countLeft, isActedOn, type LeftAlone } from '../entry-facts.ts';
 import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
-import { describeLeft, describeSelected } from './describe-selected.ts';
+import { describeLeftAlone, describeSelected } from './describe-selected.ts';
 
 export interface BulkRequest {
   readonly action: BulkKind;
@@ -207,7 +207,7 @@ export const markOf = (selected: readonly SelectedCount[]): string =>
 function whyNone(selected: readonly SelectedCount[], others: readonly LeftAlone[]): string | undefined {
   if (selected.length > 0) return undefined;
   if (others.length === 0) return 'no entry matches: nothing was done.';
-  const now = ['Nothing was done.', ...describeLeft(others)].join('\n  ');
+  const now = ['Nothing was done.', ...describeLeftAlone(others)].join('\n  ');
   return `this can be done with no selected entry. ${now}`;
 }
 

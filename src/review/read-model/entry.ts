@@ -13,7 +13,7 @@ export interface EntryMarks {
   readonly discarded: boolean;
 }
 
-export interface EntryPlace extends Pick<EntryMarks, 'escalated'> {
+export interface EntryContext extends Pick<EntryMarks, 'escalated'> {
   readonly here: Here;
 }
 
@@ -33,7 +33,7 @@ export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: En
   };
 }
 
-export function entryJson(entry: EntryDetails, { escalated, here }: EntryPlace, write: WriteAction) {
+export function entryJson(entry: EntryDetails, { escalated, here }: EntryContext, write: WriteAction) {
   const { id, ...rest } = entry.kind === 'record' ? recordJson(entry) : changeJson(entry, escalated, write);
   return { id, version: entryVersion(entry), ...rest, actions: actionsOfEntry(entry, here) };
 }

@@ -1,6 +1,6 @@
 // Stores actions on many review entries: what was selected, what is still to do, and what was left alone and why.
 import { BULK_ACTIONS } from '../../plan/action.ts';
-import type { Operation } from '../../plan/allowed.ts';
+import type { ReviewOperation } from '../../plan/allowed.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
@@ -22,7 +22,7 @@ export const BULK_KINDS = [...SELECTED_ACTIONS, 'adopt'] as const;
 export type BulkKind = (typeof BULK_KINDS)[number];
 
 /** What the action does to each entry. */
-export const operationOf = (action: BulkKind): Operation => (action === 'adopt' ? 'exists' : action);
+export const operationOf = (action: BulkKind): ReviewOperation => (action === 'adopt' ? 'exists' : action);
 
 /** The values that an edit sets: the same for all entries, or by the value that an entry has. */
 export interface BulkEdit {

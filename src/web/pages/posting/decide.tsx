@@ -1,6 +1,6 @@
 // What can be decided about one posting or record, with the effect of each, bound to the version that was shown.
 import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
-import { isConfirmed, wordsOf } from '../../../plan/allowed.ts';
+import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
 import { AnswerFirst } from '../rekey/answer-first.tsx';
@@ -76,10 +76,10 @@ export const SimpleActions = ({ visit, actions, address, version, group, reason 
               type="submit"
               name="action"
               value={kind}
-              class={isConfirmed(kind) ? 'danger' : undefined}
+              class={asksToConfirm(kind) ? 'danger' : undefined}
               aria-describedby={`effect-${kind}`}
             >
-              {wordsOf(kind).button.one}
+              {operationWords(kind).button.one}
             </button>{' '}
             <span class="hint" id={`effect-${kind}`}>
               {effect}

@@ -1,4 +1,5 @@
 // Edits the fields of a posting. The site's rules are checked before anything is saved; each error is shown at its field.
+import { operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
 import type { EditableField, Editor, PostingView } from './read-posting.ts';
@@ -51,7 +52,7 @@ export const EditForm = ({ visit, view, editor, isFolded }: EditFormProps) => {
       </p>
       <p>
         <button type="submit" class="main" aria-describedby="edit-lasts">
-          Save and send
+          {operationWords('edit').button.one}
         </button>
       </p>
     </form>

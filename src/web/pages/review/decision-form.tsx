@@ -1,7 +1,7 @@
 // What can be decided about many entries at once. Without checked entries an action is about all that the page counts; each button
 // says how many these are, and the form binds the action to exactly them.
 import { BULK_ACTIONS } from '../../../plan/action.ts';
-import { isConfirmed, wordsOf } from '../../../plan/allowed.ts';
+import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
@@ -72,7 +72,7 @@ export const DecisionForm = (props: DecisionProps) => {
       </p>
       {OF_POSTINGS.flatMap((action) =>
         counts.of[action].barred.map(({ why, entries: left }) => (
-          <p class="hint">{`${wordsOf(action).button.many}: not for ${plural(sumOf(left), 'entry', 'entries')}, as ${why}.`}</p>
+          <p class="hint">{`${operationWords(action).button.many}: not for ${plural(sumOf(left), 'entry', 'entries')}, as ${why}.`}</p>
         )),
       )}
       {missing.count > 0 && (
@@ -105,8 +105,8 @@ interface ActProps {
 /** What has to be confirmed asks first, with what would happen. */
 const Act = ({ action, count, more }: ActProps) => {
   if (count === 0) return null;
-  const words = wordsOf(action).button.many;
-  const asks = isConfirmed(action);
+  const words = operationWords(action).button.many;
+  const asks = asksToConfirm(action);
   return (
     <button type="submit" name="action" value={action} class={asks ? 'danger' : undefined} data-words={words}>
       {`${words} ${allOf(count, more)}${asks ? '…' : ''}`}
@@ -142,8 +142,8 @@ const EditFields = ({ group, counts, typed, count }: DecisionProps & { readonly 
           <input id="value" name="value" value={typed?.value ?? ''} maxlength={10_000} autocomplete="off" />
         </p>
         <p>
-          <button type="submit" name="action" value="edit" class="main" data-words="Set for">
-            {`Set for ${allOf(count, counts.more)}`}
+          <button type="submit" name="action" value="edit" class="main" data-words={operationWords('edit').button.many}>
+            {`${operationWords('edit').button.many} ${allOf(count, counts.more)}`}
           </button>
         </p>
         <p>
