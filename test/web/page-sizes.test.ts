@@ -306,7 +306,7 @@ it('counts and decides about at most 10,000 entries of a text', async () => {
   expect((await anna.get('/review?q=nurse')).text).toContain('More than 10000 entries');
   const { text } = await anna.get('/review/entries?q=nurse');
   expect(text).toContain('More than 10000 entries match');
-  expect(text).toContain('Send again the chosen');
+  expect(text).toContain('Set for the chosen');
   const confirm = await anna.get('/review/confirm?action=discard&q=nurse');
   expect(confirm.text).toContain('More than 10000 entries match this text');
   expect(confirm.text).not.toContain('name="expected"');

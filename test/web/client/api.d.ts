@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: fc568e70faecc1659395bb153e8ad7db315f2a433ffa786c8d04cac112e8b947
+// The types of the API's client. SHA-256 of the document: 0e2ba4534040a980cba36d45bcaef3dd83fabc592235f5bc01854152e909aa2f
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -3134,6 +3134,15 @@ export interface operations {
                         mark: string;
                         /** @description Why nothing can be decided about them before a question about changed keys is answered, and how. */
                         answer_first: string | null;
+                        /** @description How many entries are selected as well, but not acted on. */
+                        left_alone: number;
+                        /** @description Why. */
+                        reasons: ({
+                            message: string;
+                            count: number;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
                     } & {
                         [key: string]: unknown;
                     };
