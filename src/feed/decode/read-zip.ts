@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
-import { BrokenOff, reasonOf, type SourceDocument } from '../../source/source.ts';
-import { SizeExceeded, type SizeLimits } from '../size-limits.ts';
+import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
+import { SizeExceeded, type SizeLimits } from './size-limits.ts';
 
 /** A feed with more files is none. */
 const MAX_FILES = 10_000;

@@ -1,7 +1,7 @@
 // Several sources as one feed, which is complete only if each of them is.
-import { type RateLimiter, rateLimiterFor } from '../../../flow/rate-limiter.ts';
-import { type Pace, startPace } from '../../decode/pace.ts';
-import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from '../source.ts';
+import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { type Pace, startPace } from '../decode/pace.ts';
+import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from './source.ts';
 
 export interface SeveralConfig<Member> {
   readonly kind: 'several';

@@ -1,14 +1,22 @@
-// Splits the UTF-8 bytes of a document with one JSON value per line, in chunks of any size, into its lines.
+// The format of documents with one JSON value per line (JSON Lines, also known as newline-delimited JSON): splits them
+// into their lines.
+
 import { ChunkJoiner } from '../chunk-joiner.ts';
-import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { parseRecord } from '../json/parse-record.ts';
+import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { refusalOf } from '../not-this-format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
+import { jsonFormat, parseRecord } from './json-format.ts';
 
+export const jsonLinesFormat: FeedFormat = {
+  ...jsonFormat,
+  createSplitter: (options, sink) => new JsonLinesSplitter(options, sink),
+};
+
+// Splits the UTF-8 bytes of a document with one JSON value per line, in chunks of any size, into its lines.
 const [LF, CR, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09];
 
 /** No JSON string contains a line break, so every line is a record, whatever is wrong with the others. */
-export class JsonLinesSplitter implements Splitter {
+class JsonLinesSplitter implements Splitter {
   refusal: string | undefined;
   readonly #records: RecordHandOver;
   readonly #joiner = new ChunkJoiner();
