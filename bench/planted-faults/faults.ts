@@ -292,7 +292,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [skipped],
   },
   {
-    file: 'src/posting/skip-rule.ts',
+    file: 'src/posting/list-record.ts',
     find: "compileConditions(skip, 'nothing holds')",
     put: "compileConditions(skip, 'a denial holds')",
     tests: ['test/config/mapping-examples.test.ts'],

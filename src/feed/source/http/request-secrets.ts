@@ -1,7 +1,8 @@
 // What is secret in a request over HTTP: the part of an address that may be shown and stored, and each form in which a
 // secret may come back.
+
+import { isTrackingParameter } from '../../../posting/posting-key.ts';
 import { SHORT_SECRET } from '../../../posting/secret-pattern.ts';
-import { isTrackingParameter } from '../../../posting/tracking-parameters.ts';
 import type { SentSecret } from '../secret-mask.ts';
 import { keptAccessToken } from './credentials.ts';
 import { type Authorization, type HttpConfig, httpDescriptions } from './http-config.ts';

@@ -1,11 +1,10 @@
 // Builds the settings of pages and API from what is written, reads their secrets, and refuses what would be open to a network.
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { type Environment, fillText } from './environment.ts';
-import { parsePasswordHash } from './password-hash.ts';
-import type { ROLES, SCOPES, WrittenWeb } from './schema/web-schema.ts';
-import { Secret } from './secret.ts';
-import { readSecretFile } from './secret-file.ts';
-import { isSigningSecret, NO_SIGNING_SECRET } from './signing-secret.ts';
+import { type Environment, fillText } from '../environment.ts';
+import { parsePasswordHash } from '../password-hash.ts';
+import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
+import { Secret } from '../secret.ts';
+import { isSigningSecret, NO_SIGNING_SECRET, readSecretFile } from '../secret-file.ts';
 
 export type Role = (typeof ROLES)[number];
 export type Scope = (typeof SCOPES)[number];
@@ -26,7 +25,7 @@ export interface WebUser {
   readonly role: Role;
 }
 
-export interface WebToken {
+interface WebToken {
   readonly token: Secret;
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -38,7 +37,7 @@ export interface WebhookSender {
   readonly feeds: ReadonlySet<string> | undefined;
 }
 
-export interface WebSurroundings {
+interface WebSurroundings {
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;

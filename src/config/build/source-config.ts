@@ -1,16 +1,16 @@
 // Builds where a feed comes from: the kind of source, which its written form shows, and what that kind needs.
 import { basename, dirname, posix, resolve } from 'node:path';
-import type { FeedSource } from '../feed/feed-reading.ts';
-import type { TableLayout } from '../feed/format/format.ts';
-import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../feed/source/sources.ts';
+import type { FeedSource } from '../../feed/feed-reading.ts';
+import type { TableLayout } from '../../feed/format/format.ts';
+import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
+import { type Environment, fillText } from '../environment.ts';
+import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from '../schema/check-sources.ts';
+import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
+import type { WrittenFormat } from '../schema/format-schema.ts';
+import type { WrittenPages } from '../schema/pages-schema.ts';
+import { Secret } from '../secret.ts';
 import type { FeedCredentials } from './credentials.ts';
 import { makeDetails } from './details-config.ts';
-import { type Environment, fillText } from './environment.ts';
-import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from './schema/check-sources.ts';
-import { type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
-import type { WrittenFormat } from './schema/format-schema.ts';
-import type { WrittenPages } from './schema/pages-schema.ts';
-import { Secret } from './secret.ts';
 
 export interface SourceParts {
   readonly feed: WrittenFeed;

@@ -1,16 +1,16 @@
 // Builds the site that the program uses from its written settings, and reads its token.
-import type { SiteName } from '../posting/identifiers.ts';
-import { SHORT_SECRET } from '../posting/secret-pattern.ts';
-import type { SiteConfig } from './config.ts';
-import { type Environment, fillText } from './environment.ts';
-import type { WrittenSite } from './schema/site-schema.ts';
-import { Secret } from './secret.ts';
-import { readSecretFile } from './secret-file.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { SHORT_SECRET } from '../../posting/secret-pattern.ts';
+import type { SiteConfig } from '../config.ts';
+import { type Environment, fillText } from '../environment.ts';
+import type { WrittenSite } from '../schema/site-schema.ts';
+import { Secret } from '../secret.ts';
+import { readSecretFile } from '../secret-file.ts';
 
 /** Reports an invalid setting; `path` is relative to the site's settings. */
 type Complain = (path: readonly string[], message: string) => void;
 
-export interface SiteSurroundings {
+interface SiteSurroundings {
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;

@@ -2,11 +2,11 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type * as CsvParse from 'csv-parse/sync';
-import { findContradiction, type LookUpTable } from '../posting/steps/look-up.ts';
-import { ConfigError } from './config-error.ts';
-import type { WrittenFields } from './schema/format-schema.ts';
-import type { WrittenSteps } from './schema/step-schema.ts';
-import { readText } from './settings-file.ts';
+import { findContradiction, type LookUpTable } from '../../posting/steps/step.ts';
+import { ConfigError } from '../config-error.ts';
+import type { WrittenFields } from '../schema/format-schema.ts';
+import type { WrittenSteps } from '../schema/step-schema.ts';
+import { readText } from '../settings-file.ts';
 
 /** Few configurations name a file. */
 const loadParser = () => createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
@@ -14,7 +14,7 @@ const loadParser = () => createRequire(import.meta.url)('csv-parse/sync') as typ
 /** The table of a step that names a file. */
 export type MapFiles = ReadonlyMap<WrittenSteps, LookUpTable>;
 
-export interface MapFileFault {
+interface MapFileFault {
   /** Relative to the fields. */
   readonly path: readonly string[];
   readonly message: string;

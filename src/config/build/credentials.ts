@@ -3,12 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Authorization, HttpCredentials, S3Access, SftpLogin } from '../feed/source/sources.ts';
-import { type Environment, fillText } from './environment.ts';
-import type { WrittenCredentials } from './schema/credentials-schema.ts';
-import { Secret } from './secret.ts';
-import { readSecretFile } from './secret-file.ts';
-import { reason } from './settings-file.ts';
+import type { Authorization, HttpCredentials, S3Access, SftpLogin } from '../../feed/source/sources.ts';
+import { type Environment, fillText } from '../environment.ts';
+import type { WrittenCredentials } from '../schema/credentials-schema.ts';
+import { Secret } from '../secret.ts';
+import { readSecretFile } from '../secret-file.ts';
+import { reason } from '../settings-file.ts';
 
 export interface CredentialsContext {
   readonly env: Environment;

@@ -1,24 +1,24 @@
 // Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
-import { outerParameter } from '../feed/source/sources.ts';
-import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
-import { nearest } from '../posting/nearest-name.ts';
-import type { FeedConfig, SiteConfig } from './config.ts';
-import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
+import { outerParameter } from '../../feed/source/sources.ts';
+import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
+import { nearest } from '../../posting/nearest-name.ts';
+import type { FeedConfig, SiteConfig } from '../config.ts';
+import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
+import type { Environment } from '../environment.ts';
+import { findPresets, folderOf, type Preset, type Presets, readPreset } from '../presets.ts';
+import { isWebAddress } from '../schema/check-sources.ts';
+import { feedSchema, type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
+import type { WrittenFormat } from '../schema/format-schema.ts';
+import { siteSchema } from '../schema/site-schema.ts';
+import type { YamlSource } from '../yaml-source.ts';
 import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
 import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
-import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
-import { findPresets, folderOf, type Preset, type Presets, readPreset } from './presets.ts';
 import { checkRequiredFields } from './required-fields.ts';
-import { isWebAddress } from './schema/check-sources.ts';
-import { feedSchema, type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
-import type { WrittenFormat } from './schema/format-schema.ts';
-import { siteSchema } from './schema/site-schema.ts';
 import { makeSiteConfig } from './site-config.ts';
 import { pagesOf } from './source-config.ts';
-import type { YamlSource } from './yaml-source.ts';
 
 export interface SitesAndFeeds {
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;

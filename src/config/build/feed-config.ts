@@ -1,22 +1,21 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
-
-import type { ConditionGroups } from '../posting/conditions.ts';
-import { hasDateTest } from '../posting/date-conditions.ts';
-import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../posting/field-mapping.ts';
-import { type FeedName, siteName } from '../posting/identifiers.ts';
-import type { PlacesRule } from '../posting/places.ts';
-import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
-import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
-import type { FeedConfig, VerifySettings } from './config.ts';
-import { foreignCities, stateTable, usCities } from './load-us-states.ts';
+import type { ConditionGroups } from '../../posting/conditions.ts';
+import { hasDateTest } from '../../posting/date-conditions.ts';
+import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../../posting/field-mapping.ts';
+import { type FeedName, siteName } from '../../posting/identifiers.ts';
+import type { PlacesRule } from '../../posting/places.ts';
+import { USUAL_ELEMENTS } from '../../posting/steps/sanitize.ts';
+import type { FieldStep, SettingsStep } from '../../posting/steps/step.ts';
+import type { FeedConfig, VerifySettings } from '../config.ts';
+import { foreignCities, stateTable, usCities } from '../load-us-states.ts';
+import type { WrittenFeed } from '../schema/feed-schema.ts';
+import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from '../schema/format-schema.ts';
+import type { WrittenSite } from '../schema/site-schema.ts';
+import type { WrittenStep, WrittenSteps } from '../schema/step-schema.ts';
 import type { MapFiles } from './map-files.ts';
-import type { WrittenFeed } from './schema/feed-schema.ts';
-import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
-import type { WrittenSite } from './schema/site-schema.ts';
-import type { WrittenStep, WrittenSteps } from './schema/step-schema.ts';
 import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
 
-export interface FeedParts extends SourceParts {
+interface FeedParts extends SourceParts {
   readonly site: WrittenSite;
   readonly mapFiles: MapFiles;
   /** The format is written in the configuration, or in a preset of the user's own. */

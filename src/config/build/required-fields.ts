@@ -1,17 +1,16 @@
 // Finds fields that settings name but a feed's mapping never fills: those that a site requires would reject all of its postings.
-
-import { nearest } from '../posting/nearest-name.ts';
+import { nearest } from '../../posting/nearest-name.ts';
+import type { WrittenFeed } from '../schema/feed-schema.ts';
+import type { WrittenFormat } from '../schema/format-schema.ts';
+import type { WrittenSite } from '../schema/site-schema.ts';
 import { constantsOf, mergeFields } from './feed-config.ts';
-import type { WrittenFeed } from './schema/feed-schema.ts';
-import type { WrittenFormat } from './schema/format-schema.ts';
-import type { WrittenSite } from './schema/site-schema.ts';
 
 interface Fault {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-export interface MappingFindings {
+interface MappingFindings {
   /** `path` is relative to the feed's settings. */
   readonly faults: readonly Fault[];
   readonly warnings: readonly string[];
