@@ -1,8 +1,8 @@
 // An operation: something that a person or a program can ask for, written once. The command line, the HTTP API and the pages adapt it,
 // and hold no rule of their own.
 import type { z } from 'zod';
+import type { Scope } from '../config/build/web-config.ts';
 import { namedFeeds } from '../config/config.ts';
-import type { Scope } from '../config/web-config.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';

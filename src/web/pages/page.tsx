@@ -1,7 +1,7 @@
 // What all pages and all forms have in common: who asks, and what they may do.
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
-import type { Scope } from '../../config/web-config.ts';
+import type { Scope } from '../../config/build/web-config.ts';
 import { fromText, membersOf } from '../../operations/from-text.ts';
 import { type OperationContext, OperationRefused, type SingleOperation } from '../../operations/operation.ts';
 import type { App } from '../../runtime/app.ts';
