@@ -1,10 +1,11 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
+
+import { text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
-import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
