@@ -126,7 +126,7 @@ it('the overview and the metrics count each state', async () => {
   });
   await db.query(
     `select write_review_entry(id, case state when 'discarded' then 'rejected' else state end, state = 'discarded', feed, key, site,
-       fields, reason, since, revision, change_circumstances(change)) from change where state not in ('ready', 'sending')`,
+       fields, reason, since, revision, change_circumstances(desired, pull, gone, invalid, record_hash, key)) from change where state not in ('ready', 'sending')`,
   );
   await db.query(
     `insert into record_problem (feed, kind, record_hash, problems, excerpt, first_pull, records, discarded)

@@ -9,13 +9,14 @@ create function is_source_unknown(record_hash bytea, key text) returns boolean l
 $$;
 
 -- In this order. See `src/plan/allowed.ts`.
-create function change_circumstances(c change) returns text[] language sql stable as $$
+create function change_circumstances(desired text, pull bigint, gone boolean, invalid boolean, record_hash bytea, key text)
+returns text[] language sql stable as $$
   select array_remove(array[
-    case when c.desired = 'absent' then 'absent' end,
-    case when c.desired = 'absent' and exists (select from pull p where p.id = c.pull and p.undoes is not null) then 'undo' end,
-    case when c.gone then 'missing' end,
-    case when c.invalid then 'invalid' end,
-    case when c.desired = 'present' and is_source_unknown(c.record_hash, c.key) then 'unread' end], null)
+    case when desired = 'absent' then 'absent' end,
+    case when desired = 'absent' and exists (select from pull p where p.id = change_circumstances.pull and p.undoes is not null) then 'undo' end,
+    case when gone then 'missing' end,
+    case when invalid then 'invalid' end,
+    case when desired = 'present' and is_source_unknown(record_hash, key) then 'unread' end], null)
 $$;
 
 create function entry_part(discarded boolean, group_id text, kind text, feed text, site text, circumstances text[]) returns bigint
@@ -29,7 +30,7 @@ drop trigger review_entry_tallied_again on review_entry;
 alter table review_entry add column circumstances text[] not null default '{}';
 update review_entry e
 set circumstances = c.circumstances, part = entry_part(e.discarded, e.group_id, e.kind, e.feed, e.site, c.circumstances)
-from (select id, change_circumstances(change) as circumstances from change
+from (select id, change_circumstances(desired, pull, gone, invalid, record_hash, key) as circumstances from change
       where state in ('rejected', 'failed', 'held', 'in_doubt', 'discarded')) c
 where c.id = e.id and c.circumstances <> '{}';
 
@@ -126,7 +127,7 @@ $$;
 create or replace function group_change() returns trigger language plpgsql as $$
 declare
   own bigint := entry_revision(new.state, new.revision, new.attempt_token, new.found_job_id, new.reason);
-  facts text[] := change_circumstances(new);
+  facts text[] := change_circumstances(new.desired, new.pull, new.gone, new.invalid, new.record_hash, new.key);
 begin
   -- A doubt is checked again and again.
   if tg_op = 'UPDATE' and old.state = new.state and old.since = new.since and old.feed = new.feed

@@ -1,4 +1,5 @@
 // Notes how many entries each group has, about once an hour, and groups the entries from before groups existed.
+import { storedCircumstancesSql } from '../change/rekey/open-question.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { IS_WRITABLE } from '../postgres/is-writable.ts';
 
@@ -56,13 +57,13 @@ export const UNGROUPED_COUNTS = `(select old.kind, count(*) as n
 
 // Changes are locked in the order that all code uses, so that none is altered between reading and grouping it.
 const GROUP_CHANGES = `with chosen as materialized (
-    select c from change c where c.id > $1 and c.id <= $2
+    select c.* from change c where c.id > $1 and c.id <= $2
       and c.state in ('rejected', 'failed', 'held', 'in_doubt', 'discarded')
     order by c.feed, c.key for update),
   written as materialized (
-    select write_review_entry((c).id, case when (c).state = 'discarded' then coalesce((c).discarded_from, 'rejected') else (c).state end,
-      (c).state = 'discarded', (c).feed, (c).key, (c).site, coalesce((c).fields, (c).sent_fields), (c).reason, (c).since,
-      entry_revision((c).state, (c).revision, (c).attempt_token, (c).found_job_id, (c).reason), change_circumstances(c)) from chosen)
+    select write_review_entry(id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end,
+      state = 'discarded', feed, key, site, coalesce(fields, sent_fields), reason, since,
+      entry_revision(state, revision, attempt_token, found_job_id, reason), ${storedCircumstancesSql('chosen')}) from chosen)
   select count(*) from written`;
 
 const GROUP_RECORDS = `with chosen as materialized (

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 862754de23aec1472ba46e30b8eafed9b66e28e4d8fb90318630bd48af170d5d
+// The types of the API's client. SHA-256 of the document: 229abc4e4770eda313e473b976429d385310af1542bd539d78868660e6823b6c
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -3290,6 +3290,15 @@ export interface operations {
                         mark: string;
                         /** @description Why nothing can be decided about them before a question about changed keys is answered, and how. */
                         answer_first: string | null;
+                        /** @description How many entries are selected as well, but not acted on. */
+                        left_alone: number;
+                        /** @description Why. */
+                        reasons: ({
+                            message: string;
+                            count: number;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
                     } & {
                         [key: string]: unknown;
                     };
