@@ -8,15 +8,29 @@ create function is_source_unknown(record_hash bytea, key text) returns boolean l
     decode(md5('planned again ' || key), 'hex'), decode(md5('unsent edit ' || key), 'hex'), decode(md5('undone ' || key), 'hex'))
 $$;
 
--- In this order. See `src/plan/allowed.ts`.
+-- In this order. See `src/plan/allowed.ts`. Unlike one of SQL, this function is planned once for each session.
 create function change_circumstances(desired text, pull bigint, gone boolean, invalid boolean, record_hash bytea, key text)
-returns text[] language sql stable as $$
-  select array_remove(array[
-    case when desired = 'absent' then 'absent' end,
-    case when desired = 'absent' and exists (select from pull p where p.id = change_circumstances.pull and p.undoes is not null) then 'undo' end,
-    case when gone then 'missing' end,
-    case when invalid then 'invalid' end,
-    case when desired = 'present' and is_source_unknown(record_hash, key) then 'unread' end], null)
+returns text[] language plpgsql stable as $$
+declare
+  facts text[] := '{}';
+begin
+  if desired = 'absent' then
+    facts := array['absent'];
+    if exists (select from pull p where p.id = change_circumstances.pull and p.undoes is not null) then
+      facts := facts || 'undo'::text;
+    end if;
+  end if;
+  if gone then
+    facts := facts || 'missing'::text;
+  end if;
+  if invalid then
+    facts := facts || 'invalid'::text;
+  end if;
+  if desired = 'present' and is_source_unknown(record_hash, key) then
+    facts := facts || 'unread'::text;
+  end if;
+  return facts;
+end
 $$;
 
 create function entry_part(discarded boolean, group_id text, kind text, feed text, site text, circumstances text[]) returns bigint
