@@ -69,7 +69,10 @@ it('a feed that another undo has stopped is not resumed', async () => {
   const page = await anna.get('/feed?feed=acme');
   await stop(pull);
   const late = await anna.press(page, 'Resume acme');
-  expect([late.status, late.text]).toEqual([409, expect.stringContaining('not stopped any more by undo')]);
+  expect([late.status, late.text]).toEqual([
+    409,
+    expect.stringContaining(`feed acme is not stopped by undo ${pull - 1}; undo ${pull} has stopped it`),
+  ]);
   const undo = (by: number) => runProgram(stage.mirror, 'feeds', 'resume', 'acme', '--undo', String(by));
   const refused = `nothing was done: feed acme is not stopped by undo ${pull - 1}; undo ${pull} has stopped it`;
   expect(await undo(pull - 1)).toMatchObject({ status: 1, out: '', errors: expect.stringContaining(refused) });

@@ -145,10 +145,6 @@ export const syncedAnswer = z
   })
   .meta({ title: 'Synced' });
 
-export const renewedAnswer = z
-  .looseObject({ feed: name, key: z.string(), message: z.string() })
-  .meta({ title: 'Renewed' });
-
 const kind = z.enum(ENTRY_KINDS);
 
 export const listedEntryAnswer = z
