@@ -350,7 +350,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/protect-unreadable.ts',
-    find: "pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'",
+    find: "subject.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'",
     put: "'unreadable_key'",
     tests: [places],
     named: 'the record can not be read',

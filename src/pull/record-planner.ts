@@ -67,7 +67,6 @@ export class RecordPlanner implements RecordSink {
     this.#reader = reader;
     this.#list = list;
     this.dated = dated;
-    pullTx.hasPlaces = hasPlaces(rules.mapping);
   }
 
   /** Opens a planner that receives the records of a feed. @param samplesKnown see `RecordIntake`. */
@@ -78,8 +77,6 @@ export class RecordPlanner implements RecordSink {
     samplesKnown = false,
   ): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
-    pullTx.expireAfterDays = rules.expireAfterDays;
-    pullTx.hasPlaces = hasPlaces(rules.mapping);
     const index = await pullTx.loadIndex();
     const { isPaged, interpretation, mapping } = rules;
     const dated = await DatedRecords.load(pullTx.session, feed, rules);
@@ -99,7 +96,6 @@ export class RecordPlanner implements RecordSink {
     db: Database,
     list: DetailedList,
   ): Promise<RecordPlanner> {
-    pullTx.expireAfterDays = rules.expireAfterDays;
     await pullTx.lookAtFeed();
     const edits = await editsOf(db, pullTx.subject.feed);
     const reader = compileRecordReader(rules, edits);

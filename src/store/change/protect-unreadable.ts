@@ -52,7 +52,7 @@ export async function protectUnreadable(
   const { feed, pull } = subject;
   await pullTx.protectedPostings.create();
   await session.query(
-    `insert into protected select distinct u.key from ${pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'} u
+    `insert into protected select distinct u.key from ${subject.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'} u
      where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
        and not exists (select from ${pullTx.pendingSame.rows} r where r.key = u.key)`,
     [feed, pull],

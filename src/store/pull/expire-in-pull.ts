@@ -1,9 +1,9 @@
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
 import pg from 'pg';
 import { NEVER_DUE } from '../../plan/grace.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from '../change/rekey/digests.ts';
 import { inBatches } from '../postgres/cursor.ts';
-import { HAS_ENDED } from './posting-expiry.ts';
 import type { PullTransaction } from './pull-transaction.ts';
 
 const BATCH = 10_000;
@@ -77,25 +77,25 @@ export async function collectExpiredGone(
   pullTx: PullTransaction,
   hasSeen: (recordHash: Buffer) => boolean,
 ): Promise<void> {
-  const { session, subject, expiredSeen, expiredGone, unreadableKeys } = pullTx;
+  const { session, subject, expiredSeen, unreadableKeys } = pullTx;
   const others = expiredSeen.exists ? 'and not exists (select from expired_seen s where s.key = e.key)' : '';
   const protects = unreadableKeys.exists
     ? `and not exists (select from unreadable_key r where r.key in (e.key, regexp_replace(e.key, '[^|]*$', '')))`
     : '';
   const select = `select e.key, e.record_hash as hash from posting_expiry e
     where e.feed = ${pg.escapeLiteral(subject.feed)} and e.expired_at is not null ${others} ${protects}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer | null }>(session, 'expired_row', select, BATCH)) {
-    const gone = rows.filter(({ hash }) => hash === null || !hasSeen(hash)).map(({ key }) => key);
-    if (gone.length === 0) continue;
-    await expiredGone.create();
-    await session.query('insert into expired_gone select unnest($1::text[])', [gone]);
+  await pullTx.addExpiredGone(unseen());
+
+  async function* unseen(): AsyncGenerator<PostingKey[]> {
+    for await (const rows of inBatches<{ key: PostingKey; hash: Buffer | null }>(
+      session,
+      'expired_row',
+      select,
+      BATCH,
+    )) {
+      yield rows.filter(({ hash }) => hash === null || !hasSeen(hash)).map(({ key }) => key);
+    }
   }
-  if (!expiredGone.exists) return;
-  const [row] = await session.query<{ n: number }>(
-    `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
-    [subject.feed],
-  );
-  pullTx.endedGone = row?.n ?? 0;
 }
 
 /**
