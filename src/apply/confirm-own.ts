@@ -5,7 +5,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { provenByValues } from '../store/change/proven-by-values.ts';
+import { provenByValues } from '../store/change/candidate-owners.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { shareCheck, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';

@@ -13,8 +13,7 @@ import {
 } from '../store/change/merge-planned.ts';
 import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
-import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
-import { takeOver } from '../store/pull/pull-takeover.ts';
+import { commitPull, type PullFindings, takeOver } from '../store/pull/pull-commit.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';

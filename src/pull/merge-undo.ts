@@ -6,8 +6,7 @@ import type { Message } from '../plan/message.ts';
 import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
-import { undoSubjects } from '../store/backlog/undo-subjects.ts';
-import { deleteLoad } from '../store/change/delete-load.ts';
+import { deleteLoad } from '../store/change/mark-missing.ts';
 import { mergeChanges } from '../store/change/merge-planned.ts';
 import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
 import {
@@ -18,12 +17,13 @@ import {
   leaveOthersUncounted,
   openUndo,
   readLeftOut,
+  undoSubjects,
   withdrawUndone,
 } from '../store/change/undo-changes.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { unreadHash } from '../store/mapping/unread-hash.ts';
 import { renewUndone } from '../store/pull/expire-in-pull.ts';
-import { takeOver } from '../store/pull/pull-takeover.ts';
+import { takeOver } from '../store/pull/pull-commit.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
 import type { FeedSetup } from './feed-setup.ts';

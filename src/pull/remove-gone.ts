@@ -5,12 +5,12 @@ import { NEVER_DUE, pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing } from '../plan/policy.ts';
 import type { WeakPull } from '../plan/weak-proof.ts';
-import { deleteLoad } from '../store/change/delete-load.ts';
 import {
   clearUnseen,
   collectMissing,
   collectMissingChanges,
   countMissingAgain,
+  deleteLoad,
   extendGrace,
   keepOtherVersions,
   markAbsent,

@@ -7,8 +7,14 @@ import type { Fields, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
 import { findChange, findChangeOf, lockChange, type OpenChangeRow } from '../store/backlog/open-change.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
-import { type Edited, keepDetailsOut, keepPullsOut, writeEdits } from '../store/change/edit.ts';
-import { lockJob, openEditedUpdate } from '../store/change/edit-job.ts';
+import {
+  type Edited,
+  keepDetailsOut,
+  keepPullsOut,
+  lockJob,
+  openEditedUpdate,
+  writeEdits,
+} from '../store/change/edit.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { expiryOf } from '../store/pull/posting-expiry.ts';
 import { auditAction } from '../store/review/audit.ts';

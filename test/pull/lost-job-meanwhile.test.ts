@@ -1,7 +1,7 @@
 // A posting loses its job while a pull that has read a change of it is running.
 import { afterEach, expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import type { Result } from '../../src/store/change/attempt-outcome.ts';
+import type { Result } from '../../src/store/change/attempt.ts';
 import { recordAll } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { lockOutcomesShared } from '../../src/store/locks/advisory-locks.ts';

@@ -7,7 +7,7 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
-import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
+import { denyRekey } from '../../src/store/change/rekey/rekey-postings.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';

@@ -6,7 +6,7 @@ import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
 import { versionOfPosting } from '../../src/review/entry-version.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';
-import { undoSubjects } from '../../src/store/backlog/undo-subjects.ts';
+import { undoSubjects } from '../../src/store/change/undo-changes.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob, readStory } from '../../src/store/review/posting-history.ts';

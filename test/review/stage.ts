@@ -7,8 +7,7 @@ import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from 
 import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/backlog/open-change.ts';
-import type { Attempt } from '../../src/store/change/attempt.ts';
-import type { NotAccepted } from '../../src/store/change/attempt-outcome.ts';
+import type { Attempt, NotAccepted } from '../../src/store/change/attempt.ts';
 import { claimer } from '../../src/store/change/claim.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';

@@ -3,7 +3,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/alerts/evaluator.ts';
 import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
-import { HELD_KEYS } from '../../src/store/locks/live-workers.ts';
+import { HELD_KEYS } from '../../src/store/locks/processes.ts';
 import {
   type Alerting,
   type AlertingProcess,

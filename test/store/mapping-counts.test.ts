@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { readOverview } from '../../src/store/feed/feed-overview.ts';
-import { countLive } from '../../src/store/mapping/mapping-totals.ts';
+import { countLive } from '../../src/store/mapping/mapping-list.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { readGauges } from '../../src/store/report/gauges.ts';

@@ -5,8 +5,7 @@ import { type PostingReport, readFeedReport } from '../../review/feed-report.ts'
 import { reportJson, reportLineJson } from '../../review/read-model/feed-report.ts';
 import { type App, configSecrets } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { Session } from '../../store/postgres/database.ts';
-import { inSnapshot } from '../../store/postgres/snapshot.ts';
+import { inSnapshot, type Session } from '../../store/postgres/database.ts';
 import {
   LINE_STATES,
   type LineFilter,

@@ -6,8 +6,8 @@ import {
   type ProposalKind,
   type ProposedJob,
   readProposals,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
-import { type AdoptRun, readAdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
+} from '../../store/mapping/adopt-proposals.ts';
+import { type AdoptRun, readAdoptRun } from '../../store/mapping/adopt-runs.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 
 export interface ShownCandidateJob extends ProposedJob {

@@ -11,13 +11,8 @@ import {
   removeDecided,
   removeDecidedOne,
   sureProposals,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
-import {
-  type AdoptRunEnd,
-  endAdoptRun,
-  noteAdoptProgress,
-  type Refusal,
-} from '../../store/mapping/adopt/adopt-runs.ts';
+} from '../../store/mapping/adopt-proposals.ts';
+import { type AdoptRunEnd, endAdoptRun, noteAdoptProgress, type Refusal } from '../../store/mapping/adopt-runs.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { searchFeedAgain } from '../../store/site/site-search.ts';
 import { crossStep } from '../../telemetry/steps.ts';

@@ -18,9 +18,9 @@ import {
   type SeenAlert,
 } from '../../store/alert/open-alerts.ts';
 import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
-import { rekeyedFeeds } from '../../store/change/rekey/rekey-sides.ts';
+import { rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
-import { countWorkers } from '../../store/locks/worker-lease.ts';
+import { countWorkers } from '../../store/locks/processes.ts';
 import { readGauges } from '../../store/report/gauges.ts';
 import { readNewGroups } from '../../store/review/new-groups.ts';
 import type { AlertData, AlertKind, AlertPayload } from '../../telemetry/alerts/alert-message.ts';

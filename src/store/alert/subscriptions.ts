@@ -1,5 +1,5 @@
 // Stores which destinations are told what becomes of postings; triggers of the database write their messages.
-import { HELD_KEYS } from '../locks/live-workers.ts';
+import { HELD_KEYS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
 export interface PostingSubscription {

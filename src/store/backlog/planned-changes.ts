@@ -7,8 +7,8 @@ import { nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/nothing-mirrored.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 
 /** One change. `from` or `to` is null if the field does not exist before or after. */
 export interface PlannedChange {

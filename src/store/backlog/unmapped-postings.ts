@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { type FeedName, feedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
 export interface UnmappedPosting {

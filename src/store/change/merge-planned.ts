@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../plan/grace.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
-import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { streamHashes } from '../postgres/stream-rows.ts';
 import type { PullTransaction } from '../pull/pull-transaction.ts';
 import { retargetedReason } from './target-state.ts';
 

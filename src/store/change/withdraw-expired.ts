@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { addOutcomeCount } from '../pull/pull-row.ts';
 
 /**
  * Call it while the postings are still noted as expired. A delete that is being sent is not called back, and one whose outcome is

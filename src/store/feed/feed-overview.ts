@@ -3,7 +3,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { questionedDeletes } from '../change/rekey/open-question.ts';
-import { countLive } from '../mapping/mapping-totals.ts';
+import { countLive } from '../mapping/mapping-list.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
 import { ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';

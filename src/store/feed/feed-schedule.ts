@@ -1,6 +1,6 @@
 // Stores when each feed is pulled next, and assigns each due run to one process, in Postgres because BullMQ or Redis may lose its state.
 import type { FeedName } from '../../posting/identifiers.ts';
-import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/live-workers.ts';
+import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
 /** A feed's schedule as configured in a process. */

@@ -1,7 +1,6 @@
 // Finds feeds in the database that the configuration no longer names: mostly renamed ones, or removed ones.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { LIVE_WORKERS } from '../locks/live-workers.ts';
-import { SERVED_FEEDS } from '../locks/processes.ts';
+import { LIVE_WORKERS, SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A feed that was mirrored before, is in no running configuration, and is not retired. */

@@ -1,7 +1,7 @@
 // One connection for the locks of all feeds that a process pulls, as a thousand pulls may wait for their sources.
 import { setMaxListeners } from 'node:events';
 import type { Database, LentSession, Queryable } from '../postgres/database.ts';
-import { keepAlive } from './stale-lock-holder.ts';
+import { keepAlive } from './advisory-locks.ts';
 
 /** A use of the connection, which is given back with the last one. */
 export interface LockConnection extends Queryable {

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Session } from '../postgres/database.ts';
+import { streamHashes } from '../postgres/stream-rows.ts';
 import { hasExpired, joinExpiry } from '../pull/posting-expiry.ts';
-import { streamHashes } from './hash-rows.ts';
 
 /**
  * Loads the index of one feed. Counts the hashes first, so that no more memory than needed is taken. Hashes written under

@@ -13,8 +13,8 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Database, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { numberOfTitled } from './titled-id.ts';
 

@@ -1,7 +1,7 @@
-// Streams mappings for lists and exports.
+// Streams mappings for lists and exports, and counts them.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { inBatches } from '../postgres/cursor.ts';
-import type { Database, Queryable } from '../postgres/database.ts';
+import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { joinExpiry } from '../pull/posting-expiry.ts';
 
 /** One mapping as listed and exported. */
@@ -59,4 +59,20 @@ export async function countMappings(db: Queryable, feed: FeedName | undefined): 
 
 export async function hasJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<boolean> {
   return (await db.query('select from mapping where feed = $1 and key = $2', [feed, key])).length > 0;
+}
+
+/** Reading so many rows takes less than a millisecond. */
+const MOST_UNFOLDED = 1_000;
+
+/** Feeds with live jobs, and how many: exact, but only for display. What decides about deletes counts the mappings themselves. */
+export async function countLive(db: Queryable): Promise<ReadonlyMap<FeedName, number>> {
+  const [row] = await db.query<{ many: boolean }>(
+    `select ${IS_WRITABLE} and exists (select from mapping_tally offset ${MOST_UNFOLDED}) as many`,
+  );
+  if (row?.many === true) await db.query('select fold_mapping_tally()');
+  const rows = await db.query<{ feed: FeedName; n: number }>(
+    `select feed, sum(n)::bigint as n from (select feed, n from mapping_total union all select feed, n from mapping_tally) counts
+     group by feed having sum(n) > 0`,
+  );
+  return new Map(rows.map(({ feed, n }) => [feed, n]));
 }

@@ -1,8 +1,21 @@
-// Opens the database: queries, transactions and sessions on one pool.
+// Opens the database: queries, transactions, sessions and snapshots on one pool.
 import pg from 'pg';
-import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from '../free-connection.ts';
-import { LOCK_TIMING, type LockTiming } from '../locks/lock-timing.ts';
+import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from './free-connection.ts';
 import { isOfPreparing } from './transient-error.ts';
+
+export interface LockTiming {
+  /** How often an otherwise idle holder sends a statement. */
+  readonly keepAliveEveryMs: number;
+  /** A holder that has sent no statement for this long is stale. */
+  readonly staleAfterMs: number;
+  /** How long a leader waits for the database; shorter than `staleAfterMs`, so that it stops leading before another starts. */
+  readonly answerWithinMs: number;
+}
+
+export const LOCK_TIMING: LockTiming = { keepAliveEveryMs: 3_000, staleAfterMs: 15_000, answerWithinMs: 5_000 };
+
+/** SQL condition: this transaction may write. */
+export const IS_WRITABLE = "current_setting('transaction_read_only') = 'off'";
 
 /** One row as returned by the driver; each query names its own columns. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
@@ -271,3 +284,19 @@ async function runPrepared<R extends Row>(target: Target, text: string, values?:
 
 /** The statement was refused because an earlier one had failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';
+
+/** Every statement of `work` sees the database as of the first one. It can't write. */
+export async function inSnapshot<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await db.lend();
+  try {
+    await session.query('begin isolation level repeatable read read only');
+    const result = await work(session);
+    await session.query('commit');
+    session.giveBack();
+    return result;
+  } catch (error) {
+    // Its transaction may be in any state, so the connection is not used again.
+    await session.end().catch(() => undefined);
+    throw error;
+  }
+}

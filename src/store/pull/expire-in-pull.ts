@@ -3,7 +3,7 @@ import pg from 'pg';
 import { NEVER_DUE } from '../../plan/grace.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from '../change/rekey/digests.ts';
-import { inBatches } from '../postgres/cursor.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import type { PullTransaction } from './pull-transaction.ts';
 
 const BATCH = 10_000;

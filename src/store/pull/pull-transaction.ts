@@ -8,18 +8,16 @@ import type { Known } from '../../plan/plan-posting.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { lockKey } from '../locks/advisory-locks.ts';
-import { markWorkConnection } from '../locks/stale-lock-holder.ts';
+import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
 import { loadRecordIndex } from '../mapping/index-loader.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { removeAllDated } from './dated-records.ts';
 import { type KeptRecord, KeptRecords } from './kept-records.ts';
 import { LazyTable } from './lazy-table.ts';
 import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
-import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
+import { loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
 
 /** The feed that a pull reads. */
 export interface PullSubject {

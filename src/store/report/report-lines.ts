@@ -1,10 +1,11 @@
-// Lists what became of each posting and record of a feed, streamed, with their counts: for whoever produces the feed.
+// Lists what became of each posting and record of a feed, streamed or by page, with counts of what is missing and goes wrong: for whoever
+// produces the feed.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { HAS_ENDED } from '../pull/posting-expiry.ts';
 
 /** What became of a posting, in the order in which postings are listed. */
@@ -71,7 +72,7 @@ const CHANGE_STATE = `case
 const MAPPED_STATE = `case when m.missing_pulls > 0 then 'grace' else 'live' end`;
 
 /** The places where a line can come from: open changes, records, mappings without a change, and postings whose job has ended. */
-export const changes = (
+const changes = (
   feed: string,
 ) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id, m.site_job_url, c.since, c.reason,
     null::integer as number, null::integer as count, null as excerpt, false as discarded
@@ -80,12 +81,12 @@ const records = (feed: string) => `select p.kind as state, p.key, m.site_job_id,
     jsonb_build_object('message', p.problems->0->>'message', 'problems', p.problems) as reason,
     p.record_number as number, p.records as count, p.excerpt, p.discarded
   from record_problem p left join mapping m on m.feed = p.feed and m.key = p.key where p.feed = ${feed}`;
-export const mappings = (
+const mappings = (
   feed: string,
 ) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id, m.site_job_url, m.mapped_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
   from mapping m where m.feed = ${feed} and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
-export const ended = (
+const ended = (
   feed: string,
 ) => `select 'expired' as state, e.key, null as site_job_id, null as site_job_url, e.expired_at as since,
     null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
@@ -127,7 +128,7 @@ export async function* reportLines(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns are those of the three selects.
-export function lineOf(row: any): ReportLine {
+function lineOf(row: any): ReportLine {
   const reason = row.reason as Partial<Reason> | null;
   return {
     state: row.state,
@@ -166,4 +167,120 @@ export async function countLines(tx: Queryable, feed: FeedName, since?: Date): P
     records: { unreadable: countOf('unreadable', 'records'), duplicate: countOf('duplicate', 'records') },
     onSite: POSTING_STATES.reduce((sum, state) => sum + countOf(state, 'jobs'), 0),
   };
+}
+
+/** In how many postings of the feed a field has a value. */
+export interface FieldCount {
+  readonly field: string;
+  readonly filled: number;
+}
+
+/** Postings whose fields are known, and how many of them have a value in each field. */
+export interface FieldCounts {
+  readonly postings: number;
+  readonly fields: readonly FieldCount[];
+}
+
+/** What the feed wants now: open changes, and what the site last accepted for all other postings. */
+const CURRENT_FIELDS = `(select fields from change where feed = $1 and desired = 'present' and fields is not null
+   union all
+   select fields from document d where feed = $1
+     and not exists (select from change c where c.feed = d.feed and c.key = d.key)) posting`;
+
+export async function countFields(tx: Queryable, feed: FeedName): Promise<FieldCounts> {
+  const [postings] = await tx.query<{ n: number }>(`select count(*) as n from ${CURRENT_FIELDS}`, [feed]);
+  const fields = await tx.query<FieldCount & { field: string }>(
+    `select f.field, count(*) filter (where f.value ~ '\\S') as filled
+     from ${CURRENT_FIELDS}, json_each_text(posting.fields) f(field, value) group by f.field order by f.field`,
+    [feed],
+  );
+  return { postings: postings?.n ?? 0, fields };
+}
+
+/** Postings or records with the same problem. One posting may have several problems. */
+export interface ReasonCount {
+  readonly state: LineState;
+  readonly field: string | undefined;
+  readonly message: string;
+  readonly count: number;
+  /** Key of one of them. */
+  readonly example: PostingKey | undefined;
+}
+
+/** Why postings are not on the site as the feed has them, the most frequent first. */
+export async function commonReasons(tx: Queryable, feed: FeedName, limit: number): Promise<readonly ReasonCount[]> {
+  const rows = await tx.query(
+    `select state, field, message, sum(n)::bigint as count, min(key) as example from (
+       select c.state, p->>'field' as field, coalesce(p->>'message', c.reason->>'message') as message, 1 as n, c.key
+       from change c left join lateral jsonb_array_elements(c.reason->'problems') p on true
+       where c.feed = $1 and c.state in ('rejected', 'failed', 'in_doubt', 'discarded') and c.desired = 'present' and not c.gone
+       union all
+       select kind, problems->0->>'field', problems->0->>'message', records, key
+       from record_problem where feed = $1 and kind = 'unreadable') reason
+     where message is not null group by 1, 2, 3 order by 4 desc, 1, 2, 3 limit $2`,
+    [feed, limit],
+  );
+  return rows.map((row) => ({
+    state: row.state,
+    field: row.field ?? undefined,
+    message: row.message,
+    count: row.count,
+    example: row.example ?? undefined,
+  }));
+}
+
+export type PostingState = (typeof POSTING_STATES)[number];
+
+export interface PostingFilter {
+  readonly states: readonly PostingState[];
+  /** Only the posting with this key, that of the site job with this ID, and those of `titled`. */
+  readonly keyOrJobId: string | undefined;
+  readonly titled?: readonly PostingKey[];
+}
+
+export interface PostingPage {
+  readonly postings: readonly ReportLine[];
+  /** `undefined`: nothing follows. */
+  readonly next: PostingKey | undefined;
+}
+
+/** These are the states of mappings without a change. */
+const QUIET: readonly PostingState[] = ['live', 'grace'];
+
+export async function postingPage(
+  db: Queryable,
+  feed: FeedName,
+  { states, keyOrJobId, titled = [] }: PostingFilter,
+  limit: number,
+  after?: PostingKey,
+): Promise<PostingPage> {
+  const parts = [
+    changes('$1'),
+    ...(states.includes('expired') ? [ended('$1')] : []),
+    ...(states.some((state) => QUIET.includes(state)) ? [mappings('$1')] : []),
+  ];
+  const values = [feed, states, limit + 1, after ?? ''];
+  const keys = keyOrJobId === undefined ? undefined : [...(await keysOf(db, feed, keyOrJobId)), ...titled];
+  const only = keys === undefined ? '' : ' and key = any($5::text[])';
+  // Each part reads the primary key of its table in order, and ends when the page is full.
+  const rows = await db.query(
+    `select * from (${parts
+      .map(
+        (part) =>
+          `(select * from (${part}) line where key > $4 and state = any($2::text[])${only} order by key limit $3)`,
+      )
+      .join(' union all ')}) line order by key limit $3`,
+    keys === undefined ? values : [...values, keys],
+  );
+  const postings = rows.slice(0, limit).map(lineOf);
+  return { postings, next: rows.length > limit ? postings.at(-1)?.key : undefined };
+}
+
+async function keysOf(db: Queryable, feed: FeedName, text: string): Promise<string[]> {
+  const found = await db.query<{ key: string }>(
+    `select m.key from mapping m where m.feed = $1 and m.site_job_id = $2
+       and m.site = (select f.site from feed_state f where f.feed = $1)`,
+    [feed, text],
+  );
+  return [text, ...found.map(({ key }) => key)];
 }

@@ -3,11 +3,11 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/id
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { type SkippedByDate, skippedByDate } from '../pull/dated-records.ts';
 import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { type SkippedByDate, skippedByDate } from '../pull/skipped-records.ts';
 import { detailOf } from '../pull/stored-details.ts';
 import { type AuditRow, recentActions } from './audit.ts';
 import { type EditRow, editsOfPosting } from './override.ts';

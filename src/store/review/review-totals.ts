@@ -1,7 +1,6 @@
 // Review entries are counted while they are written: each count is a total and what was written since it was last folded.
 
-import type { Queryable } from '../postgres/database.ts';
-import { IS_WRITABLE } from '../postgres/is-writable.ts';
+import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { COUNTED_VALUES, type EntryQuery, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
 

@@ -17,7 +17,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { putInDoubt, type Recognised, unsettleFound } from '../change/put-in-doubt.ts';
 import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from './reference-forms.ts';
+import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from './unowned-jobs.ts';
 import { learntRewrites } from './value-rewrites.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */

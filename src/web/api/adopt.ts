@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ShownProposal, shownProposals } from '../../review/adopt/shown-proposals.ts';
 import type { AdoptionRequest } from '../../runtime/adopting/adoption-request.ts';
-import type { AdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
+import type { AdoptRun } from '../../store/mapping/adopt-runs.ts';
 import { ProblemError } from '../problem.ts';
 import { adoptionAnswer, jobIdText, postingAndJob, proposalKindSchema, startedAdoptionAnswer } from './adopt-values.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

@@ -1,8 +1,29 @@
-// Streams record hashes from the database, a million per second, without building a row object for each.
+// Reads many rows with little memory: in batches, or as record hashes, a million per second.
+
 import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import { HASH_BYTES } from '../../posting/hash.ts';
-import type { Session } from '../postgres/database.ts';
+import type { Row, Session } from './database.ts';
+
+/**
+ * Yields batches of at most `size` rows. Between batches the session can run other statements, whose effects the remaining
+ * rows do not show. @param name unique among open cursors.
+ */
+export async function* inBatches<R extends Row>(
+  session: Session,
+  name: string,
+  select: string,
+  size: number,
+  values: readonly unknown[] = [],
+): AsyncGenerator<R[]> {
+  await session.query(`declare ${name} no scroll cursor for ${select}`, values);
+  for (;;) {
+    const rows = await session.query<R>(`fetch ${size} from ${name}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < size) break;
+  }
+  await session.query(`close ${name}`);
+}
 
 /** Receives one row: its hash starts at `bytes[at]`, and is valid only during the call. */
 export type TakeHash = (bytes: Buffer, at: number, number: number) => void;

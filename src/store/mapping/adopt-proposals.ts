@@ -5,13 +5,13 @@ import {
   postingKey,
   type SiteJobId,
   type SiteName,
-} from '../../../posting/identifiers.ts';
-import type { Fields } from '../../../posting/posting.ts';
-import type { UnmappedPosting } from '../../backlog/unmapped-postings.ts';
-import { RowCopier } from '../../postgres/copy-rows.ts';
-import { inBatches } from '../../postgres/cursor.ts';
-import type { Database, Queryable, Session } from '../../postgres/database.ts';
-import { toJsonb } from '../../postgres/jsonb.ts';
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 
 export const PROPOSAL_KINDS = ['sure', 'unsure', 'unmatched'] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
