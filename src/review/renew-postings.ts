@@ -2,9 +2,9 @@
 import type { Config } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { renewPostings } from '../store/change/withdraw-expired.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { renewPostings } from '../store/pull/posting-expiry.ts';
 import { auditActions } from '../store/review/audit.ts';
 
 export type RenewEnd =

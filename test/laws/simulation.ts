@@ -10,7 +10,7 @@ import { undoEdits } from '../../src/review/undo-edit.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
-import { renewPostings } from '../../src/store/pull/posting-expiry.ts';
+import { renewPostings } from '../../src/store/change/withdraw-expired.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';

@@ -57,7 +57,7 @@ const REKEYED = `rekeyed as materialized (
   select feed, rekey_since, rekey_all from feed_state where feed = any($1::text[]) and rekey_since is not null)`;
 
 /** As in the index of the backlog. */
-const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
+export const SENDING_RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
 
 /**
  * The last condition on `next` matches that of its index.
@@ -66,9 +66,9 @@ const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 e
 export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
   const [row] = await db.query(
     `with ${REKEYED} select
-       exists(select from change where feed = any($1::text[]) and ${RANK} in (0, 2) and state = 'ready' and not gone
+       exists(select from change where feed = any($1::text[]) and ${SENDING_RANK} in (0, 2) and state = 'ready' and not gone
            and not_before <= now())
-         or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${RANK} = 1 and c.state = 'ready'
+         or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${SENDING_RANK} = 1 and c.state = 'ready'
              and not c.gone and c.not_before <= now() left join rekeyed r on r.feed = f.feed
            where ${mayBeNew('c', 'r')}) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending')

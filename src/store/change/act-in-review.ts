@@ -5,7 +5,7 @@ import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.t
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
 import { inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */

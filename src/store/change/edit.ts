@@ -7,11 +7,11 @@ import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { isLockTaken } from '../postgres/transient-error.ts';
 import { dropEdits, noteEdits, type PostingName } from '../review/override.ts';
 
 /** A pull that plans postings without the edit would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Keeps pulls of the feed from planning until the transaction ends. Returns false if one takes too long. A pull that requests
@@ -24,7 +24,7 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
     await tx.query('savepoint waiting');
     await tx.query('select pg_advisory_xact_lock($1)', [lockKey('pull', feed)]);
   } catch (error) {
-    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+    if (!isLockTaken(error)) throw error;
     await tx.query('rollback to savepoint waiting');
     return false;
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
 import { pause } from '../../flow/pause.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
+import { isLockTaken } from './transient-error.ts';
 import { onUsableServer } from './usable-server.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
@@ -99,8 +100,6 @@ async function isUpToDate(db: Queryable, files: readonly string[]): Promise<bool
   return applied.length === files.length && applied.every((name) => files.includes(name));
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
-
 /** A running process uses the table. */
 class TableInUseError extends Error {
   readonly table: string;
@@ -129,7 +128,7 @@ async function takeTables(tx: Queryable, tables: readonly string[], first: strin
       await tx.query(`lock table ${name} in access exclusive mode ${waits ? '' : 'nowait'}`);
       if (waits) await tx.query('set local lock_timeout to default');
     } catch (error) {
-      if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) throw new TableInUseError(name, error);
+      if (isLockTaken(error)) throw new TableInUseError(name, error);
       throw error;
     }
   }

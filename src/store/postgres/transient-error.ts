@@ -118,3 +118,6 @@ export const withRetry = <Result>(
   signal: AbortSignal,
   { worthAgain = isPassing, onRetry }: DatabaseRetryOptions = {},
 ): Promise<Result> => retry(work, OUTAGE, { signal, worthAgain, onRetry });
+
+/** Whether a statement gave up a lock that it was to wait for only so long, or not at all: SQLSTATE 55P03, `lock_not_available`. */
+export const isLockTaken = (error: unknown): boolean => (error as { code?: unknown }).code === '55P03';

@@ -1,6 +1,7 @@
 // Reads the numbers that monitoring watches, in one statement that reads no wide row and no row per mapping: it may run
 // every few seconds on a large installation.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { SENDING_RANK } from '../backlog/backlog.ts';
 import type { VerifyResult } from '../feed/feed-verify.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { PullStatus } from '../pull/pull-row.ts';
@@ -83,14 +84,11 @@ export interface SiteGauge {
 /** There may be millions, and more than these say nothing else. */
 const MOST_MESSAGES = 100_000;
 
-/** The position in the backlog, as in the index `change_ready`. */
-const RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
-
 /** The first change of each kind of operation: the one that was added to the backlog first. */
 const OLDEST_READY = [0, 1, 2]
   .map(
     (rank) =>
-      `(select since from change where feed = r.feed and state = 'ready' and ${RANK} = ${rank} order by id limit 1)`,
+      `(select since from change where feed = r.feed and state = 'ready' and ${SENDING_RANK} = ${rank} order by id limit 1)`,
   )
   .join(', ');
 

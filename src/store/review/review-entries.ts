@@ -3,7 +3,7 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,
@@ -53,8 +53,6 @@ const WAITING = {
   and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`,
   records: `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
 } as const;
-/** The former state of a discarded change, which reopening restores. */
-export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;
 const DISCARDED = {
   kind: DISCARDED_KIND,
   changes: `change c where c.state = 'discarded'

@@ -10,10 +10,10 @@ import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
 import { unreadHashSql } from '../../mapping/unread-hash.ts';
 import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
-import { renewPostings } from '../../pull/posting-expiry.ts';
 import { addOutcomeCount } from '../../pull/pull-row.ts';
 import { auditAction, auditActions } from '../../review/audit.ts';
 import { type EditRow, editsOfPostings } from '../../review/override.ts';
+import { renewPostings } from '../withdraw-expired.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */
