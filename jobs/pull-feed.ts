@@ -23,11 +23,11 @@ import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
 import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing, withRetry } from '../src/store/postgres/transient-error.ts';
-import { concludeFormerPulls } from '../src/store/pull/abandoned-pulls.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
+import { concludeFormerPulls } from '../src/store/status/abandoned-pulls.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 import { inSpan } from '../src/telemetry/tracing/spans.ts';
 

@@ -5,7 +5,7 @@ import { type Planned, planPosting } from '../plan/plan-posting.ts';
 import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
-import { withdrawUpdates } from '../store/change/mark-missing.ts';
+import { withdrawUpdates } from '../store/change/merge/mark-missing.ts';
 import type { KeptRecord } from '../store/pull/kept-records.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';

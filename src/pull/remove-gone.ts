@@ -6,6 +6,15 @@ import type { Message } from '../plan/message.ts';
 import { deletesMissing } from '../plan/policy.ts';
 import type { WeakPull } from '../plan/weak-proof.ts';
 import {
+  addExpired,
+  collectExpiredGone,
+  forgetExpiry,
+  forgetGone,
+  leaveOutExpired,
+  noteExpired,
+  refreshExpired,
+} from '../store/change/merge/expire-in-pull.ts';
+import {
   clearUnseen,
   collectMissing,
   collectMissingChanges,
@@ -16,7 +25,7 @@ import {
   markAbsent,
   markUnseen,
   markUnseenToo,
-} from '../store/change/mark-missing.ts';
+} from '../store/change/merge/mark-missing.ts';
 import {
   countMaybeMade,
   countUnmappedAbsent,
@@ -25,23 +34,14 @@ import {
   mergeChanges,
   NONE_MADE,
   withdrawMaybeMade,
-} from '../store/change/merge-planned.ts';
+} from '../store/change/merge/merge-planned.ts';
 import {
   holdWaitingDeletes,
   protectUnreadable,
   releaseHolds,
   withdrawDeletes,
-} from '../store/change/protect-unreadable.ts';
+} from '../store/change/merge/protect-unreadable.ts';
 import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
-import {
-  addExpired,
-  collectExpiredGone,
-  forgetExpiry,
-  forgetGone,
-  leaveOutExpired,
-  noteExpired,
-  refreshExpired,
-} from '../store/pull/expire-in-pull.ts';
 import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';

@@ -2,10 +2,10 @@
 import type { Config } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { renewPostings } from '../store/change/withdraw-expired.ts';
+import { auditActions } from '../store/access/audit.ts';
+import { renewPostings } from '../store/change/renew-postings.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { auditActions } from '../store/review/audit.ts';
 
 export type RenewEnd =
   | { readonly kind: 'renewed' }

@@ -1,8 +1,8 @@
 // Lets a feed be pulled again that an undo has stopped, as a person decides.
 import type { FeedName } from '../posting/identifiers.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { resumeFeed } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { auditAction } from '../store/review/audit.ts';
 
 /**
  * Returns the undo that had stopped it; `undefined`: it was not stopped.

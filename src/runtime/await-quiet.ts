@@ -4,8 +4,8 @@ import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { UNREACHABLE_LIMIT } from '../review/assess-health.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/backlog.ts';
+import { databaseTime, openSearches } from '../store/change/site-search.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
-import { databaseTime, openSearches } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import type { Engine } from './engine.ts';

@@ -43,6 +43,25 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/cli': [...STEPS, 'src/runtime', 'src/web', 'src/setup', 'src/sandbox', 'src/embedded-postgres'],
 };
 
+/** The subfolders of the store, each of which imports only from those before it. A file beside them may import from all, and none imports it. */
+export const STORE_ORDER: readonly string[] = [
+  'postgres',
+  'locks',
+  'access',
+  'alert',
+  'site',
+  'backlog',
+  'feed',
+  'pull',
+  'change',
+  'change/merge',
+  'change/rekey',
+  'mapping',
+  'review',
+  'status',
+  'backup',
+];
+
 /** Exceptions to the table: the path to the files that are not compiled, and the sandbox's own database server. */
 const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/(feed|store|queue|site|sandbox)\//, to: /^src\/config\/package-root\.ts$/ },
@@ -108,6 +127,8 @@ function importsAcross(file: SourceFile): string[] {
       if (SOURCES.test(name) && !file.path.startsWith('src/feed/source/')) {
         return [`${file.path}: a source is found by its kind in src/feed/source/sources.ts; ${name} is its own`];
       }
+      const wrongWay = storeArrow(file.path, name);
+      if (wrongWay !== undefined) return [wrongWay];
       const isException = ALSO.some(({ from, to }) => from.test(file.path) && to.test(name));
       return isAllowed || isException ? [] : [`${file.path}: ${folder} may not import ${name}`];
     }
@@ -122,6 +143,18 @@ function importsAcross(file: SourceFile): string[] {
     return [];
   });
 }
+
+/** What an import within the store says against its order; `undefined`: nothing. */
+function storeArrow(path: string, name: string): string | undefined {
+  const [from, to] = [path, name].map((each) => /^src\/store\/(?:(.+)\/)?[^/]+$/.exec(each)) as [Match, Match];
+  if (from === null || to === null || from[1] === to[1]) return undefined;
+  const at = (folder: string | undefined) => (folder === undefined ? STORE_ORDER.length : STORE_ORDER.indexOf(folder));
+  const unknown = [from[1], to[1]].find((folder) => at(folder) === -1);
+  if (unknown !== undefined) return `${path}: src/store/${unknown} has no place in the order of the store`;
+  return at(to[1]) < at(from[1]) ? undefined : `${path}: comes before ${name} in the order of the store`;
+}
+
+type Match = RegExpExecArray | null;
 
 function textOutOfPlace(file: SourceFile): string[] {
   const folder = folderOf(file.path);

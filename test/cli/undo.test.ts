@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';

@@ -4,7 +4,7 @@ import type { BulkAction } from '../../src/plan/action.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
-import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
+import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';

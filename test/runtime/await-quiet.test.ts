@@ -10,7 +10,7 @@ import * as siteState from '../../src/store/site/site-state.ts';
 vi.mock('../../src/store/backlog/backlog.ts');
 vi.mock('../../src/store/site/site-state.ts');
 // No feed is new here.
-vi.mock('../../src/store/site/site-search.ts', () => ({
+vi.mock('../../src/store/change/site-search.ts', () => ({
   databaseTime: async () => new Date(),
   openSearches: async () => [],
 }));

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type JobOfPosting, jobsAfter, jobsFrom, jobsNamed } from '../../src/store/mapping/find-jobs.ts';
-import { postingPage } from '../../src/store/report/report-lines.ts';
+import { postingPage } from '../../src/store/status/report-lines.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeAlerts } from '../../src/store/alert/open-alerts.ts';
 import { claimMessage, listUndelivered, noteDelivered, noteFailed } from '../../src/store/alert/outbox.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;

@@ -2,13 +2,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pullsBeforeDue } from '../../src/plan/grace.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { collectMissing, collectMissingChanges, extendGrace, markAbsent } from '../../src/store/change/mark-missing.ts';
+import {
+  collectMissing,
+  collectMissingChanges,
+  extendGrace,
+  markAbsent,
+} from '../../src/store/change/merge/mark-missing.ts';
 import {
   countMaybeMade,
   extendMaybeMadeGrace,
   mergeChanges,
   withdrawMaybeMade,
-} from '../../src/store/change/merge-planned.ts';
+} from '../../src/store/change/merge/merge-planned.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { graceCases } from '../plan/grace-cases.ts';

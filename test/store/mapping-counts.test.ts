@@ -2,12 +2,12 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { readOverview } from '../../src/store/feed/feed-overview.ts';
 import { countLive } from '../../src/store/mapping/mapping-list.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
-import { readGauges } from '../../src/store/report/gauges.ts';
 import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
+import { readOverview } from '../../src/store/status/feed-overview.ts';
+import { readGauges } from '../../src/store/status/gauges.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { itInAll } from '../support/in-all.ts';
 

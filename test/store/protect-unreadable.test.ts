@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProtectedChange, UnreadableChange } from '../../src/plan/protected-change.ts';
 import { feedName, type PostingKey, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import { protectUnreadable } from '../../src/store/change/protect-unreadable.ts';
+import { protectUnreadable } from '../../src/store/change/merge/protect-unreadable.ts';
 import { type Database, openDatabase, type Row } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { protectedCases } from '../plan/protected-cases.ts';

@@ -1,8 +1,8 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
 import { countedPullJson } from '../../review/read-model/pull.ts';
-import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
 import { type CountedPull, countedPulls } from '../../store/pull/pull-history.ts';
+import { concludeAbandonedPulls } from '../../store/status/abandoned-pulls.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';

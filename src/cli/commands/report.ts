@@ -12,7 +12,7 @@ import {
   type LineState,
   type ReportLine,
   reportLines,
-} from '../../store/report/report-lines.ts';
+} from '../../store/status/report-lines.ts';
 import { printLines } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';

@@ -1,7 +1,7 @@
 // `jobmirror review activity`: who did what, when, and what was before and after.
 import { Command } from 'commander';
 import { activityJson, type RecordedDetail, readDetail } from '../../review/read-model/activity.ts';
-import { type Activity, listActivity } from '../../store/review/audit.ts';
+import { type Activity, listActivity } from '../../store/access/audit.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter } from '../command-line.ts';

@@ -1,6 +1,6 @@
 // What people did, as pages, scripts and the terminal show it: what it was about, and each edited field before and after.
 import { excerpt } from '../../posting/xml-characters.ts';
-import type { Activity } from '../../store/review/audit.ts';
+import type { Activity } from '../../store/access/audit.ts';
 
 type Recorded = Readonly<Record<string, unknown>>;
 

@@ -6,6 +6,7 @@ import type { PostingKey } from '../../posting/identifiers.ts';
 import { proposalOf } from '../../review/adopt/propose-jobs.ts';
 import { adoptSure } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
+import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
   ProposedPostings,
   removeDecided,
@@ -14,7 +15,6 @@ import {
 } from '../../store/mapping/adopt-proposals.ts';
 import { type AdoptRunEnd, endAdoptRun, noteAdoptProgress, type Refusal } from '../../store/mapping/adopt-runs.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
-import { searchFeedAgain } from '../../store/site/site-search.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';

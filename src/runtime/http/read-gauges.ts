@@ -4,7 +4,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { QueueCounts } from '../../queue/site-queue.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/processes.ts';
-import { type PullGauge, readGauges } from '../../store/report/gauges.ts';
+import { type PullGauge, readGauges } from '../../store/status/gauges.ts';
 import type { GaugeValues } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { staleBefore } from '../read-health.ts';

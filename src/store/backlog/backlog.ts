@@ -1,8 +1,8 @@
 // Reads the backlog: in sending order, chunk by chunk, for the bounded window of the queue, and how far feeds are from idle.
 import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
-import { mayBeNew } from '../change/rekey/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
+import { mayBeNew } from './open-question.ts';
 
 /** Where reading stopped: the rank of the operation (0 delete, 1 create, 2 update) and the change's ID. */
 export interface BacklogCursor {

@@ -2,9 +2,9 @@
 import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import { auditAction } from '../access/audit.ts';
 import { holdRestoredDeletes } from '../change/hold-restored.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
 
 /** What was set aside. */
 export interface SetAside {

@@ -2,11 +2,11 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { inQuestion } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
-import { inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {

@@ -6,9 +6,9 @@ import type { OpenCreate } from '../../plan/adopt/open-contents.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { numberOfTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { namesOfSite } from '../site/known-address.ts';
+import { numberOfTitled } from '../site/titled-id.ts';
 import type { Attempt } from './attempt.ts';
 
 const NUMBER = numberOfTitled('site_job_id');

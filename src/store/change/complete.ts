@@ -4,10 +4,10 @@ import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/aft
 import type { ShownForms } from '../../plan/shown-forms.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { Counted } from '../pull/pull-row.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import { type AdoptedContent, type Attempt, type AttemptOutcome, idOf, type Recorded, type Result } from './attempt.ts';
 import { keepFormerDocuments } from './former-documents.ts';

@@ -15,10 +15,10 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { addOutcomeCount } from '../pull/pull-row.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
 import type { AdoptedContent, Attempt, Recorded } from './attempt.ts';

@@ -2,13 +2,13 @@
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../backlog/open-change.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { isLockTaken } from '../postgres/transient-error.ts';
-import { dropEdits, noteEdits, type PostingName } from '../review/override.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
+import type { OpenChangeRow } from './open-change.ts';
+import { dropEdits, noteEdits, type PostingName } from './override.ts';
 
 /** A pull that plans postings without the edit would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;

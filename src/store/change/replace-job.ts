@@ -3,10 +3,10 @@ import type { ShownForms } from '../../plan/shown-forms.ts';
 import { contentHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { holdDeleteOfReplaced } from './hold-restored.ts';
 

@@ -1,12 +1,11 @@
 // Records how a person resolved creates in doubt: the site has made this job, or none. One at a time, or many together.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { findChange, lockChange, type OpenChangeRow } from '../backlog/open-change.ts';
+import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
 import { namesOfSite } from '../site/known-address.ts';
+import { areOfOneJob } from '../site/titled-id.ts';
 import type { ActedEntry, AuditNote } from './act-in-review.ts';
 import type { AdoptedContent } from './attempt.ts';
 import {
@@ -18,6 +17,7 @@ import {
   refuteDoubtWithin,
   refuteShown,
 } from './doubt.ts';
+import { findChange, lockChange, type OpenChangeRow } from './open-change.ts';
 
 export type DoubtVerdict =
   | {

@@ -1,9 +1,9 @@
 // Stores what became of the last matching of a feed that somebody started on a page or through the API.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { auditAction } from '../access/audit.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { auditAction } from '../review/audit.ts';
 
 /** To match, to adopt all certain matches that were shown, or to adopt named jobs. */
 export type AskedAdoption = 'match' | 'sure' | 'named';

@@ -1,15 +1,15 @@
 // Imports mappings from a file: checks all of them against the database, then writes all or none.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { auditAction } from '../access/audit.ts';
 import { adoptImported } from '../change/adopt-imported.ts';
 import { ownerOfReference } from '../change/candidate-owners.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
-import { numberOfTitled } from './titled-id.ts';
-import { unreadHashSql } from './unread-hash.ts';
+import { numberOfTitled } from '../site/titled-id.ts';
 
 /** One line of the file: a mapping, or its problem. */
 export type ImportLine =

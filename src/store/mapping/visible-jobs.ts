@@ -5,7 +5,7 @@ import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobI
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { trustsGone } from '../site/site-state.ts';
-import { numberOfTitled, titledNumber } from './titled-id.ts';
+import { numberOfTitled, titledNumber } from '../site/titled-id.ts';
 
 /** The site shows these jobs. Those that no posting has are ignored. */
 export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<void> {

@@ -1,6 +1,7 @@
 // Reads what a group of review entries is about, as long as it has entries.
+
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 
 export interface GroupSubject {
   readonly group: string;

@@ -1,7 +1,7 @@
 // Reads the entries of a group that come before and after a posting, in the order of their keys.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 
 /** An entry as a link leads to it. */
 export interface Neighbour {

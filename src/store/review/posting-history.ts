@@ -1,7 +1,9 @@
 // Reads all that is recorded about one posting: what the site has, what is open, what was sent, and who intervened.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
+import { type AuditRow, recentActions } from '../access/audit.ts';
+import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
+import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
@@ -9,8 +11,6 @@ import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
 import { type SkippedByDate, skippedByDate } from '../pull/skipped-records.ts';
 import { detailOf } from '../pull/stored-details.ts';
-import { type AuditRow, recentActions } from './audit.ts';
-import { type EditRow, editsOfPosting } from './override.ts';
 
 /** What the site has for a posting. */
 export interface LiveJob {

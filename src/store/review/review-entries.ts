@@ -2,8 +2,8 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,

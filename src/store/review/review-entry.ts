@@ -1,10 +1,10 @@
 // Reads all details of one review entry: the change or record, what the site has, and the last failed attempts.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { findChange, type OpenChangeRow } from '../backlog/open-change.ts';
+import { findChange, type OpenChangeRow } from '../change/open-change.ts';
+import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { keptRecordOf } from '../pull/kept-records.ts';
-import { type EditRow, editsOfPosting } from './override.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
 
 /** A record of a feed that could not become a posting, or that repeats a key. */

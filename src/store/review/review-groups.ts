@@ -2,8 +2,8 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Database } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
   IS_NEWER,

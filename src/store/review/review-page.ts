@@ -1,6 +1,7 @@
 // Reads one page of review entries after another, each beginning where the former ended.
+
+import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
   isByAge,

@@ -1,7 +1,7 @@
 // Counts what a person selects in review, so that an action is bound to exactly these entries.
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,

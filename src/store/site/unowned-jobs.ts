@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { blocksOfJob, type JobFeatures } from '../../plan/adopt/job-features.ts';
 import { compareReferences, referenceForm } from '../../plan/same-value.ts';
 import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
-import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { isTitled } from './titled-id.ts';
 
 /** A site job that no mapping owns, with what it shows. */
 export interface FoundJob {

@@ -1,7 +1,7 @@
 // The API's operation that lists what people did.
 import { z } from 'zod';
 import { activityJson } from '../../review/read-model/activity.ts';
-import { listActivity } from '../../store/review/audit.ts';
+import { listActivity } from '../../store/access/audit.ts';
 import { activityAnswer, pageOf } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { requireFeed } from './known.ts';

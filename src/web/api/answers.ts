@@ -1,9 +1,9 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
-import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { BULK_KINDS } from '../../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
+import { POSTING_STATES } from '../../store/status/report-lines.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();

@@ -8,7 +8,7 @@ import { findPosting } from '../../review/find-posting.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
 import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
-import { editsOfPosting } from '../../store/review/override.ts';
+import { editsOfPosting } from '../../store/change/override.ts';
 import { ProblemError } from '../problem.ts';
 import { actedAnswer, undoneEditAnswer } from './answers.ts';
 import { requireFeed, unknownPosting } from './known.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { WebhookSender } from '../../config/web-config.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
-import { auditAction } from '../../store/review/audit.ts';
+import { auditAction } from '../../store/access/audit.ts';
 import { limiter } from '../access/limits.ts';
 import { requireFeed } from '../api/known.ts';
 import { badRequest } from '../api/read-request.ts';

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 import type { Message } from '../../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
+import { mayBeNew } from '../../backlog/open-question.ts';
 import { type Database, inSnapshot, type Queryable, type Row, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
-import { mayBeNew } from './open-question.ts';
 import { PAIR_KINDS, type PairKind, type RekeyLine } from './rekey-line.ts';
 import type { RekeyPair } from './rekey-postings.ts';
 

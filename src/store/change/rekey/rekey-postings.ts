@@ -6,14 +6,14 @@ import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
+import { auditAction, auditActions } from '../../access/audit.ts';
 import { KEYS_CHANGED } from '../../feed/feed-state.ts';
 import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
-import { unreadHashSql } from '../../mapping/unread-hash.ts';
 import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
 import { addOutcomeCount } from '../../pull/pull-row.ts';
-import { auditAction, auditActions } from '../../review/audit.ts';
-import { type EditRow, editsOfPostings } from '../../review/override.ts';
-import { renewPostings } from '../withdraw-expired.ts';
+import { unreadHashSql } from '../../pull/unread-hash.ts';
+import { type EditRow, editsOfPostings } from '../override.ts';
+import { renewPostings } from '../renew-postings.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */

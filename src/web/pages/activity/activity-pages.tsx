@@ -1,6 +1,6 @@
 // The page of activity: who did what, when, and what was before and after.
 import { Hono } from 'hono';
-import { listActivity } from '../../../store/review/audit.ts';
+import { listActivity } from '../../../store/access/audit.ts';
 import { actorText } from '../../api/activity.ts';
 import { requireFeed } from '../../api/known.ts';
 import { numberSchema } from '../../api/scalars.ts';

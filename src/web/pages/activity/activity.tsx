@@ -1,6 +1,6 @@
 // What people did, newest first.
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { Activity, ActivityFilter } from '../../../store/review/audit.ts';
+import type { Activity, ActivityFilter } from '../../../store/access/audit.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';

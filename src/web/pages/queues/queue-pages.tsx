@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { endsWithin } from '../../../flow/ends-within.ts';
 import { countWorkers } from '../../../store/locks/processes.ts';
-import { readGauges } from '../../../store/report/gauges.ts';
+import { readGauges } from '../../../store/status/gauges.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
 import { QueuesPage } from './queues.tsx';

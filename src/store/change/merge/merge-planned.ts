@@ -1,12 +1,12 @@
 // Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
-import type { Reason } from '../../plan/desired-change.ts';
-import { NEVER_DUE } from '../../plan/grace.ts';
-import { HASH_BYTES } from '../../posting/hash.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { streamHashes } from '../postgres/stream-rows.ts';
-import type { PullTransaction } from '../pull/pull-transaction.ts';
-import { retargetedReason } from './target-state.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { NEVER_DUE } from '../../../plan/grace.ts';
+import { HASH_BYTES } from '../../../posting/hash.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { streamHashes } from '../../postgres/stream-rows.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { retargetedReason } from '../target-state.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end. What only a person decides (`disown`) is left

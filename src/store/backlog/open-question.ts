@@ -1,7 +1,7 @@
 // What waits for the answer to an open question about changed keys: a delete of it would end a job that a new key may keep.
-import type { FeedName } from '../../../posting/identifiers.ts';
-import type { Queryable } from '../../postgres/database.ts';
-import type { EntryKind } from '../../review/entry-kind.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import type { EntryKind } from './entry-kind.ts';
 
 /**
  * SQL: whether the change `c` is a delete that nobody may decide before the question about the keys of its feed is answered. What lists

@@ -1,16 +1,15 @@
 // Undoes a pull: reads what is to be set back or deleted, withdraws its unsent changes, and deletes the jobs that it created. Like a pull's
 // changes, those that may replace an open change wait in the table `superseding_change` for the merge.
-
 import pg from 'pg';
-import type { Reason } from '../../plan/desired-change.ts';
-import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject } from '../../plan/undo-posting.ts';
-import { contentHash } from '../../posting/hash.ts';
-import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
-import type { Fields } from '../../posting/posting.ts';
-import type { Session } from '../postgres/database.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { inBatches } from '../postgres/stream-rows.ts';
-import type { PullTransaction } from '../pull/pull-transaction.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject } from '../../../plan/undo-posting.ts';
+import { contentHash } from '../../../posting/hash.ts';
+import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
+import type { Fields } from '../../../posting/posting.ts';
+import type { Session } from '../../postgres/database.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
 
 const BATCH = 10_000;
 

@@ -1,7 +1,7 @@
 // Recognises a job that a mapping names by another form of its ID: sites return `/jobs/12-nurse`, and list job 12.
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { namesOfSite } from '../site/known-address.ts';
+import { namesOfSite } from './known-address.ts';
 
 /** SQL: the number in an ID with a title; null if it is no such ID. */
 export const numberOfTitled = (id: string): string => `substring(${id} from '^([0-9]+)-[a-z]')`;

@@ -1,13 +1,13 @@
 // Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
 import pg from 'pg';
-import type { HoldKind } from '../../plan/delete-guard.ts';
-import type { Reason } from '../../plan/desired-change.ts';
-import { deletesMissing } from '../../plan/policy.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { inBatches } from '../postgres/stream-rows.ts';
-import type { PullTransaction } from '../pull/pull-transaction.ts';
-import { DISCARDED_REFUSAL } from './hold-restored.ts';
-import { retargetedReason } from './target-state.ts';
+import type { HoldKind } from '../../../plan/delete-guard.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { deletesMissing } from '../../../plan/policy.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { DISCARDED_REFUSAL } from '../hold-restored.ts';
+import { retargetedReason } from '../target-state.ts';
 
 const BATCH = 10_000;
 

@@ -2,9 +2,9 @@
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import type { ChangeState } from '../change/life-cycle.ts';
-import { inQuestion } from '../change/rekey/open-question.ts';
+import { inQuestion } from '../backlog/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
+import type { ChangeState } from './life-cycle.ts';
 
 /** A change as stored. */
 export interface OpenChangeRow {

@@ -5,7 +5,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { confirmSiteAt } from './known-address.ts';
+import { confirmSiteAt } from '../site/known-address.ts';
 import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
 
 /** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */

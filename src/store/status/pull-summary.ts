@@ -6,10 +6,10 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
 import { readRekey } from '../change/rekey/read-rekey.ts';
-import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { countNoted, countRepaired } from './posting-notes.ts';
-import { findPull, type PullStatus } from './pull-row.ts';
+import { countNoted, countRepaired } from '../pull/posting-notes.ts';
+import { findPull, type PullStatus } from '../pull/pull-row.ts';
+import { newestHoldReason } from './feed-overview.ts';
 
 /** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {

@@ -4,7 +4,7 @@ import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.t
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Session } from '../postgres/database.ts';
 import { streamHashes } from '../postgres/stream-rows.ts';
-import { hasExpired, joinExpiry } from '../pull/posting-expiry.ts';
+import { hasExpired, joinExpiry } from './posting-expiry.ts';
 
 /**
  * Loads the index of one feed. Counts the hashes first, so that no more memory than needed is taken. Hashes written under

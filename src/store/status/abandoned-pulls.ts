@@ -6,7 +6,7 @@ import { lockKey } from '../locks/advisory-locks.ts';
 import { HELD_KEYS } from '../locks/processes.ts';
 import { type Database, IS_WRITABLE } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { PullStatus } from './pull-row.ts';
+import type { PullStatus } from '../pull/pull-row.ts';
 import { notesOfState, statusOfPull, summarisePull } from './pull-summary.ts';
 
 interface RunningPull {

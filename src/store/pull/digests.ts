@@ -1,6 +1,6 @@
 // What is compared of two postings, of which one may be the other under another key: digests of their fields, computed by the database.
-import type { CreateOnlyFields } from '../../../plan/create-only-fields.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
 
 /** The fields by which postings are compared. */
 export interface ComparedFields {

@@ -1,7 +1,8 @@
 // Removes rows beyond their retention in small batches; the first process in each hour does it for all.
-import { forgetKeptRecords } from '../pull/kept-records.ts';
-import { forgetRuleEntries } from '../review/rules.ts';
-import type { Queryable } from './database.ts';
+
+import type { Queryable } from './postgres/database.ts';
+import { forgetKeptRecords } from './pull/kept-records.ts';
+import { forgetRuleEntries } from './review/rules.ts';
 
 /** How long rows are kept. */
 export interface RetentionDays {

@@ -1,15 +1,15 @@
 // Finds mapped postings that a complete pull did not see, counts for the delete guard, and marks them absent; works in tables, as they may
 // be a million.
 import pg from 'pg';
-import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../plan/delete-guard.ts';
-import type { Reason } from '../../plan/desired-change.ts';
-import { NEVER_DUE } from '../../plan/grace.ts';
-import type { PostingKey } from '../../posting/identifiers.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
-import { toJsonb } from '../postgres/jsonb.ts';
-import { inBatches } from '../postgres/stream-rows.ts';
-import { LazyTable } from '../pull/lazy-table.ts';
-import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { NEVER_DUE } from '../../../plan/grace.ts';
+import type { PostingKey } from '../../../posting/identifiers.ts';
+import { RowCopier } from '../../postgres/copy-rows.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import { LazyTable } from '../../pull/lazy-table.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
 import { keepProtected } from './protect-unreadable.ts';
 
 /** How many postings are missing. */

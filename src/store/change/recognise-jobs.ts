@@ -14,11 +14,11 @@ import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { putInDoubt, type Recognised, unsettleFound } from '../change/put-in-doubt.ts';
-import { isTitled } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from './unowned-jobs.ts';
-import { learntRewrites } from './value-rewrites.ts';
+import { isTitled } from '../site/titled-id.ts';
+import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from '../site/unowned-jobs.ts';
+import { learntRewrites } from '../site/value-rewrites.ts';
+import { putInDoubt, type Recognised, unsettleFound } from './put-in-doubt.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */
 export type SiteRules = Omit<AdoptRules, 'learnt'>;

@@ -2,15 +2,15 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { questionedDeletes } from '../change/rekey/open-question.ts';
+import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { questionedDeletes } from '../backlog/open-question.ts';
+import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
 import { countLive } from '../mapping/mapping-list.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
-import { ENTRY_KINDS, type EntryKind } from '../review/entry-kind.ts';
 import { UNGROUPED_COUNTS } from '../review/group-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
 import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
-import { WAITS_FOR_SEARCH } from '../site/site-search.ts';
 
 /** Status of one feed. */
 export interface FeedOverview {
