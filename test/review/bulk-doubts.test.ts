@@ -50,7 +50,9 @@ const run = (id: number, batch = 2) =>
   runBulk(stage.app.db, stage.app.config, id, { signal: new AbortController().signal, batch });
 const states = async () =>
   Object.fromEntries(
-    (await stage.app.db.query('select key, state from change order by key')).map(({ key, state }) => [key, state]),
+    (await stage.app.db.query<{ key: string; state: string }>('select key, state from change order by key')).map(
+      ({ key, state }) => [key, state],
+    ),
   );
 const left = async (id: number) =>
   Object.fromEntries((await skippedOfBulk(stage.app.db, id)).map(({ message, count }) => [message, count]));

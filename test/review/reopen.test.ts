@@ -63,7 +63,7 @@ it('returns each entry to its former state, and counts by kind', async () => {
   expect(back).toMatchObject({ done: 13, kinds: { held: 9, unreadable: 1 } });
   expect(await waiting()).toEqual(ALL);
   expect(await discarded()).toEqual([]);
-  const acts = await stage.app.db.query(
+  const acts = await stage.app.db.query<{ action: string }>(
     `select action, detail->>'kind' as kind, count(*) as n from audit group by 1, 2 order by 1, 2`,
   );
   expect(acts.filter(({ action }) => action === 'reopen')).toEqual([

@@ -155,6 +155,6 @@ it('a late failure does not undo a delivery', async () => {
   const { id, claim } = message ?? { id: '', claim: '' };
   await noteDelivered(db, id);
   await noteFailed(db, { id, claim }, 'no answer in time', 5_000);
-  const [row] = await db.query('select state from alert_message');
+  const [row] = await db.query<{ state: string }>('select state from alert_message');
   expect(row?.state).toBe('delivered');
 });

@@ -56,7 +56,7 @@ it.each(graceCases)('mapped: to be missing %i times, missing %i times before: %s
     await extendGrace(pullTx, limit);
     await markAbsent(pullTx, limit, undefined);
     await mergeChanges(pullTx);
-    const [after] = await pullTx.session.query('select missing_pulls from mapping');
+    const [after] = await pullTx.session.query<{ missing_pulls: number }>('select missing_pulls from mapping');
     const changes = await pullTx.session.query('select desired, state from change');
     expect(after?.missing_pulls).toBe(end === 'due' ? before : before + 1);
     expect(changes).toEqual(end === 'due' ? [{ desired: 'absent', state: 'ready' }] : []);

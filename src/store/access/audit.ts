@@ -9,7 +9,7 @@ export interface AuditedAction {
   readonly action: string;
   readonly feed?: FeedName;
   readonly key?: PostingKey;
-  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly detail?: object;
 }
 
 export async function auditAction(tx: Queryable, action: AuditedAction): Promise<void> {
@@ -66,6 +66,11 @@ export async function recentActions(
   return rows.map(({ reason, ...row }) => ({ ...row, ...(reason === null ? {} : { reason }) }));
 }
 
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+
+/** What explains an action; which parts it has depends on the action and on the version that recorded it. */
+type AuditDetail = { readonly [part: string]: JsonValue };
+
 /** An action as the page of all of them shows it. */
 export interface Activity {
   readonly id: number;
@@ -74,7 +79,7 @@ export interface Activity {
   readonly action: string;
   readonly feed: FeedName | null;
   readonly key: PostingKey | null;
-  readonly detail: Readonly<Record<string, unknown>> | null;
+  readonly detail: AuditDetail | null;
 }
 
 export interface ActivityFilter {

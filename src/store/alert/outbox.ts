@@ -34,7 +34,7 @@ async function claimWhere(
   due: string,
 ): Promise<ClaimedMessage | undefined> {
   const until = `clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})`;
-  const [row] = await db.query<ClaimedMessage & Record<string, unknown>>(
+  const [row] = await db.query<ClaimedMessage>(
     `with lease as materialized (select ${until} as until)
      update alert_message set attempts = attempts + 1, not_before = lease.until, claimed_until = lease.until from lease
      where seq = (select seq from alert_message where destination = $1 and topic = $2 and state = 'pending' and ${due}
@@ -86,7 +86,7 @@ export interface UndeliveredMessage {
 
 /** Alerts before events of postings, pending before dead ones, each destination's in the order of sending. */
 export async function listUndelivered(db: Queryable, limit: number): Promise<UndeliveredMessage[]> {
-  return db.query<UndeliveredMessage & Record<string, unknown>>(
+  return db.query<UndeliveredMessage>(
     `select id, destination, state, payload, created_at as "createdAt", attempts,
        case when state = 'pending' then greatest(not_before, created_at) end as "nextAt", last_error as "lastError"
      from (

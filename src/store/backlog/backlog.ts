@@ -59,12 +59,21 @@ const REKEYED = `rekeyed as materialized (
 /** As in the index of the backlog. */
 export const SENDING_RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
 
+interface ProgressRow {
+  readonly due: boolean;
+  readonly sending: boolean;
+  readonly inDoubt: boolean;
+  readonly next: number | null;
+  /** A sum of bigints is numeric, which the driver returns as text. */
+  readonly recorded: string;
+}
+
 /**
  * The last condition on `next` matches that of its index.
  * @param worker the number of this process's worker: see `WorkerLease`
  */
 export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
-  const [row] = await db.query(
+  const [row] = await db.query<ProgressRow>(
     `with ${REKEYED} select
        exists(select from change where feed = any($1::text[]) and ${SENDING_RANK} in (0, 2) and state = 'ready' and not gone
            and not_before <= now())
@@ -83,9 +92,9 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[], wo
     [feeds, worker],
   );
   return {
-    due: row?.due,
-    sending: row?.sending,
-    inDoubt: row?.inDoubt,
+    due: row?.due === true,
+    sending: row?.sending === true,
+    inDoubt: row?.inDoubt === true,
     nextDueMs: row?.next ?? undefined,
     recorded: Number(row?.recorded ?? 0),
   };
@@ -115,7 +124,7 @@ export async function readDoubtProgress(
   site: SiteName,
   feeds: readonly FeedName[],
 ): Promise<DoubtProgress> {
-  const [row] = await db.query<DoubtProgress & Record<string, unknown>>(
+  const [row] = await db.query<DoubtProgress>(
     `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
        concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
      from change where site = $1 and state = 'in_doubt' and ${RESOLVES} and feed = any($2::text[])`,

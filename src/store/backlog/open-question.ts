@@ -32,7 +32,7 @@ const GROUPED = 'group by c.feed, c.state order by c.feed, c.state';
 
 /** All of them. @param feed only those of this feed */
 export const questionedDeletes = (db: Queryable, feed?: FeedName): Promise<QuestionedDeletes[]> =>
-  db.query<QuestionedDeletes & Record<string, unknown>>(
+  db.query<QuestionedDeletes>(
     `${COUNTED} from feed_state f join change c on c.feed = f.feed
      where f.rekey_since is not null and ($1::text is null or f.feed = $1) and ${inQuestion('c')} ${GROUPED}`,
     [feed ?? null],
@@ -43,14 +43,14 @@ export const questionedAmong = (
   tx: Queryable,
   { ids, feeds }: { readonly ids: readonly number[]; readonly feeds: readonly FeedName[] },
 ): Promise<QuestionedDeletes[]> =>
-  tx.query<QuestionedDeletes & Record<string, unknown>>(
+  tx.query<QuestionedDeletes>(
     `${COUNTED} from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${inQuestion('c')} ${GROUPED}`,
     [ids, feeds],
   );
 
 /** Those among the entries of an action on many. */
 export const questionedOfBulk = (tx: Queryable, bulk: number): Promise<QuestionedDeletes[]> =>
-  tx.query<QuestionedDeletes & Record<string, unknown>>(
+  tx.query<QuestionedDeletes>(
     `${COUNTED} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${inQuestion('c')} ${GROUPED}`,
     [bulk],
   );

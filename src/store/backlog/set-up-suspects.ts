@@ -27,7 +27,13 @@ export async function readSetUpSuspects(
   { feed, key, pull }: PostingRef & { readonly pull: number | undefined },
   mostOthers: number,
 ): Promise<SetUpSuspects> {
-  const [row] = await db.query(
+  const [row] = await db.query<{
+    disproved: boolean;
+    others: readonly string[];
+    othersLeft: boolean;
+    hasJobs: boolean;
+    resumed: boolean;
+  }>(
     `with suspect as materialized (
        select c.reason->>'message' as message, c.since from change c
        where c.site = $1 and c.reason->>'kind' = '${SET_UP}' and c.state in ('ready', 'sending') and (c.feed, c.key) <> ($2, $3)),

@@ -152,12 +152,36 @@ interface DueChange extends PostingRef {
   readonly mayBeFound: boolean;
 }
 
+interface DueRow extends PostingRef {
+  readonly site: SiteName;
+  readonly desired: 'present' | 'absent';
+  /** Null if it is to be deleted, as the two hashes. */
+  readonly fields: Fields | null;
+  readonly record_hash: Buffer | null;
+  readonly content_hash: Buffer | null;
+  readonly revision: number;
+  readonly pull: number | null;
+  readonly approved: boolean;
+  readonly was_doubted: boolean;
+  /** Null without a job, as what follows from one. */
+  readonly site_job_id: string | null;
+  readonly actual_hash: Buffer | null;
+  readonly actual_fields: Fields | null;
+  readonly shown: Buffer | null;
+  readonly uncertain: string[] | null;
+  readonly is_repair: boolean;
+  readonly too_early: boolean;
+  readonly may_be_found: boolean;
+  readonly create_only_fields: readonly string[] | null;
+  readonly id_may_be_reused: boolean;
+}
+
 async function readDue(
   db: Statements,
   { addresses, tokenDigests, settings }: Here,
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
-  const rows = await db.query(
+  const rows = await db.query<DueRow>(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved, c.doubted_since is not null as was_doubted,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
@@ -198,8 +222,8 @@ async function readDue(
         : {
             siteJobId: siteJobId(row.site_job_id),
             contentHash: row.actual_hash as Buffer,
-            fields: (row.actual_fields ?? undefined) as Fields | undefined,
-            uncertain: (row.uncertain ?? undefined) as string[] | undefined,
+            fields: row.actual_fields ?? undefined,
+            uncertain: row.uncertain ?? undefined,
           };
     const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, settings);
     const desired = present
@@ -219,13 +243,13 @@ async function readDue(
           ? {
               fields:
                 actual === undefined ? desired.fields : acceptedByUpdate(desired.fields, actual.fields, createOnly),
-              recordHash: row.record_hash,
+              recordHash: row.record_hash as Buffer,
               contentHash: desired.contentHash,
             }
           : undefined,
       createOnly,
       before: actual?.fields,
-      forms: (row.shown ?? undefined) as Buffer | undefined,
+      forms: row.shown ?? undefined,
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
       wasDoubted: request.kind === 'create' && row.was_doubted,

@@ -52,6 +52,25 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coale
     coalesce(c.sent_content_hash, c.content_hash) as content_hash
   from change c where c.state = 'in_doubt'`;
 
+interface DoubtRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly site: SiteName;
+  readonly attempt_token: string;
+  readonly attempts: number;
+  readonly pull: number | null;
+  readonly attempt_started: Date;
+  readonly first_started: Date;
+  readonly list_checks: number;
+  readonly approved: boolean;
+  readonly found: boolean;
+  readonly since_ms: number;
+  readonly revision: number;
+  readonly fields: Fields;
+  readonly record_hash: Buffer;
+  readonly content_hash: Buffer;
+}
+
 /**
  * Doubts of a site that are due for a list check; see `checkDueMs`. Doubts that a list check left to a person are not due
  * unless {@link explainDoubts} rescheduled them.
@@ -62,7 +81,7 @@ export async function dueDoubts(
   { firstMs, furtherMs }: CheckDelays,
   limit: number,
 ): Promise<Doubt[]> {
-  const rows = await db.query(
+  const rows = await db.query<DoubtRow>(
     `${SELECT} and c.site = $1 and c.found_job_id is null
        and c.attempt_started + make_interval(secs => $2 + c.list_checks * $3::float8) < clock_timestamp()
        and c.not_before <= clock_timestamp()
@@ -93,7 +112,7 @@ export async function candidatesOf(db: Queryable, entry: number): Promise<SiteJo
 }
 
 export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
-  const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
+  const [row] = await db.query<DoubtRow>(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -249,8 +268,7 @@ export async function explainDoubts(
   );
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
-const tidy = (row: any): Doubt => ({
+const tidy = (row: DoubtRow): Doubt => ({
   attempt: {
     feed: row.feed,
     key: postingKey(row.key),
@@ -259,8 +277,8 @@ const tidy = (row: any): Doubt => ({
     number: row.attempts,
     pull: row.pull ?? undefined,
     revision: row.revision,
-    request: { kind: 'create', fields: row.fields as Fields },
-    accepted: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
+    request: { kind: 'create', fields: row.fields },
+    accepted: { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash },
     approved: row.approved,
   },
   startedAt: row.first_started,

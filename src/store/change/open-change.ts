@@ -54,19 +54,50 @@ const SELECT = `select id, feed, key, site, state, discarded_from, desired, oper
       then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits
   from change`;
 
+interface ChangeRow
+  extends Pick<
+    OpenChangeRow,
+    | 'id'
+    | 'feed'
+    | 'key'
+    | 'site'
+    | 'state'
+    | 'desired'
+    | 'operation'
+    | 'invalid'
+    | 'approved'
+    | 'attempts'
+    | 'revision'
+    | 'since'
+  > {
+  readonly discarded_from: NonNullable<OpenChangeRow['discardedFrom']> | null;
+  readonly fields: Fields | null;
+  readonly record_hash: Buffer | null;
+  readonly gone: boolean;
+  readonly in_question: boolean;
+  readonly pull: number | null;
+  readonly reason: Reason | null;
+  /** Null without an attempt, as its start. */
+  readonly attempt_operation: OpenChangeRow['operation'] | null;
+  readonly attempt_started: Date;
+  readonly attempt_fields: Fields | null;
+  readonly age: number;
+  readonly waits: number;
+}
+
 export async function findChange(db: Queryable, id: number): Promise<OpenChangeRow | undefined> {
-  const [row] = await db.query(`${SELECT} where id = $1`, [id]);
+  const [row] = await db.query<ChangeRow>(`${SELECT} where id = $1`, [id]);
   return row === undefined ? undefined : tidy(row);
 }
 
 export async function findChangeOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<OpenChangeRow | undefined> {
-  const [row] = await db.query(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
+  const [row] = await db.query<ChangeRow>(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
 }
 
 /** Reads a change and locks it until the transaction ends. */
 export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeRow | undefined> {
-  const [row] = await tx.query(`${SELECT} where id = $1 for update`, [id]);
+  const [row] = await tx.query<ChangeRow>(`${SELECT} where id = $1 for update`, [id]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -77,12 +108,11 @@ export async function lockChanges(tx: Queryable, ids: readonly number[]): Promis
 
 /** Reads changes by their entry numbers; to decide about them, the transaction has to have locked them. */
 export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
-  const rows = await tx.query(`${SELECT} where id = any($1::bigint[])`, [ids]);
+  const rows = await tx.query<ChangeRow>(`${SELECT} where id = any($1::bigint[])`, [ids]);
   return new Map(rows.map((row) => [row.id, tidy(row)]));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
-const tidy = (row: any): OpenChangeRow => ({
+const tidy = (row: ChangeRow): OpenChangeRow => ({
   id: row.id,
   feed: row.feed,
   key: row.key,

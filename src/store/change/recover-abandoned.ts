@@ -73,7 +73,7 @@ interface AbandonedChange extends PostingRef, EndedAttempt {
 
 /** The changes of abandoned attempts, locked in the order that all code uses. */
 async function lockAbandoned(tx: Queryable, site: SiteName, deadlineMs: number): Promise<AbandonedChange[]> {
-  return tx.query<AbandonedChange & Record<string, unknown>>(
+  return tx.query<AbandonedChange>(
     `select c.feed, c.key, c.attempt_operation as operation, c.attempts, c.sent_revision is not null as superseded
      from change c
      where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)

@@ -151,7 +151,7 @@ export interface DoubtFacts extends ActedEntry {
 
 /** Of these entries, the creates in doubt. */
 export const readDoubtFacts = (tx: Queryable, ids: readonly number[]): Promise<DoubtFacts[]> =>
-  tx.query<DoubtFacts & Record<string, unknown>>(
+  tx.query<DoubtFacts>(
     `select id, feed, site, found_job_id is not null as found, not_before = 'infinity' as foreign,
        coalesce(jsonb_array_length(reason->'candidates') > 0 or (reason->'crowded')::boolean, false) as possible,
        coalesce(reason ? 'note', false) as unread,

@@ -104,7 +104,7 @@ export async function doubtfulFeeds(
   { site, address }: Pick<NamedFeed, 'site' | 'address'>,
   configured: Iterable<FeedName>,
 ): Promise<DoubtfulFeed[]> {
-  return db.query<DoubtfulFeed & Record<string, unknown>>(
+  return db.query<DoubtfulFeed>(
     `select * from (
        select f.feed,
          (select count(*) from change c where c.feed = f.feed and (c.state = 'in_doubt' or c.attempt_operation = 'create')) as creates,

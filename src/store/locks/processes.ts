@@ -86,7 +86,7 @@ async function noteProcess(
 
 /** All live processes, oldest first. */
 export async function liveProcesses(db: Queryable): Promise<LiveProcess[]> {
-  return db.query<LiveProcess & Record<string, unknown>>(
+  return db.query<LiveProcess>(
     `select p.worker, p.command, p.host, p.pid, p.parts, p.started_at as "startedAt"
      from process p join (${LIVE_WORKERS}) live on live.worker = p.worker order by p.started_at, p.worker`,
   );

@@ -47,7 +47,7 @@ export interface AdoptionSubject {
   /** If it changes no job, nothing is sent for the postings. */
   readonly policy: FeedPolicy | undefined;
   /** What the audit should say of the postings. */
-  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly detail?: object;
 }
 
 const ADOPTED_COLUMNS = {

@@ -5,6 +5,7 @@ import {
   postingKey,
   type SiteJobId,
   type SiteName,
+  siteJobId,
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
@@ -128,7 +129,7 @@ export class ProposedPostings {
       await session.query('delete from adopt_proposal where feed = $1', [feed]);
       const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
       let n = 0;
-      for await (const rows of inBatches(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
+      for await (const rows of inBatches<FoundRow>(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
         await copier.copy(
           rows.map(foundOf).map((found) => {
             const { key, verdict, reasons, title, candidates, version: own } = propose(found);
@@ -161,16 +162,32 @@ const FOUND = `select p.key, v.verdict, v.reasons, f.fields, f.record_hash,
   where not exists (select from mapping m where m.feed = $1 and m.key = p.key)
   order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-const foundOf = ({ key, verdict, reasons, fields, record_hash: recordHash, candidates }: any): FoundMatch => ({
+interface FoundRow {
+  readonly key: string;
+  readonly verdict: ProposalKind;
+  /** A list in JSON, as those of the candidates. */
+  readonly reasons: string;
+  readonly fields: Fields;
+  readonly record_hash: Buffer;
+  readonly candidates:
+    | readonly {
+        readonly id: string;
+        readonly url: string | null;
+        readonly fields: Fields;
+        readonly score: number;
+        readonly reasons: string;
+      }[]
+    | null;
+}
+
+const foundOf = ({ key, verdict, reasons, fields, record_hash: recordHash, candidates }: FoundRow): FoundMatch => ({
   key: postingKey(key),
   fields,
   recordHash,
   verdict,
   reasons: JSON.parse(reasons),
-  // biome-ignore lint/suspicious/noExplicitAny: built by the same query.
-  candidates: (candidates ?? []).map((each: any) => ({
-    siteJobId: each.id,
+  candidates: (candidates ?? []).map((each) => ({
+    siteJobId: siteJobId(each.id),
     url: each.url,
     score: each.score / THOUSANDTHS,
     reasons: JSON.parse(each.reasons),
@@ -231,7 +248,7 @@ export async function proposedPosting(
   feed: FeedName,
   key: PostingKey,
 ): Promise<ProposedPosting | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<{ fields: Fields; record_hash: Buffer; feed_version: string | null }>(
     `select p.fields, p.record_hash, r.feed_version from adopt_proposal p join adopt_run r on r.feed = p.feed
      where p.feed = $1 and p.key = $2 and p.fields is not null and p.record_hash is not null`,
     [feed, key],
@@ -246,14 +263,13 @@ export async function readProposals(
   feed: FeedName,
   { show, after, limit }: { readonly show: ProposalKind; readonly after: number; readonly limit: number },
 ): Promise<ListedProposal[]> {
-  const rows = await db.query(
+  return db.query<ListedProposal>(
     `select p.n, p.key, p.verdict, p.reasons, p.title, p.candidates, p.version, m.site_job_id as "ownJobId",
        m.key is not null or exists (select from change c where c.feed = p.feed and c.key = p.key) as "isKnown"
      from adopt_proposal p left join mapping m on m.feed = p.feed and m.key = p.key
      where p.feed = $1 and p.verdict = $2 and p.n > $3 order by p.n limit $4`,
     [feed, show, after, limit],
   );
-  return rows as ListedProposal[];
 }
 
 /** The proposals of these postings. */
@@ -262,7 +278,7 @@ export async function proposalsOf(
   feed: FeedName,
   keys: readonly PostingKey[],
 ): Promise<ReadonlyMap<PostingKey, Pick<ListedProposal, 'version' | 'candidates'>>> {
-  const rows = await db.query(
+  const rows = await db.query<Pick<ListedProposal, 'key' | 'version' | 'candidates'>>(
     'select key, version, candidates from adopt_proposal where feed = $1 and key = any($2::text[])',
     [feed, keys],
   );
@@ -271,7 +287,7 @@ export async function proposalsOf(
 
 /** The certain matches of postings that have no job by now: the job of each. */
 export async function sureProposals(db: Queryable, feed: FeedName): Promise<ReadonlyMap<PostingKey, SiteJobId>> {
-  const rows = await db.query(
+  const rows = await db.query<{ key: PostingKey; id: SiteJobId }>(
     `select p.key, p.candidates->0->>'siteJobId' as id from adopt_proposal p where p.feed = $1 and p.verdict = 'sure'
        and not exists (select from mapping m where m.feed = p.feed and m.key = p.key) order by p.n`,
     [feed],

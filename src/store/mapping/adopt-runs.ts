@@ -50,13 +50,13 @@ const COLUMNS = `r.run, r.site, r.actor, r.asked,
 
 /** `undefined`: nobody has started one. */
 export async function readAdoptRun(db: Queryable, feed: FeedName): Promise<AdoptRun | undefined> {
-  const [row] = await db.query(`select ${COLUMNS} from adopt_run r where r.feed = $1`, [feed]);
-  return row as AdoptRun | undefined;
+  const [row] = await db.query<AdoptRun>(`select ${COLUMNS} from adopt_run r where r.feed = $1`, [feed]);
+  return row;
 }
 
 export async function listAdoptRuns(db: Queryable): Promise<ReadonlyMap<FeedName, AdoptRun>> {
-  const rows = await db.query(`select r.feed, ${COLUMNS} from adopt_run r`);
-  return new Map(rows.map((row) => [row.feed as FeedName, row as unknown as AdoptRun]));
+  const rows = await db.query<AdoptRun & { readonly feed: FeedName }>(`select r.feed, ${COLUMNS} from adopt_run r`);
+  return new Map(rows.map((row) => [row.feed, row]));
 }
 
 export interface BegunRun {
@@ -67,7 +67,7 @@ export interface BegunRun {
   /** Of the process that runs it. */
   readonly worker: number;
   /** For the audit. */
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: object;
 }
 
 /** Replaces the former run; its proposals stay until there are new ones. The caller holds the feed's pull lock. Returns its number. */

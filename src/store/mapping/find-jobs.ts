@@ -38,7 +38,7 @@ const MOST_EXACT = 20;
 
 /** Postings of exactly this key, and the postings whose job has this ID. */
 export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefined): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
          where m.feed = any(array(select feed from feed_state)) and m.key = $1
@@ -60,7 +60,7 @@ export async function jobsTitled(
   limit: number,
 ): Promise<JobOfPosting[]> {
   const found = await postingsTitled(db, text, feed, limit);
-  return db.query<JobOfPosting & Record<string, unknown>>(
+  return db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        select t.feed, t.key, coalesce(m.site, o.site) as site, m.site_job_id, m.site_job_url
        from unnest($1::text[], $2::text[]) t(feed, key) left join mapping m on m.feed = t.feed and m.key = t.key
@@ -100,7 +100,7 @@ export const jobsAfter = (
   after: JobPlace | undefined,
   limit: number,
 ): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     // The inner limits keep the joins to the rows of the page.
     `select ${COLUMNS} from (
        (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
@@ -115,7 +115,7 @@ export const jobsAfter = (
 
 /** Postings that have a job, or whose job has ended, from this key on: the key itself, and those that begin with it, are the first. */
 export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
         where m.feed = $1 and m.key >= $2 order by m.key limit $3)
@@ -124,8 +124,6 @@ export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: numb
        order by key limit $3) p ${JOINS} order by p.key`,
     [feed, key, limit],
   );
-
-type Found = PostingRef & Record<string, unknown>;
 
 /** As the index has it. */
 const WORDS = `array_to_tsvector(words_of(d.fields->>'title') || ('@' || d.feed))`;
@@ -161,8 +159,8 @@ const distinct = (refs: readonly PostingRef[]): PostingRef[] => [
   ...new Map(refs.map((ref) => [`${ref.feed} ${ref.key}`, ref])).values(),
 ];
 
-const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
-  db.query<Found>(
+const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<PostingRef[]> =>
+  db.query<PostingRef>(
     `select e.feed, e.key from review_entry e
      where e.words @@ word_query($1, '=') and e.key is not null and ($2::text is null or e.feed = $2) limit $3`,
     [text, feed ?? null, limit],
@@ -175,15 +173,15 @@ const amongFirst = (
   text: string,
   feed: FeedName | undefined,
   limit: number,
-): Promise<Found[]> =>
-  db.query<Found>(`select feed, key from (${first(titles)}) d where words @@ word_query($1) limit $3`, [
+): Promise<PostingRef[]> =>
+  db.query<PostingRef>(`select feed, key from (${first(titles)}) d where words @@ word_query($1) limit $3`, [
     text,
     feed ?? null,
     limit,
   ]);
 
 /** The index reads every posting with a word. Words that most titles have are therefore compared with what the others find; so is a feed with most jobs. */
-const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: number): Promise<Found[]> =>
+const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: number): Promise<PostingRef[]> =>
   db.transaction(async (tx) => {
     const [row] = await tx.query<{ rare: string | null; common: string | null; most: boolean }>(
       `with sample as materialized (${first(SAMPLE)}),
@@ -201,7 +199,7 @@ const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: 
     await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
       set_config('work_mem', '64MB', true)`);
     const asWord = feed === undefined || most ? '' : `&& ('''@' || $4::text || '''')::tsquery`;
-    return tx.query<Found>(
+    return tx.query<PostingRef>(
       `select d.feed, d.key from document d
        where ${WORDS} @@ (word_query($1) ${asWord}) and ($2::text is null or ${WORDS} @@ word_query($2))
          and ($4::text is null or d.feed || '' = $4) limit $3`,

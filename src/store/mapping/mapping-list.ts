@@ -17,6 +17,12 @@ export interface MappingRow {
 
 const READ_AT_ONCE = 1_000;
 
+interface ListedRow extends Pick<MappingRow, 'feed' | 'key' | 'site'> {
+  readonly site_job_id: SiteJobId;
+  readonly site_job_url: string | null;
+  readonly mapped_at: Date;
+}
+
 /**
  * Ordered by the bytes of feed and key, in every database alike, so that exports of the same mappings are equal. All rows are as of
  * one moment.
@@ -33,7 +39,7 @@ export async function* listMappings(
        from mapping m ${joinExpiry('m')}
        where $1::text is null or m.feed = $1 order by m.feed collate "C", m.key collate "C" limit $2`;
     const values = [feed ?? null, Number.isFinite(limit) ? limit : null];
-    for await (const rows of inBatches(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
+    for await (const rows of inBatches<ListedRow>(session, 'listed_mapping', select, READ_AT_ONCE, values)) {
       for (const row of rows) {
         yield {
           feed: row.feed,

@@ -134,7 +134,7 @@ export interface KnownJob {
  * attempt in flight or an uncertain write.
  */
 export async function jobsToCompare(db: Queryable, site: SiteName, most: number): Promise<KnownJob[]> {
-  const rows = await db.query<KnownJob & Record<string, unknown>>(
+  const rows = await db.query<KnownJob>(
     `with expected as materialized (select m.feed, m.key, m.site_job_id, m.mapped_at from mapping m where ${EXPECTED}
          and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)
          and not exists (select from uncertain_write u where u.feed = m.feed and u.key = m.key)

@@ -17,13 +17,13 @@ export const LOCK_TIMING: LockTiming = { keepAliveEveryMs: 3_000, staleAfterMs: 
 /** SQL condition: this transaction may write. */
 export const IS_WRITABLE = "current_setting('transaction_read_only') = 'off'";
 
-/** One row as returned by the driver; each query names its own columns. */
-// biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
-export type Row = Record<string, any>;
+/** A row of which no column is read. */
+type NoColumns = Readonly<Record<never, never>>;
 
 /** Anything that can run a statement: the pool, or the client of a transaction. */
 export interface Queryable {
-  query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
+  /** `Row`: the columns that the statement returns, as its caller states them: the driver can't know them. */
+  query<Row extends object = NoColumns>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /** A dedicated connection, for a transaction or for session-level locks. */
@@ -189,8 +189,8 @@ function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Er
 /** Serialises concurrent queries on one connection, as the driver takes a new one only after the previous has ended. */
 function oneByOne(client: pg.Client): Queryable['query'] {
   let last: Promise<unknown> = Promise.resolve();
-  return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
-    const answer = last.then(() => run<R>(client, text, values));
+  return <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
+    const answer = last.then(() => run<Row>(client, text, values));
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -222,11 +222,11 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
         const begun = client.query('begin');
         leave(begun);
         if (!opensWithLocks) await begun;
-        const query = async <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
+        const query = async <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
           // After a rollback it would run, and persist, in a transaction of its own.
           if (over) throw new Error('the transaction is over');
           try {
-            const rows = await send<R>(client, text, values);
+            const rows = await send<Row>(client, text, values);
             await begun;
             return rows;
           } catch (error) {
@@ -255,26 +255,30 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
 }
 
 interface Target {
-  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: Row[] }>;
+  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: object[] }>;
 }
 
-async function run<R extends Row>(
+async function run<Row extends object>(
   target: Target,
   text: string,
   values?: readonly unknown[],
   name?: string,
-): Promise<R[]> {
+): Promise<Row[]> {
   const { rows } = await target.query({ name, text, values: values as unknown[] | undefined });
-  return rows as R[];
+  return rows as Row[];
 }
 
 /** Names of prepared statements by text, the same on every connection; `undefined` after preparing failed. */
 const names = new Map<string, string | undefined>();
 
-async function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
+async function runPrepared<Row extends object>(
+  target: Target,
+  text: string,
+  values?: readonly unknown[],
+): Promise<Row[]> {
   if (!names.has(text)) names.set(text, `jobmirror_${names.size + 1}`);
   try {
-    return await run<R>(target, text, values, names.get(text));
+    return await run<Row>(target, text, values, names.get(text));
   } catch (error) {
     // Not prepared any more in this process, so that the next try succeeds.
     if (isOfPreparing(error)) names.set(text, undefined);

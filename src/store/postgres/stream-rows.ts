@@ -3,22 +3,22 @@
 import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import { HASH_BYTES } from '../../posting/hash.ts';
-import type { Row, Session } from './database.ts';
+import type { Session } from './database.ts';
 
 /**
  * Yields batches of at most `size` rows. Between batches the session can run other statements, whose effects the remaining
  * rows do not show. @param name unique among open cursors.
  */
-export async function* inBatches<R extends Row>(
+export async function* inBatches<Row extends object>(
   session: Session,
   name: string,
   select: string,
   size: number,
   values: readonly unknown[] = [],
-): AsyncGenerator<R[]> {
+): AsyncGenerator<Row[]> {
   await session.query(`declare ${name} no scroll cursor for ${select}`, values);
   for (;;) {
-    const rows = await session.query<R>(`fetch ${size} from ${name}`);
+    const rows = await session.query<Row>(`fetch ${size} from ${name}`);
     if (rows.length > 0) yield rows;
     if (rows.length < size) break;
   }

@@ -77,7 +77,7 @@ export interface PostingExpiry {
 }
 
 export async function expiryOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<PostingExpiry | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<{ expired_at: Date | null; renewed_at: Date | null; site_job_id: string | null }>(
     'select expired_at, renewed_at, site_job_id from posting_expiry where feed = $1 and key = $2',
     [feed, key],
   );

@@ -63,11 +63,20 @@ export interface PullHistory {
 /** How many pulls of each feed are read. */
 export const RECENT_PULLS = 3;
 
+interface HistoryRow {
+  readonly feed: FeedName;
+  readonly last_run: Date | null;
+  readonly complete_pull: number | null;
+  readonly complete_at: Date;
+  readonly statuses: PullHistory['recent'] | null;
+  readonly notes: readonly (Message | null)[] | null;
+}
+
 export async function readPullHistories(
   db: Queryable,
   feeds: readonly FeedName[],
 ): Promise<ReadonlyMap<FeedName, PullHistory>> {
-  const rows = await db.query(
+  const rows = await db.query<HistoryRow>(
     `select f.feed, l.started_at as last_run, c.id as complete_pull, c.at as complete_at, r.statuses, r.notes
      from unnest($1::text[]) f(feed)
      left join lateral (select started_at from pull p where p.feed = f.feed order by id desc limit 1) l on true
@@ -131,6 +140,11 @@ export interface PulledPosting {
 const FORMER = `select distinct on (key) feed, key, at, fields from former_document
   where feed = $1 and pull = $2 and whole = $5 and not edited and ($3::text is null or key > $3) order by key, id limit $4`;
 
+interface PulledRow extends Pick<PulledPosting, 'key' | 'at'> {
+  readonly now: Fields | null;
+  readonly before: NonNullable<PulledPosting['before']> | null;
+}
+
 /** In the order of their keys. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
 export async function pulledPostings(
   db: Queryable,
@@ -142,19 +156,17 @@ export async function pulledPostings(
   const parameters = [pull.feed, pull.id, after ?? null, limit];
   const rows =
     effect === 'created'
-      ? await db.query(
+      ? await db.query<PulledRow>(
           `select m.key, m.mapped_at as at, d.fields as now, null as before
            from (select feed, key, mapped_at from mapping where feed = $1 and created_by = $2 and created_by is not null
              and ($3::text is null or key > $3) order by key limit $4) m
            left join document d on d.feed = m.feed and d.key = m.key order by m.key`,
           parameters,
         )
-      : await db.query(
+      : await db.query<PulledRow>(
           `select f.key, f.at, d.fields as now, f.fields as before from (${FORMER}) f
            left join document d on d.feed = f.feed and d.key = f.key order by f.key`,
           [...parameters, effect === 'deleted'],
         );
-  return rows.map(
-    ({ now, before, ...row }) => ({ ...row, now: now ?? undefined, before: before ?? undefined }) as PulledPosting,
-  );
+  return rows.map(({ now, before, ...row }) => ({ ...row, now: now ?? undefined, before: before ?? undefined }));
 }

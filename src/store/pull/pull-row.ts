@@ -104,8 +104,20 @@ export async function findUndoOf(db: Queryable, pull: number): Promise<number | 
   return row?.id;
 }
 
+interface StoredPull
+  extends Omit<PullRow, 'undoes' | 'committedAt' | 'finishedAt' | 'weak' | 'durationMs' | 'takenOver'> {
+  readonly undoes: number | null;
+  readonly committedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly weak: string | null;
+  readonly durationMs: number | null;
+  /** Null unless a later pull took the feed over; then both are set. */
+  readonly takenOverBy: number | null;
+  readonly leftOpen: OpenCounts;
+}
+
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
-  const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
+  const [row] = await db.query<StoredPull>(`select ${COLUMNS} from pull where id = $1`, [pull]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -116,7 +128,7 @@ export async function listPulls(
   limit: number,
   before?: number,
 ): Promise<PullRow[]> {
-  const rows = await db.query(
+  const rows = await db.query<StoredPull>(
     `select ${COLUMNS} from pull where ($1::text is null or feed = $1) and ($3::bigint is null or id < $3)
      order by id desc limit $2`,
     [feed ?? null, limit, before ?? null],
@@ -124,8 +136,7 @@ export async function listPulls(
   return rows.map(tidy);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
-const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
+const tidy = ({ takenOverBy, leftOpen, ...row }: StoredPull): PullRow => ({
   ...row,
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
   undoes: row.undoes ?? undefined,

@@ -52,6 +52,28 @@ const EXPIRY_OF_KEY =
 
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
 
+/** A posting with its mapping and its open change, if it has them. */
+type KnownRow = { readonly key: string; readonly expired: boolean } & (
+  | MappingColumns
+  | { readonly site_job_id: null }
+) &
+  (OpenColumns | { readonly desired: null });
+
+interface MappingColumns {
+  readonly site_job_id: string;
+  readonly record_hash: Buffer;
+  readonly content_hash: Buffer;
+  readonly missing_pulls: number;
+}
+
+interface OpenColumns {
+  readonly desired: 'present' | 'absent';
+  readonly open_record_hash: Buffer | null;
+  readonly open_content_hash: Buffer | null;
+  readonly invalid: boolean;
+  readonly gone: boolean;
+}
+
 const CHANGE_COLUMNS = {
   feed: 'text',
   key: 'text',
@@ -207,7 +229,7 @@ export class PullTransaction {
     if (this.#nothingKnown) return keys.map(() => UNKNOWN);
     await this.#sending;
     const { feed, expireAfterDays } = this.subject;
-    const rows = await this.session.query(
+    const rows = await this.session.query<KnownRow>(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
          c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone,
          ${hasExpired(expireAfterDays)} as expired

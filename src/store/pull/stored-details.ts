@@ -39,6 +39,15 @@ const isDue = (seconds: string): string =>
     fetched_at < now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and
     not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
 
+interface DetailRow {
+  readonly list_hash: Buffer;
+  readonly record_hash: Buffer;
+  readonly key: PostingKey;
+  readonly body: Buffer;
+  readonly due: boolean;
+  readonly unlisted: boolean;
+}
+
 /** By their hashes in hex. @param refreshMs `undefined`: none is ever due. */
 export async function findDetails(
   db: Queryable,
@@ -47,7 +56,7 @@ export async function findDetails(
   refreshMs: number | undefined,
 ): Promise<ReadonlyMap<string, FoundDetail>> {
   if (listHashes.length === 0) return new Map();
-  const rows = await db.query(
+  const rows = await db.query<DetailRow>(
     `select list_hash, record_hash, key, body, coalesce(${isDue('$3::float8')}, false) as due,
        unlisted_at is not null as unlisted
      from detail where feed = $1 and list_hash = any($2::bytea[])`,
@@ -252,7 +261,7 @@ export async function restingDetails(
   listHashes: readonly Buffer[],
 ): Promise<ReadonlyMap<string, FailedDetail>> {
   if (listHashes.length === 0) return new Map();
-  const rows = await db.query(
+  const rows = await db.query<{ list_hash: Buffer; message: string; excerpt: Buffer | null }>(
     `select list_hash, message, excerpt from failed_detail
      where feed = $1 and interpretation = $2 and list_hash = any($3::bytea[]) and ${IS_RESTING}`,
     [feed, interpretation, listHashes],

@@ -13,7 +13,7 @@ export interface GroupSubject {
 
 /** `undefined`: no entry is in the group, not even a discarded one. */
 export async function findGroup(db: Queryable, group: string): Promise<GroupSubject | undefined> {
-  const rows = await db.query<GroupSubject & Record<string, unknown>>(
+  const rows = await db.query<GroupSubject>(
     `select group_id as "group", kind, field, message from review_entry where group_id = $1 order by id limit 1`,
     [group],
   );

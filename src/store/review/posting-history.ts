@@ -124,8 +124,19 @@ export async function readStory(
   };
 }
 
+interface LiveJobRow {
+  readonly site: SiteName;
+  readonly site_job_id: SiteJobId;
+  readonly site_job_url: string | null;
+  readonly mapped_at: Date;
+  readonly missing_pulls: number;
+  readonly record_hash: Buffer;
+  /** Null if unknown. */
+  readonly fields: Fields | null;
+}
+
 export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<LiveJob | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<LiveJobRow>(
     `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, m.record_hash, d.fields
      from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.feed = $1 and m.key = $2`,
     [feed, key],

@@ -60,8 +60,18 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
   };
 }
 
+interface RecordRow extends Pick<RecordEntry, 'id' | 'feed' | 'kind' | 'problems' | 'excerpt' | 'since'> {
+  readonly key: PostingKey | null;
+  readonly first_pull: number;
+  readonly discarded: boolean;
+  readonly records: number;
+  readonly record_number: number | null;
+  readonly revision: number;
+  readonly age: number;
+}
+
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<RecordRow>(
     `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, revision,
        (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from record_problem where id = $1`,

@@ -35,18 +35,38 @@ const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.
     t.refused_since, t.cause as refusal, t.probes as token_probes,
     (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;
 
+/** All null of a site without a state, and the last four unless a token is refused. */
+interface StateRow {
+  readonly site: SiteName;
+  readonly paused_since: Date | null;
+  readonly pause_cause: Message | null;
+  readonly unreachable_streak: number | null;
+  readonly last_message: Message | null;
+  readonly probes: number | null;
+  readonly address: string | null;
+  readonly moved_to: string | null;
+  readonly former_pause: Message | null;
+  readonly learnt_rate: number | null;
+  readonly waits_ms: number | null;
+  readonly probe_in_ms: number | null;
+  readonly refused_since: Date | null;
+  readonly refusal: Message | null;
+  readonly token_probes: number | null;
+  readonly token_probe_in_ms: number | null;
+}
+
 /**
  * State of a site for the holder of a token.
  * @param token its digest: see `tokenDigest`. Without it, the state for the token that was refused first, if any.
  */
 export async function readSiteState(db: Queryable, site: SiteName, token?: string): Promise<SiteState> {
-  const [row] = await db.query(
+  const [row] = await db.query<StateRow>(
     `select k.site, ${COLUMNS} from (select $1::text as site) k left join site_state s on s.site = k.site
      left join lateral (select * from refused_token t where t.site = k.site and t.refused_since is not null
        and ($2::text is null or t.digest = $2) order by t.refused_since limit 1) t on true`,
     [site, token ?? null],
   );
-  return tidy(row ?? { site });
+  return tidy(row as StateRow);
 }
 
 /** Nobody pauses or resumes a known site until the transaction ends. */
@@ -103,7 +123,7 @@ export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean
 
 /** Resumes a site at once, except for tokens that it refuses. Returns whether it was paused. */
 export async function endPause(db: Queryable, site: SiteName): Promise<boolean> {
-  const rows = await db.query(
+  const rows = await db.query<{ was_paused: boolean }>(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
        unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, former_pause = null, resumed_at = now()
      from (select site, paused_since from site_state where site = $1 for update) old
@@ -187,9 +207,10 @@ export async function noteReachable(db: Queryable, site: SiteName, address: stri
 }
 
 /** A pause of the whole site takes precedence: it may need a person, whatever the token. */
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
-function pauseOf(row: any): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
-  const tokenRefused = row.refused_since != null && row.paused_since == null;
+function pauseOf(
+  row: StateRow,
+): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
+  const tokenRefused = row.refused_since !== null && row.paused_since === null;
   const [since, cause, probeInMs, probes] = tokenRefused
     ? [row.refused_since, row.refusal, row.token_probe_in_ms, row.token_probes]
     : [row.paused_since, row.pause_cause, row.probe_in_ms, row.probes];
@@ -202,8 +223,7 @@ function pauseOf(row: any): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'prob
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
-const tidy = (row: any): SiteState => ({
+const tidy = (row: StateRow): SiteState => ({
   site: row.site,
   ...pauseOf(row),
   waitsMs: row.waits_ms ?? 0,

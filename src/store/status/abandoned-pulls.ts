@@ -54,7 +54,7 @@ export async function concludeFormerPulls(db: Database, feed: FeedName, current:
 }
 
 const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPull[]> =>
-  db.query<RunningPull & Record<string, unknown>>(
+  db.query<RunningPull>(
     `select id, feed, committed_at is not null as committed, undoes is not null as "isUndo",
        coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
          and not exists (select from change c where c.feed = p.feed and c.state = 'sending')

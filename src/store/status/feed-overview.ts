@@ -136,7 +136,7 @@ type NoEntries = Pick<FeedOverview, 'ready' | 'sending' | 'discarded'>;
 
 /** Each part uses its own index, so that counting the few changes in flight does not scan a large backlog. */
 async function countOthers(db: Queryable, feed: FeedName, site: SiteName): Promise<NoEntries> {
-  const [row] = await db.query<NoEntries & Record<string, unknown>>(
+  const [row] = await db.query<NoEntries>(
     `select (select count(*) from change where feed = $1 and state = 'ready') as ready,
        (select count(*) from change where site = $2 and feed = $1 and state = 'sending') as sending,
        (select count(*) from change where feed = $1 and state = 'discarded' and desired = 'present' and not gone)

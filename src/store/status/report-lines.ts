@@ -120,16 +120,31 @@ export async function* reportLines(
     if (left <= 0) return;
     const most = left === Number.POSITIVE_INFINITY ? '' : `limit ${left}`;
     const select = `select * from (${lines}) line where ${only} order by ${order} ${most}`;
-    for await (const rows of inBatches(session, `${cursor}`, select, BATCH)) {
+    for await (const rows of inBatches<LineRow>(session, `${cursor}`, select, BATCH)) {
       left -= rows.length;
       for (const row of rows) yield lineOf(row);
     }
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the columns are those of the three selects.
-function lineOf(row: any): ReportLine {
-  const reason = row.reason as Partial<Reason> | null;
+/** The columns of all four selects. */
+interface LineRow {
+  readonly state: LineState;
+  /** Null for a record without a usable key. */
+  readonly key: PostingKey | null;
+  readonly site_job_id: SiteJobId | null;
+  readonly site_job_url: string | null;
+  readonly since: Date;
+  readonly reason: Partial<Reason> | null;
+  readonly number: number | null;
+  /** Null unless it is of a record, as its beginning. */
+  readonly count: number | null;
+  readonly excerpt: string | null;
+  readonly discarded: boolean;
+}
+
+function lineOf(row: LineRow): ReportLine {
+  const { reason } = row;
   return {
     state: row.state,
     key: row.key ?? undefined,
@@ -141,7 +156,7 @@ function lineOf(row: any): ReportLine {
     record:
       row.count === null
         ? undefined
-        : { number: row.number ?? undefined, count: row.count, excerpt: row.excerpt, discarded: row.discarded },
+        : { number: row.number ?? undefined, count: row.count, excerpt: row.excerpt ?? '', discarded: row.discarded },
   };
 }
 
@@ -207,9 +222,14 @@ export interface ReasonCount {
   readonly example: PostingKey | undefined;
 }
 
+interface ReasonRow extends Pick<ReasonCount, 'state' | 'message' | 'count'> {
+  readonly field: string | null;
+  readonly example: PostingKey | null;
+}
+
 /** Why postings are not on the site as the feed has them, the most frequent first. */
 export async function commonReasons(tx: Queryable, feed: FeedName, limit: number): Promise<readonly ReasonCount[]> {
-  const rows = await tx.query(
+  const rows = await tx.query<ReasonRow>(
     `select state, field, message, sum(n)::bigint as count, min(key) as example from (
        select c.state, p->>'field' as field, coalesce(p->>'message', c.reason->>'message') as message, 1 as n, c.key
        from change c left join lateral jsonb_array_elements(c.reason->'problems') p on true
@@ -263,7 +283,7 @@ export async function postingPage(
   const keys = keyOrJobId === undefined ? undefined : [...(await keysOf(db, feed, keyOrJobId)), ...titled];
   const only = keys === undefined ? '' : ' and key = any($5::text[])';
   // Each part reads the primary key of its table in order, and ends when the page is full.
-  const rows = await db.query(
+  const rows = await db.query<LineRow>(
     `select * from (${parts
       .map(
         (part) =>

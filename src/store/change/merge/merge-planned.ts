@@ -146,7 +146,7 @@ export async function countMaybeMade(
   pullsBeforeDue: number,
 ): Promise<MaybeMadeCounts> {
   if (!missingChanges.exists) return NONE_MADE;
-  const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
+  const [row] = await session.query<MaybeMadeCounts>(
     `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
      from change c join missing_change w on w.key = c.key where ${MAYBE_MADE}`,
     [feed, pullsBeforeDue],

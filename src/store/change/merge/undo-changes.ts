@@ -121,26 +121,42 @@ export async function* undoSubjects(session: Session, feed: FeedName, pull: numb
       from former_document where ${ofFeed} and pull = ${pull} and not edited group by key) f on f.key = t.key
     left join (select distinct key from former_document where ${ofFeed} and (pull > ${pull} or pull = ${pull} and edited)) l on l.key = t.key
     order by t.key`;
-  for await (const rows of inBatches(session, 'undo_subject', select, READ_AT_ONCE)) {
+  for await (const rows of inBatches<SubjectRow>(session, 'undo_subject', select, READ_AT_ONCE)) {
     yield rows.map((row) => subjectOf(row, pull));
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-function subjectOf(row: any, pull: number): UndoPosting {
-  const requests = ((row.requests ?? []) as { fields: FormerValues['fields'] | null; whole: boolean }[]).map(
+interface SubjectRow {
+  readonly key: string;
+  readonly mapped: boolean;
+  /** Null without a job, as the next two. */
+  readonly content_hash: Buffer | null;
+  readonly created_by: number | null;
+  readonly adopted: boolean | null;
+  readonly document: Fields | null;
+  readonly requests:
+    | readonly { readonly fields: NonNullable<FormerValues['fields']> | null; readonly whole: boolean }[]
+    | null;
+  readonly uncertain: boolean;
+  readonly attempting: boolean;
+  readonly changed: boolean;
+}
+
+function subjectOf(row: SubjectRow, pull: number): UndoPosting {
+  const requests = (row.requests ?? []).map(
     ({ fields, whole }): FormerValues => ({ fields: fields ?? undefined, whole }),
   );
   const isOfPull = row.created_by === pull;
-  const isOwnCreate = isOfPull && !row.adopted;
+  const isAdopted = row.adopted === true;
+  const isOwnCreate = isOfPull && !isAdopted;
   const [newest] = requests;
   const isReplaced = newest?.whole === true && row.mapped && !isOwnCreate;
   return {
     key: postingKey(row.key),
-    before: beforeOf(requests, row.mapped, isOwnCreate, (row.document ?? undefined) as Fields | undefined),
+    before: beforeOf(requests, row.mapped, isOwnCreate, row.document ?? undefined),
     actual: row.mapped ? { contentHash: row.content_hash as Buffer, uncertain: row.uncertain } : undefined,
     accepted: requests.length > 0 || isOfPull,
-    foundInDoubt: isOfPull && row.adopted && requests.length === 0,
+    foundInDoubt: isOfPull && isAdopted && requests.length === 0,
     attempting: row.attempting,
     changedSince: row.changed || isReplaced,
   };

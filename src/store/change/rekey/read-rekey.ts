@@ -4,7 +4,7 @@ import type { Message } from '../../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
 import { mayBeNew } from '../../backlog/open-question.ts';
-import { type Database, inSnapshot, type Queryable, type Row, type Session } from '../../postgres/database.ts';
+import { type Database, inSnapshot, type Queryable, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
 import { PAIR_KINDS, type PairKind, type RekeyLine } from './rekey-line.ts';
@@ -115,7 +115,7 @@ export interface StoredLine extends RekeyLine {
   readonly place: LinePlace;
 }
 
-interface LineRow extends Row {
+interface LineRow {
   readonly show: PairKind;
   readonly rank: number;
   readonly length: number;
@@ -232,7 +232,7 @@ export interface RekeyedFeed {
 
 /** The feeds whose keys seem to have changed, the longest wait first. */
 export const rekeyedFeeds = (db: Queryable): Promise<RekeyedFeed[]> =>
-  db.query<RekeyedFeed & Record<string, unknown>>(
+  db.query<RekeyedFeed>(
     `select feed, rekey_since as since, retired_at is not null as "isRetired", rekey_all as "isAll" from feed_state
      where rekey_since is not null order by rekey_since, feed`,
   );

@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import pg from 'pg';
 import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
-import type { Row } from '../../postgres/database.ts';
 import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 
 /** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
@@ -70,7 +69,7 @@ export const rekeyVersionOf = ({ key, oldKey, siteJobId, title, verdict, reasons
   );
 
 /** A pair, or a posting without one. */
-export interface PairRow extends Row {
+export interface PairRow {
   readonly oldKey: PostingKey | null;
   readonly key: PostingKey | null;
   readonly siteJobId: SiteJobId | null;

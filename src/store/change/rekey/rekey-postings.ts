@@ -71,7 +71,7 @@ export function rekeyPostings(
 const IS_UNDONE = `coalesce(b.record_hash, o.record_hash) = ${unreadHashSql('undone', 'w.old_key')}`;
 
 const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =>
-  tx.query<RefusedRekey & Record<string, unknown>>(
+  tx.query<RefusedRekey>(
     `with refused as (
        select w.old_key, w.key, case
          when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
