@@ -39,8 +39,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/review': SIDES,
   'src/setup': SIDES,
   'src/runtime': [...STEPS, 'src/embedded-postgres'],
-  'src/web': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
-  'src/cli': [...STEPS, 'src/runtime', 'src/web', 'src/setup', 'src/sandbox', 'src/embedded-postgres'],
+  'src/operations': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
+  'src/web': [...SIDES, 'src/apply', 'src/review', 'src/operations', 'src/runtime'],
+  'src/cli': [
+    ...STEPS,
+    'src/operations',
+    'src/runtime',
+    'src/web',
+    'src/setup',
+    'src/sandbox',
+    'src/embedded-postgres',
+  ],
 };
 
 /** The subfolders of the store, each of which imports only from those before it. A file beside them may import from all, and none imports it. */
