@@ -18,7 +18,7 @@ import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
 import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt.ts';
-import { learntRewrites } from '../src/store/site/value-rewrites.ts';
+import { learntRewrites } from '../src/store/site/kept-values.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 
 /**

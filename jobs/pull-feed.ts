@@ -27,7 +27,7 @@ import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
-import { concludeFormerPulls } from '../src/store/status/abandoned-pulls.ts';
+import { concludeFormerPulls } from '../src/store/status/pull-summary.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 import { inSpan } from '../src/telemetry/tracing/spans.ts';
 

@@ -6,7 +6,7 @@ import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { provenByValues } from '../store/change/candidate-owners.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { shareCheck, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';

@@ -8,7 +8,7 @@ import type { Database } from '../store/postgres/database.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
 import { noteAcceptedToken, takeTokenProbe, tryTokenAgain } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
-import { concludeAbandonedPulls } from '../store/status/abandoned-pulls.ts';
+import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
 import { noteAcceptedWrite } from './prove-token.ts';

@@ -6,7 +6,7 @@ import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { jobsWithReference } from '../store/mapping/visible-jobs.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-reference.ts';
+import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-values.ts';
 
 /** So many jobs are asked for. */
 const MOST_ASKED = 3;

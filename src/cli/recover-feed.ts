@@ -23,7 +23,7 @@ import { noteRecovered } from '../store/backup/after-restore.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';
 import { JobMatching } from '../store/mapping/job-matching.ts';
 import { Verification } from '../store/mapping/verification.ts';
-import { keptReference } from '../store/site/kept-reference.ts';
+import { keptReference } from '../store/site/kept-values.ts';
 import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
 import { formatTime } from '../telemetry/times.ts';
 import { actorName } from './actor.ts';

@@ -6,7 +6,7 @@ import { contentHash, keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, ReadPosting } from '../posting/posting.ts';
 import { withdrawUpdates } from '../store/change/merge/mark-missing.ts';
-import type { KeptRecord } from '../store/pull/kept-records.ts';
+import type { KeptRecord } from '../store/pull/posting-notes.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger, SeenRecord } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';

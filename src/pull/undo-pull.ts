@@ -10,7 +10,7 @@ import { lockFeed } from '../store/locks/feed-locks.ts';
 import { commitPull } from '../store/pull/pull-commit.ts';
 import { failPull, findPull, type PullRow, startPull } from '../store/pull/pull-row.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { concludeFormerPulls } from '../store/status/abandoned-pulls.ts';
+import { concludeFormerPulls } from '../store/status/pull-summary.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { mergeUndo, type UndoFindings, undoLines } from './merge-undo.ts';

@@ -15,7 +15,7 @@ import {
 } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 
 export interface JudgedJob {
   readonly likeness: Likeness;

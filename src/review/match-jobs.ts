@@ -21,7 +21,7 @@ import { databaseTime } from '../store/change/site-search.ts';
 import type { JobMatching } from '../store/mapping/job-matching.ts';
 import { type ExpectedJobs, expectedJobs } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { crossStep } from '../telemetry/steps.ts';
 
 /** The site and the feed whose jobs and postings are compared. */

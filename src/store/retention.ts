@@ -1,7 +1,7 @@
 // Removes rows beyond their retention in small batches; the first process in each hour does it for all.
 
 import type { Queryable } from './postgres/database.ts';
-import { forgetKeptRecords } from './pull/kept-records.ts';
+import { forgetKeptRecords } from './pull/posting-notes.ts';
 import { forgetRuleEntries } from './review/rules.ts';
 
 /** How long rows are kept. */

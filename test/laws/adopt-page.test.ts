@@ -3,7 +3,7 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { readAdoptRun } from '../../src/store/mapping/adopt-runs.ts';
+import { readAdoptRun } from '../../src/store/mapping/adopt-proposals.ts';
 import { spread } from '../support/extent.ts';
 import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
-import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/hold-restored.ts';
+import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/restored-database.ts';
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';

@@ -2,7 +2,7 @@
 // others'.
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/alerts/evaluator.ts';
-import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
+import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { HELD_KEYS } from '../../src/store/locks/processes.ts';
 import {
   type Alerting,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startAlerts } from '../../src/runtime/alerts/run-alerts.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
-import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
+import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { itInAll } from '../support/in-all.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/compact/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { loadRecordIndex } from '../../src/store/pull/index-loader.ts';
+import { loadRecordIndex } from '../../src/store/pull/record-hashes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** More than fit into one chunk of COPY's stream. */

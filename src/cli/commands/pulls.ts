@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { countedPullJson } from '../../review/read-model/pull.ts';
 import { type CountedPull, countedPulls } from '../../store/pull/pull-history.ts';
-import { concludeAbandonedPulls } from '../../store/status/abandoned-pulls.ts';
+import { concludeAbandonedPulls } from '../../store/status/pull-summary.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';

@@ -8,12 +8,15 @@ import { adoptSure } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
+  type AdoptRunEnd,
+  endAdoptRun,
+  noteAdoptProgress,
   ProposedPostings,
+  type Refusal,
   removeDecided,
   removeDecidedOne,
   sureProposals,
 } from '../../store/mapping/adopt-proposals.ts';
-import { type AdoptRunEnd, endAdoptRun, noteAdoptProgress, type Refusal } from '../../store/mapping/adopt-runs.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';

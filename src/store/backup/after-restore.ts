@@ -3,7 +3,7 @@ import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
-import { holdRestoredDeletes } from '../change/hold-restored.ts';
+import { holdRestoredDeletes } from '../change/restored-database.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
 /** What was set aside. */

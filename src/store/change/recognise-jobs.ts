@@ -15,9 +15,9 @@ import { rewritings } from '../../plan/observe-values.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { learntRewrites } from '../site/kept-values.ts';
 import { isTitled } from '../site/titled-id.ts';
 import { formsOf, partsOf, SECRET_FORM, secretForm, titleBlock } from '../site/unowned-jobs.ts';
-import { learntRewrites } from '../site/value-rewrites.ts';
 import { putInDoubt, type Recognised, unsettleFound } from './put-in-doubt.ts';
 
 /** How the jobs of a site are compared with postings. What the site makes of values is read from the database. */

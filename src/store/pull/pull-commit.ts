@@ -7,7 +7,7 @@ import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
-import { EXPIRED_ROWS } from './skipped-records.ts';
+import { EXPIRED_ROWS } from './record-hashes.ts';
 
 /** Beyond this, analysing the backlog costs less than working on it with stale query plans. */
 const MANY_CHANGES = 10_000;

@@ -12,12 +12,10 @@ import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { loadRecordIndex } from './index-loader.ts';
-import { type KeptRecord, KeptRecords } from './kept-records.ts';
 import { LazyTable } from './lazy-table.ts';
 import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
-import { type NotedPosting, PostingNotes } from './posting-notes.ts';
-import { loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
+import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from './posting-notes.ts';
+import { loadRecordIndex, loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './record-hashes.ts';
 
 /** The feed that a pull reads. */
 export interface PullSubject {

@@ -5,11 +5,10 @@ import { type AuditRow, recentActions } from '../access/audit.ts';
 import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
 import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
-import { notesOf } from '../pull/posting-notes.ts';
+import { keptRecordOf, notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
-import { type SkippedByDate, skippedByDate } from '../pull/skipped-records.ts';
+import { type SkippedByDate, skippedByDate } from '../pull/record-hashes.ts';
 import { detailOf } from '../pull/stored-details.ts';
 
 /** What the site has for a posting. */

@@ -4,7 +4,7 @@ import type { Problem } from '../../posting/posting.ts';
 import { findChange, type OpenChangeRow } from '../change/open-change.ts';
 import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { keptRecordOf } from '../pull/kept-records.ts';
+import { keptRecordOf } from '../pull/posting-notes.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
 
 /** A record of a feed that could not become a posting, or that repeats a key. */

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { noteOutput } from '../../operations/notes.ts';
 import { ruleOutput } from '../../operations/rules.ts';
-import { POSTING_STATES } from '../../store/status/report-lines.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
+import { POSTING_STATES } from '../../store/status/report-lines.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();

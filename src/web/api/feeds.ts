@@ -5,7 +5,7 @@ import { feedJson } from '../../review/read-model/feed.ts';
 import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
 import { countedPull } from '../../store/pull/pull-history.ts';
-import { concludeAbandonedPulls } from '../../store/status/abandoned-pulls.ts';
+import { concludeAbandonedPulls } from '../../store/status/pull-summary.ts';
 import { ProblemError } from '../problem.ts';
 import { startPullFor } from '../start-pull.ts';
 import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';

@@ -6,7 +6,7 @@ import { deletesMissing } from '../../../plan/policy.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { DISCARDED_REFUSAL } from '../hold-restored.ts';
+import { DISCARDED_REFUSAL } from '../restored-database.ts';
 import { retargetedReason } from '../target-state.ts';
 
 const BATCH = 10_000;

@@ -7,7 +7,7 @@ import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
 import { countedPulls, PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
-import { concludeAbandonedPulls } from '../../../store/status/abandoned-pulls.ts';
+import { concludeAbandonedPulls } from '../../../store/status/pull-summary.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { expectValue } from '../expect-value.ts';
