@@ -109,6 +109,9 @@ const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 const SQL_TEXT =
   /[`'"]\s*(?:select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w."]+\s+set\s|delete\s+from\s|truncate\s|with\s+\w+\s+as\s|create\s+(?:table|schema|(?:unique\s+)?index)\s|alter\s+table\s)/i;
 
+/** A row whose columns nobody has stated. */
+const UNTYPED_ROW = /\bRecord<string, (?:unknown|any)>/;
+
 /** Messages carry actions as data: only the command line writes commands. The configuration's own help may name some. */
 const COMMAND_FOLDERS = ['src/cli', 'src/config'];
 const REVIEW_COMMANDS =
@@ -170,9 +173,11 @@ function textOutOfPlace(file: SourceFile): string[] {
   const impure = PURE.includes(folder) ? IMPURE_TEXT.exec(file.text)?.[0] : undefined;
   const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
   const command = COMMAND_FOLDERS.includes(folder) ? undefined : COMMAND_TEXT.exec(file.text)?.[0];
+  const untyped = folder === 'src/store' ? UNTYPED_ROW.exec(file.text)?.[0] : undefined;
   const out = MAY_WRITE_OUT.test(file.path) ? undefined : /\bprocess\.std(?:out|err)\b/.exec(file.text)?.[0];
   return [
     ...(out === undefined ? [] : [`${file.path}: output goes through src/telemetry/print.ts, not through ${out}`]),
+    ...(untyped === undefined ? [] : [`${file.path}: the rows of a query are typed, not ${untyped}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
     ...(command === undefined ? [] : [`${file.path}: only src/cli writes commands, not "${command}"`]),
     ...(sql === undefined ? [] : [`${file.path}: SQL is allowed only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),

@@ -78,6 +78,12 @@ describe('detected', () => {
     ['a log in the centre', 'src/plan/a.ts', "console.log('x');", '"console." is not'],
     ['a query', 'jobs/a.ts', "await pool.query('SELECT key FROM mapping');", 'SQL is allowed only in'],
     ['a query over lines', 'src/review/a.ts', 'query(`\n  update change set state = 1`);', 'SQL is allowed only in'],
+    [
+      'an untyped row',
+      'src/store/a.ts',
+      'db.query<A & Record<string, unknown>>(text);',
+      'the rows of a query are typed',
+    ],
     ['a command', 'src/apply/a.ts', "pause('run: jobmirror resume board');", 'only src/cli writes commands'],
     ['part of a command', 'src/review/a.ts', "refuse('use review settle');", 'only src/cli writes commands'],
     [

@@ -187,6 +187,60 @@ const THOUSANDTHS = 1_000;
 /** By how much the clock of a site may be behind the database's. */
 const CLOCKS_DIFFER = '1 hour';
 
+/** A posting to match, with one job that resembles it, if there is one. */
+type CandidateRow = PostingRow & (ResemblingRow | { readonly id: null });
+
+interface PostingRow {
+  readonly n: number;
+  readonly blocker: string | null;
+  readonly reference_crowded: boolean;
+  readonly content_crowded: boolean;
+}
+
+interface ResemblingRow {
+  readonly id: string;
+  readonly score: number;
+  readonly reasons: string;
+  readonly reference: boolean;
+  readonly content: boolean;
+  readonly by_reference: boolean;
+  readonly jobs_of_reference: number;
+  readonly postings_of_reference: number;
+  readonly jobs_of_content: number;
+  readonly postings_of_content: number;
+  readonly owned: boolean;
+  readonly deleted: boolean;
+  readonly foreign_owner: boolean;
+  readonly secret: boolean;
+}
+
+interface LineRow {
+  readonly key: string;
+  readonly job_id: string | null;
+  readonly score: number;
+  readonly verdict: Verdict['kind'];
+  readonly reasons: string;
+  readonly others: string;
+  readonly title: string | null;
+}
+
+interface StrayRow {
+  readonly id: string;
+  readonly url: string | null;
+  readonly fields: Fields;
+  readonly created_at: string | null;
+}
+
+interface SureRow {
+  readonly posting: number;
+  readonly key: string;
+  readonly sent: Fields;
+  readonly id: string;
+  readonly url: string | null;
+  readonly fields: Fields;
+  readonly types: string | null;
+}
+
 /** The matching of one site and one feed, on a connection of its own; `close` leaves nothing behind. */
 export class JobMatching {
   readonly session: Session;
@@ -596,60 +650,6 @@ class FeatureCache<Of> {
     }
     return (number) => this.#known.get(number) as Of;
   }
-}
-
-/** A posting to match, with one job that resembles it, if there is one. */
-type CandidateRow = PostingRow & (ResemblingRow | { readonly id: null });
-
-interface PostingRow {
-  readonly n: number;
-  readonly blocker: string | null;
-  readonly reference_crowded: boolean;
-  readonly content_crowded: boolean;
-}
-
-interface ResemblingRow {
-  readonly id: string;
-  readonly score: number;
-  readonly reasons: string;
-  readonly reference: boolean;
-  readonly content: boolean;
-  readonly by_reference: boolean;
-  readonly jobs_of_reference: number;
-  readonly postings_of_reference: number;
-  readonly jobs_of_content: number;
-  readonly postings_of_content: number;
-  readonly owned: boolean;
-  readonly deleted: boolean;
-  readonly foreign_owner: boolean;
-  readonly secret: boolean;
-}
-
-interface LineRow {
-  readonly key: string;
-  readonly job_id: string | null;
-  readonly score: number;
-  readonly verdict: Verdict['kind'];
-  readonly reasons: string;
-  readonly others: string;
-  readonly title: string | null;
-}
-
-interface StrayRow {
-  readonly id: string;
-  readonly url: string | null;
-  readonly fields: Fields;
-  readonly created_at: string | null;
-}
-
-interface SureRow {
-  readonly posting: number;
-  readonly key: string;
-  readonly sent: Fields;
-  readonly id: string;
-  readonly url: string | null;
-  readonly fields: Fields;
-  readonly types: string | null;
 }
 
 const hasJob = (row: CandidateRow): row is PostingRow & ResemblingRow => row.id !== null;

@@ -74,6 +74,38 @@ const TABLES = `
 const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
 const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
 
+/** A job of a mapping, in the tables of the session. */
+interface JobRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly id: string;
+}
+
+interface DriftRow extends JobRow {
+  readonly n: number;
+  readonly content_hash: Buffer;
+  readonly fields: string;
+  readonly last_request: number;
+  readonly finding: DriftedJob['finding'];
+}
+
+/** A mapping with what the site accepted of it, null if that is not known. */
+interface AcceptedRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly site_job_id: string;
+  readonly fields: Fields | null;
+  readonly shown: Buffer | null;
+}
+
+interface JobNowRow extends AcceptedRow {
+  readonly content_hash: Buffer;
+  /** Of its change; null if none is open. */
+  readonly state: NonNullable<VerifiedJob['state']> | null;
+  readonly last_request: number;
+  readonly is_open: boolean;
+}
+
 /** The verification of some feeds of one site, on a connection of its own; `close` leaves nothing behind. */
 export class Verification {
   readonly session: Session;
@@ -314,38 +346,6 @@ export class Verification {
     }));
     return { jobs, last: rows.at(-1)?.n ?? after };
   }
-}
-
-/** A job of a mapping, in the tables of the session. */
-interface JobRow {
-  readonly feed: FeedName;
-  readonly key: string;
-  readonly id: string;
-}
-
-interface DriftRow extends JobRow {
-  readonly n: number;
-  readonly content_hash: Buffer;
-  readonly fields: string;
-  readonly last_request: number;
-  readonly finding: DriftedJob['finding'];
-}
-
-/** A mapping with what the site accepted of it, null if that is not known. */
-interface AcceptedRow {
-  readonly feed: FeedName;
-  readonly key: string;
-  readonly site_job_id: string;
-  readonly fields: Fields | null;
-  readonly shown: Buffer | null;
-}
-
-interface JobNowRow extends AcceptedRow {
-  readonly content_hash: Buffer;
-  /** Of its change; null if none is open. */
-  readonly state: NonNullable<VerifiedJob['state']> | null;
-  readonly last_request: number;
-  readonly is_open: boolean;
 }
 
 const acceptedFrom = (row: AcceptedRow): AcceptedJob => ({

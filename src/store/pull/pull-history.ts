@@ -66,6 +66,7 @@ export const RECENT_PULLS = 3;
 interface HistoryRow {
   readonly feed: FeedName;
   readonly last_run: Date | null;
+  /** Null if none was complete, as its time. */
   readonly complete_pull: number | null;
   readonly complete_at: Date;
   readonly statuses: PullHistory['recent'] | null;
