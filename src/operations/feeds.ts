@@ -7,14 +7,14 @@ import { type Advice, type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
 import { addressOf } from '../site/base-address.ts';
+import { auditAction, auditActions } from '../store/access/audit.ts';
 import { releaseResembling } from '../store/change/put-in-doubt.ts';
+import { renewPostings } from '../store/change/renew-postings.ts';
+import { declareChecked } from '../store/change/site-search.ts';
 import { resumeFeed, stoppedFeeds } from '../store/feed/feed-state.ts';
 import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
-import { renewPostings } from '../store/pull/posting-expiry.ts';
-import { auditAction, auditActions } from '../store/review/audit.ts';
-import { declareChecked } from '../store/site/site-search.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, idNumber, keyText, nameText } from './scalars.ts';
 

@@ -4,7 +4,7 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { findPosting } from '../review/find-posting.ts';
 import { editsVersion, undoEdits } from '../review/undo-edit.ts';
-import { editsOfPosting } from '../store/review/override.ts';
+import { editsOfPosting } from '../store/change/override.ts';
 import { renewOfFeed } from './feeds.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
 import { fieldName, keyText, nameText, text } from './scalars.ts';

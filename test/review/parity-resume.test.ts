@@ -62,7 +62,8 @@ it('a site that was paused again is not resumed, nor believed to be emptied', as
 it('a feed that another undo has stopped is not resumed', async () => {
   const { db } = stage.app;
   const stop = (undo: number) => db.query('update feed_state set stopped_at = now(), stopped_by = $1', [undo]);
-  const stopped = async () => (await db.query('select stopped_by from feed_state'))[0]?.stopped_by;
+  const stopped = async () =>
+    (await db.query<{ stopped_by: number | null }>('select stopped_by from feed_state'))[0]?.stopped_by;
   const { pull } = await stage.pull(postings(2));
   const anna = await visitorOf(served, 'anna');
   await stop(pull - 1);
