@@ -1,13 +1,28 @@
 // What the reader makes of the shapes that site-interface.md leaves open, and what it refuses.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBodyText } from '../../src/site/xml/body-text.ts';
+import { openXml } from '../../src/site/xml/xml-events.ts';
 import { readXml, type XmlElement } from '../../src/site/xml/xml-tree.ts';
+import { expectEqual } from '../support/expect-equal.ts';
+import { generated } from '../support/extent.ts';
 
 /** `<name attribute="value">["text" <child>[]]`, with attributes as they are folded. */
 function show(node: XmlElement | string): string {
   if (typeof node === 'string') return JSON.stringify(node);
   const attributes = [...node.attributes].map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('');
   return `<${node.name}${attributes}>[${node.content.map(show).join(' ')}]`;
+}
+
+/** As the parser of lists and of long documents reads it. */
+function readAsStream(xml: string): XmlElement | undefined {
+  const reading = openXml({ elements: 2_000, characters: 2 << 20 });
+  try {
+    for (const character of xml) reading.write(character);
+    return reading.end();
+  } catch {
+    return undefined;
+  }
 }
 
 const nested = (depth: number, inner = ''): string => `${'<a>'.repeat(depth)}${inner}${'</a>'.repeat(depth)}`;
@@ -174,6 +189,8 @@ const refused: readonly [what: string, xml: string][] = [
   ['a processing instruction that ends nowhere', '<a/><?x >'],
   ['a declaration in the root', '<a><?xml version="1.0"?></a>'],
   ['a declaration after a comment', '<!-- a --><?xml version="1.0"?><a/>'],
+  ['a declaration of another version', '<?xml version="2.0"?><a/>'],
+  ['a declaration with a value that it may not have', '<?xml version="1.0" standalone="true"?><a/>'],
   ['a declaration without a version', '<?xml encoding="UTF-8"?><a/>'],
   ['a DOCTYPE in the root', '<a><!DOCTYPE b></a>'],
   ['a DOCTYPE after the root', '<a/><!DOCTYPE a>'],
@@ -183,9 +200,15 @@ const refused: readonly [what: string, xml: string][] = [
 ];
 
 describe('a document of the site', () => {
-  it.each(shapes)('with %s', (_shape, xml, read) => expect(show(readXml(xml) ?? 'refused')).toBe(read));
+  it.each(shapes)('with %s', (_shape, xml, read) => {
+    expect(show(readXml(xml) ?? 'refused')).toBe(read);
+    expect(show(readAsStream(xml) ?? 'refused')).toBe(read);
+  });
 
-  it.each(refused)('is refused: %s', (_what, xml) => expect(readXml(xml)).toBeUndefined());
+  it.each(refused)('is refused: %s', (_what, xml) => {
+    expect(readXml(xml)).toBeUndefined();
+    expect(readAsStream(xml)).toBeUndefined();
+  });
 
   it.each([
     ['elements nested up to the limit', nested(101), nested(102)],
@@ -226,5 +249,91 @@ describe('a document of the site', () => {
   ])('in %s', async (_encoding, bytes, contentType, text) => {
     const { text: body } = await readBodyText(bytes, '', contentType, 1 << 20);
     expect(show(readXml(body) ?? 'refused')).toContain(JSON.stringify(text));
+  });
+
+  const name = fc.constantFrom('a', 'b', 'n:c', 'a-b', 'a_b', 'constructor', 'é');
+  const attributes = fc.constantFrom('', '', ' ', ' x="1"', ` y='&lt;"'`, ' n:z="a\n\t&#10;b>"', ' x = ""');
+  const harmless = fc.constantFrom(
+    ...[
+      'text',
+      ' ',
+      '\n',
+      '\t',
+      '\r\n',
+      '\r',
+      '\0',
+      '\uFEFF',
+      '\u00a0',
+      'é😀',
+      ';',
+      '>',
+      "'",
+      '"',
+      '=',
+      '[',
+      ']',
+      '-',
+      '/',
+    ],
+    ...['<b/>', '<b x="1"/>', '<n:c/>', '<![CDATA[x<y&]]>', '<![CDATA[]]>', '<!-- <c> & -->', '<?p q?>', "<?p it's?>"],
+    ...['&', '&amp;', '&lt;', '&#65;', '&nbsp;', '&#0;'],
+  );
+  const around = fc.constantFrom(
+    '\n',
+    '<!-- a -->',
+    "<?p it's?>",
+    '<!DOCTYPE a>',
+    '<!DOCTYPE a [<!ENTITY b "c"> <!-- ] -->]>',
+  );
+  const harmful = fc.constantFrom(
+    ...[
+      '<a>',
+      '</a>',
+      '</a >',
+      '< a>',
+      '<1/>',
+      '<',
+      ']]>',
+      '<![CDATA[',
+      '<!--',
+      '-->',
+      '--',
+      '<?',
+      '?>',
+      '<!DOCTYPE a [',
+      ']>',
+    ],
+    ...['<?xml version="1.0"?>', '<!DOCTYPE a>', '<!ENTITY b "c">', 'text', '<b/>', '<![CDATA[]]>'],
+  );
+  const { element } = fc.letrec<{ element: string[] }>((tie) => ({
+    element: fc
+      .tuple(name, attributes, fc.array(fc.oneof({ depthSize: 'small' }, harmless, tie('element')), { maxLength: 5 }))
+      .map(([tag, given, inner]) => [`<${tag}${given}>`, ...inner.flat(), `</${tag}>`]),
+  }));
+  /** Half of them are as they should be. In the others something is cut off, or in the wrong place. */
+  const anyDocument = fc
+    .record({
+      before: fc.array(around, { maxLength: 2 }),
+      root: element,
+      after: fc.array(
+        around.filter((remark) => !remark.startsWith('<!D')),
+        { maxLength: 2 },
+      ),
+      fault: fc.option(fc.record({ piece: fc.option(harmful), place: fc.double({ min: 0, max: 1, noNaN: true }) })),
+    })
+    .map(({ before, root, after, fault }) => {
+      const pieces = [...before, ...root, ...after];
+      const xml = pieces.join('');
+      if (fault === null) return xml;
+      const { piece, place } = fault;
+      if (piece === null) return xml.slice(0, Math.floor(xml.length * place));
+      return pieces.toSpliced(Math.floor((pieces.length + 1) * place), 0, piece).join('');
+    });
+
+  it('is read like a list: both parsers make the same of it', () => {
+    fc.assert(
+      fc.property(anyDocument, (xml) => expectEqual(readXml(xml), readAsStream(xml))),
+      { numRuns: generated(3_000) },
+    );
   });
 });
