@@ -12,7 +12,7 @@ import {
 } from '../plan/allowed.ts';
 import { type Message, messageOf, reword } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { lockChanges } from '../store/backlog/open-change.ts';
+import { questionedAmong } from '../store/backlog/open-question.ts';
 import {
   type ActedEntry,
   type AlikeChanges,
@@ -33,7 +33,7 @@ import {
   type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
-import { questionedAmong } from '../store/change/rekey/open-question.ts';
+import { lockChanges } from '../store/change/open-change.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { lockRecord } from '../store/review/review-entry.ts';

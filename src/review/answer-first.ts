@@ -2,7 +2,7 @@
 import { conditionsOf, isAskedFirst } from '../plan/allowed.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
-import type { QuestionedDeletes } from '../store/change/rekey/open-question.ts';
+import type { QuestionedDeletes } from '../store/backlog/open-question.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { type BulkKind, operationOf } from '../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';

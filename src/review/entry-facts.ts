@@ -11,8 +11,8 @@ import {
   whyNotAllowed,
 } from '../plan/allowed.ts';
 import { type Message, textOf } from '../plan/message.ts';
-import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
 import type { EntryDetails, RecordEntry } from '../store/review/review-entry.ts';
 import { byFeedAndKind, type CountedEntries, type SelectedCount } from '../store/review/selected-counts.ts';
 import { changeVersion } from './entry-version.ts';

@@ -1,7 +1,7 @@
 // What can be done about all held deletes of a feed: approved, or why not, and what comes first.
 import type { Advice } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { questionedDeletes } from '../store/change/rekey/open-question.ts';
+import { questionedDeletes } from '../store/backlog/open-question.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { countSelected } from '../store/review/selected-counts.ts';
 import { concerning } from './answer-first.ts';

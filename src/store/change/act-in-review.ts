@@ -4,11 +4,11 @@ import { type Circumstance, conditionsOf, type ReadCircumstance, type ReviewStat
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { circumstancesSql, inQuestion } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
-import { circumstancesSql, inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
@@ -277,7 +277,7 @@ export const countHeld = (
   feeds: readonly FeedName[],
   configured: readonly ConfiguredFeed[],
 ): Promise<HeldCount[]> =>
-  db.query<HeldCount & Record<string, unknown>>(
+  db.query<HeldCount>(
     `with held as materialized (
        select c.id, c.feed, c.key, c.revision from change c where c.feed = any($1::text[]) and ${allows('approve', 2)}
        order by c.feed, c.key for update)
@@ -293,7 +293,7 @@ export interface AlikeChanges extends Pick<EntryState, 'feed' | 'site' | 'state'
 
 /** The changes of these feeds that wait for a person. */
 export const countAlike = (tx: Queryable, feeds: readonly FeedName[]): Promise<AlikeChanges[]> =>
-  tx.query<AlikeChanges & Record<string, unknown>>(
+  tx.query<AlikeChanges>(
     `select c.feed, c.site, c.state, ${circumstancesSql('c')} as circumstances, count(*) as n
      from change c where c.feed = any($1::text[]) and c.state in ('in_doubt', 'rejected', 'failed', 'held') group by 1, 2, 3, 4`,
     [feeds],

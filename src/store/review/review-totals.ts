@@ -2,9 +2,8 @@
 
 import type { StoredCircumstance } from '../../plan/allowed.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { Queryable } from '../postgres/database.ts';
-import { IS_WRITABLE } from '../postgres/is-writable.ts';
-import type { EntryKind } from './entry-kind.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
+import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import { COUNTED_VALUES, type EntryQuery, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
 
 /** Rows `e` with the number of entries of a group, feed, site and their circumstances; several rows may be about the same ones. */

@@ -1,8 +1,8 @@
 // Counts what a person selects in review, so that an action is bound to exactly these entries.
 import type { FeedName } from '../../posting/identifiers.ts';
-import { inQuestion, type QuestionedDeletes } from '../change/rekey/open-question.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
+import { inQuestion, type QuestionedDeletes } from '../backlog/open-question.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,
@@ -64,13 +64,13 @@ export const COUNTED = countedWith('sum(hashint8extended(e.id, e.revision))');
 export async function countSelected(db: Queryable, query: EntryQuery, isMarked = true): Promise<CountedEntries[]> {
   const mark = isMarked ? 'sum(hashint8extended(e.id, e.revision))' : '0';
   if (isCounted(query)) {
-    return db.query<CountedEntries & Record<string, unknown>>(
+    return db.query<CountedEntries>(
       `with ${PARTS} select feed, kind, site, circumstances, sum(n)::bigint as n, sum(mark)::text as mark from part ${BY_FACTS}`,
       valuesOf(query).slice(0, COUNTED_VALUES),
     );
   }
   if (isByAge(query)) {
-    return db.query<CountedEntries & Record<string, unknown>>(
+    return db.query<CountedEntries>(
       `with ${PARTS} select p.feed, p.kind, p.site, p.circumstances, sum(s.n)::bigint as n, sum(s.mark)::text as mark from part p cross join lateral (
          select count(*) as n, ${mark} as mark from review_entry e
          where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}) s
@@ -78,7 +78,7 @@ export async function countSelected(db: Queryable, query: EntryQuery, isMarked =
       valuesOf(query),
     );
   }
-  return db.query<CountedEntries & Record<string, unknown>>(
+  return db.query<CountedEntries>(
     `with selected as materialized (${selectedBy(query)}) ${countedWith(mark)}`,
     valuesOf(await inParts(db, query)),
   );
@@ -86,7 +86,7 @@ export async function countSelected(db: Queryable, query: EntryQuery, isMarked =
 
 /** Deletes that the query selects, and that wait for an answer about the keys of their feed. */
 export const questionedSelected = (db: Queryable, query: EntryQuery): Promise<QuestionedDeletes[]> =>
-  db.query<QuestionedDeletes & Record<string, unknown>>(
+  db.query<QuestionedDeletes>(
     `select c.feed, c.state as kind, count(*) as n from feed_state f join change c on c.feed = f.feed join review_entry e on e.id = c.id
      where f.rekey_since is not null and ${inQuestion('c')} and ${MATCHES} group by 1, 2 order by 1, 2`,
     valuesOf(query),
