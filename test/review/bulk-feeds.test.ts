@@ -37,7 +37,7 @@ async function reject(count: number): Promise<void> {
 
 async function startEdit(feed?: typeof acme): Promise<number> {
   const detail = { query: { feed }, edit: { set: { 'location-state': 'Texas' } } };
-  const started = await startBulk(stage.app.db, stage.app.config, { action: 'edit', actor: 'ann', detail });
+  const started = await startBulk(stage.app.db, config, { action: 'edit', actor: 'ann', detail });
   if (started.kind === 'refused') throw new Error(textOf(started.message));
   return started.bulk.id;
 }
