@@ -1,4 +1,5 @@
 // The life of a feed at Redmine 5.0, whose issues are its jobs: an interface that nobody here wrote.
+// @module-tag slow
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { processesOf } from '../laws/installation.ts';

@@ -7,7 +7,6 @@ import { postingsTitled } from '../../src/store/mapping/titled-postings.ts';
 import type { Database, Queryable } from '../../src/store/postgres/database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { countOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 
 const MEASURES = process.env.TITLED_JOBS !== undefined;
 /** More than the first titles that are compared. */
@@ -79,7 +78,7 @@ it.skipIf(MEASURES)(
   },
 );
 
-itInAll('reads few pages of the database, with and without a feed', async () => {
+it('reads few pages of the database, with and without a feed', { tags: 'slow' }, async () => {
   const { db } = stage.app;
   for (const [text, feed] of [
     ['nurse', undefined],
