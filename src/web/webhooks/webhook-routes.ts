@@ -2,7 +2,8 @@
 import { Hono } from 'hono';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
-import type { WebhookSender } from '../../config/web-config.ts';
+import type { WebhookSender } from '../../config/build/web-config.ts';
+import { keyText, nameText } from '../../operations/scalars.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { auditAction } from '../../store/review/audit.ts';
@@ -10,7 +11,6 @@ import { limiter } from '../access/limits.ts';
 import { requireFeed } from '../api/known.ts';
 import { badRequest } from '../api/read-request.ts';
 import { once } from '../api/repeatable.ts';
-import { keyText, nameText } from '../api/scalars.ts';
 import type { Control } from '../control.ts';
 import { ProblemError } from '../problem.ts';
 import { receiveBody } from '../read-body.ts';

@@ -1,0 +1,77 @@
+// The schemas of values in requests: bounded, and without what the database can't store.
+import { z } from 'zod';
+import { MAX_KEY_LENGTH } from '../posting/identifiers.ts';
+import { FIELD_NAME } from '../posting/site-rules.ts';
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** A text of at most so many characters, without NUL and broken characters. */
+export const text = (most: number) =>
+  z.string().max(most).refine(isStorable, 'must not hold NUL characters or halves of characters');
+
+export const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the name of a feed or site');
+export const groupSchema = z.string().regex(/^g[0-9a-f]{10}$/, 'must be the ID of a group');
+const SPAN_MS = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const SPAN = /^(\d{1,5})(min|h|d)$/;
+
+/** A duration as text, in milliseconds: `30min`, `12h`, `3d`. */
+export const spanText = z
+  .string()
+  .regex(SPAN, 'must be a duration such as 30min, 12h or 3d')
+  .transform((written) => {
+    const [, count, unit] = SPAN.exec(written) ?? [];
+    return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
+  });
+/** Characters of a key count as the feed's do: one that takes two units of UTF-16 is one. */
+export const keyText = text(2 * MAX_KEY_LENGTH)
+  .min(1)
+  .refine((key) => [...key].length <= MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`);
+export const numberSchema = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be a number')
+  .transform(Number);
+export const fieldName = z.string().regex(FIELD_NAME, 'must be the name of a field');
+export const fieldsSchema = z
+  .record(fieldName, text(200_000))
+  .refine((fields) => Object.keys(fields).length > 0, 'must hold at least one field');
+
+export const limitSchema = z
+  .string()
+  .regex(/^\d{1,4}$/, 'must be a number from 1 to 200')
+  .transform(Number)
+  .refine((limit) => limit >= 1 && limit <= 200, 'must be a number from 1 to 200')
+  .optional()
+  .describe('How many at most, from 1 to 200; 50 by default.');
+
+export const cursorSchema = z
+  .string()
+  .max(4_000)
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be the next_cursor of an earlier answer')
+  .optional()
+  .describe('The `next_cursor` of the answer before.');
+
+export const NOTHING = z.strictObject({});
+
+/** Comma-separated values. */
+export const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
+  z
+    .string()
+    .max(500)
+    .transform((written) => written.split(','))
+    .pipe(z.array(z.enum(values)))
+    .optional()
+    .describe(`One or more of ${values.join(', ')}, separated by commas.`);
+
+/** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
+export const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+
+/** What a person can do about something, as data. */
+export const actionOutput = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
+
+/** How many there are. */
+export const count = z.int().min(0);
+/** A number by which a thing is named. */
+export const idNumber = z.int().min(1).max(1e15);
