@@ -152,7 +152,8 @@ it('takes every secret out of the address', async () => {
       credentials: { query: { name: 'subscription-key', value: '${ACME_KEY}' } },
     });
     for (const name of ['KEY', 'CLIENT_SECRET', 'FEED_KEY']) expect(out).toContain(`export ACME_${name}=…`);
-    for (const text of [await written(), out]) expect(text).not.toMatch(/zq/);
+    // The random name of the folder may hold any letters.
+    for (const text of [await written(), out]) expect(text.replaceAll(folder, '')).not.toMatch(/zq/);
     expect(requests).toHaveLength(2);
   } finally {
     server.close();

@@ -131,7 +131,8 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     const { reading, problems } = await readFrom(configOf(name, more, login));
     expect(reading.kind).toBe('failed');
     expect(problems).toMatch(message);
-    expect(problems).not.toContain('zq');
+    // The random name of the folder may hold any letters.
+    expect(problems.replaceAll(folder, '')).not.toContain('zq');
   });
 
   it('sends the newest file of a folder, or all', async () => {
