@@ -11,7 +11,7 @@ import type { Database, Queryable } from '../postgres/database.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull, type PullStatus } from './pull-row.ts';
 
-/** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
+/** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {
   readonly feed: FeedName;
   readonly pull: number;
