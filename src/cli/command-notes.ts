@@ -332,7 +332,12 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
       2: 'postings would be rejected, keys conflict, or a mistake is likely',
     },
   },
-  init: { exitStatus: { 2: 'no posting would be sent; it says what to change' } },
+  init: {
+    text: [
+      'It chooses the preset that fits, or proposes key and fields by the names in the records, finds out how an API sends its pages, and asks only what the feed does not say: everything that it would ask is an option. It shows the first three postings as they would be sent. To a file that exists it adds the feed, and leaves a copy of the former one.',
+    ],
+    exitStatus: { 2: 'no posting would be sent; it says what to change' },
+  },
   check: {
     text: [
       'It reports every mistake with file and line, including missing source files and a configuration without feeds, and ends with “is right” only if there is no mistake. It reads the beginning of feeds that are files, with `--online` of all feeds, and warns of likely mistakes: a path of the records that matches nothing, paths of values that no record has.',
