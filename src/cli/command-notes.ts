@@ -2,13 +2,18 @@
 import type { HealthCondition } from '../review/assess-health.ts';
 import type { actedJson } from '../review/read-model/acted.ts';
 import type { bulkJson } from '../review/read-model/bulk.ts';
+import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
+import type { feedJson } from '../review/read-model/feed.ts';
 import type { reportJson, reportLineJson } from '../review/read-model/feed-report.ts';
 import type { groupJson } from '../review/read-model/group.ts';
 import type { healthJson } from '../review/read-model/health.ts';
+import type { postingJson } from '../review/read-model/posting.ts';
 import type { countedPullJson } from '../review/read-model/pull.ts';
 import type { PullReportJson } from '../review/read-model/pull-report.ts';
+import type { siteJson } from '../review/read-model/site.ts';
 import type { ExitStatus } from '../runtime/exit-status.ts';
 import type { PlannedChange, UnsentPosting } from '../store/backlog/planned-changes.ts';
+import type { findingJson, resultJson } from './output/describe-finding.ts';
 import type { sampleJson } from './output/describe-trial.ts';
 
 /** A kind of object that a command prints, or the values of a member. */
@@ -24,6 +29,9 @@ export interface CommandNotes {
   /** Where it says more than the exit statuses of all commands. */
   readonly exitStatus?: Readonly<Partial<Record<ExitStatus, string>>>;
 }
+
+/** The members of any variant of an object. */
+type MembersOf<Printed> = Printed extends unknown ? Extract<keyof Printed, string> : never;
 
 /** What the exit statuses of all commands mean. */
 export const EXIT_STATUS_NOTES: Readonly<Record<ExitStatus, string>> = {
@@ -230,6 +238,164 @@ const CONDITIONS = {
   review: 'under `review`: entries wait, or the keys of a feed seem to have changed',
 } satisfies Record<HealthCondition['kind'], string>;
 
+const SITE_MEMBERS = {
+  kind: '`site`',
+  site: 'name of the site',
+  state: '`sending`, `paused`, `out_of_reach`, or `waiting` if the site asks for it',
+  paused_since: 'since when it is paused, or `null`',
+  pause_cause: 'why, or `null`',
+  next_probe: 'when a request tries whether the pause is over, or `null`',
+  waits_until: 'until when the site asks to wait, or `null`',
+  learnt_requests_per_second: 'rate that the site accepts, if it is lower than the configured one, or `null`',
+  token_refused: 'the site refuses the token of this configuration',
+  other_refused_tokens: 'tokens of other processes that it refuses: `[{"since","noted_by"}]`',
+  unreachable_streak: 'how many times in a row it has not answered',
+  last_message: 'what its last failure said, or `null`',
+  address: 'address where its jobs were made, or `null`',
+  moved_to: 'the configured address, if that is another one, or `null`',
+  orphans: 'jobs of ours that no posting has, still to be deleted',
+  references:
+    'whether its jobs show `reference_field`: `unknown`, `shown`, `missing` or `some`; `null`: none is configured',
+  workers: 'processes that send',
+  configurations_differ: 'how the configurations of running processes differ, or `null`',
+  failing: 'what fails, in words',
+  actions: 'what can be done about it',
+} satisfies Record<keyof ReturnType<typeof siteJson>, string>;
+
+const FEED_MEMBERS = {
+  kind: '`feed`',
+  feed: 'name of the feed',
+  site: 'name of its site',
+  configured: 'the configuration has the feed',
+  retired: 'it was retired',
+  escalated: 'held changes or creates in doubt have waited for too long',
+  live: 'jobs on the site',
+  ready: 'changes that may be sent now or later',
+  sending: 'changes in flight',
+  in_doubt: 'creates of unknown outcome',
+  held: 'changes that wait for approval',
+  rejected: 'postings that were rejected',
+  failed: 'changes that were given up',
+  unreadable: 'entries of unreadable records',
+  duplicates: 'entries of repeated keys',
+  discarded: 'entries that a person has discarded',
+  hold_reason: 'why deletes are held, or `null`',
+  rekey: 'why creates and deletes wait if the keys seem to have changed, or `null`',
+  restored: 'what to know of jobs made since the backup from which the database was restored, or `null`',
+  held_for_seconds: 'for how long the oldest held change has waited, or `null`',
+  in_doubt_for_seconds: 'for how long the oldest create has been in doubt, or `null`',
+  schedule: 'the schedule, or `null`',
+  next_run: 'when it is pulled next, or `null`',
+  last_run: 'when it was last pulled, or `null`',
+  last_complete: 'when the last complete pull ended, or `null`',
+  late_seconds: 'how late its run is, or `null`',
+  last_verify: 'what the last run of `verify` found, or `null`',
+  warnings: 'likely mistakes of the mapping',
+  failing: 'what fails, in words',
+  actions: 'what can be done about it',
+  last_pull: 'the last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
+} satisfies Record<keyof ReturnType<typeof feedJson>, string>;
+
+const LISTED_ENTRY_MEMBERS = {
+  id: 'number of the entry',
+  feed: 'name of the feed',
+  site: 'name of the site, or `null`',
+  key: 'key of the posting, or `null`',
+  kind: '`rejected`, `failed`, `held`, `in_doubt`, `unreadable` or `duplicate`',
+  operation: '`create`, `update` or `delete`; `null` for records',
+  since: 'since when it waits',
+  age_seconds: 'for how long',
+  escalated: 'it has waited for too long',
+  reason: 'why, in one sentence',
+  discarded: '`true` with `--discarded`; absent otherwise',
+} satisfies Record<MembersOf<ReturnType<typeof listedEntryJson>>, string>;
+
+const ENTRY_MEMBERS = {
+  id: 'number of the entry',
+  version: 'for `--if-version`: another one once the entry has changed',
+  feed: 'name of the feed',
+  site: 'name of the site',
+  key: 'key of the posting, or `null`',
+  kind: 'as `review list` prints it, or `discarded`, `ready`, `sending`',
+  discarded_from: 'its former kind, if it was discarded',
+  discarded: 'of a record: a person has discarded it',
+  operation: '`create`, `update` or `delete`',
+  since: 'since when it waits',
+  age_seconds: 'for how long',
+  escalated: 'it has waited for too long',
+  reason: 'why, or `null`',
+  problems: 'every problem: `[{"field","value","message"}]`',
+  note: 'what else is known of the reason, or `null`',
+  attempts: 'how often it was sent',
+  sent_at: 'when it was sent last, or `null`',
+  sent_fields: 'the fields that were sent, or `null`',
+  desired_fields: 'the fields that the site should have, or `null`',
+  site_job_id: 'the job of the posting, or `null`',
+  site_job_url: 'address of the job, or `null`',
+  site_fields: 'the fields that the site last accepted, or `null`',
+  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
+  record: 'beginning of the record, or `null`',
+  failures: 'failed attempts with request and response',
+  excerpt: 'of a record: its beginning',
+  record_number: 'of a record: its number in the feed, or `null`',
+  first_pull: 'of a record: the pull that first saw it',
+  records: 'of a record: how many there are like it',
+  actions: 'what can be done about it',
+} satisfies Record<MembersOf<ReturnType<typeof entryJson>>, string>;
+
+const POSTING_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting',
+  version: 'of what is recorded: for edits by the API',
+  not_editable: 'why its fields cannot be edited; `null`: they can',
+  site_job: 'its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`, or `null`',
+  change: 'what waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`, or `null`',
+  expired_at: 'when its job ended because of `expire_after_days`, or `null`',
+  renewed_at: 'when its days began anew, or `null`',
+  skipped_by_date: 'since and until when a date skips its record, or `null`',
+  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
+  edits_version: 'of these edits',
+  differences: 'the fields in which the wanted and the accepted content differ',
+  notes: 'what was altered in its fields while they were read',
+  record: 'beginning of its record, or `null`',
+  detail: 'the detail that was requested for it: `{"requested_at","excerpt"}`, or `null`',
+  requests: 'requests about it, in brief',
+  failures: 'failed attempts with request and response',
+  duplicates: 'numbers of the entries of repeated keys',
+  unreadable: 'unreadable records with its key',
+  acts: 'what people did',
+  last_pull:
+    'the last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
+} satisfies Record<keyof ReturnType<typeof postingJson>, string>;
+
+const FINDING_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting',
+  job_id: 'its job',
+  finding: "`changed`, `gone`, or `foreign` if the job shows another posting's reference or content",
+  fields: 'the fields that differ: `{name: {"from","to"}}`',
+  message: 'why it is foreign; absent otherwise',
+  state: 'state of its change, if there is one',
+} satisfies Record<MembersOf<ReturnType<typeof findingJson>>, string>;
+
+const VERIFIED_MEMBERS = {
+  feed: 'name of the feed',
+  jobs: 'jobs of the feed that were to be compared',
+  same: 'as they were sent',
+  changed: 'of other content',
+  gone: 'that the site does not have any more',
+  foreign: "that are another posting's",
+  waiting: 'that are being sent, or marked to be sent again',
+  unknown: 'of unknown content',
+  unasked: 'without a clear answer of the site',
+  hidden: 'how many jobs do not show a field, by field',
+  marked: 'with `--repair`: how many the next sync sets again',
+  not_marked: 'with `--repair`: how many are left',
+  to_compare: 'with `--repair`: how many are sent once more, as they could not be compared',
+  restored: 'what to know of jobs made since the backup; absent if there is nothing',
+  message: 'why not all jobs could be compared; absent if they could',
+} satisfies Record<MembersOf<ReturnType<typeof resultJson>>, string>;
+
 const REPORT_MEMBERS = {
   kind: '`report`',
   feed: 'name of the feed',
@@ -345,6 +511,8 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   },
   status: {
     json: [
+      { about: 'One object per site:', members: SITE_MEMBERS },
+      { about: 'One object per feed:', members: FEED_MEMBERS },
       { about: 'With `--check`, the last object:', members: HEALTH_MEMBERS },
       { about: 'Values of `condition`:', members: CONDITIONS },
     ],
@@ -368,7 +536,31 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     text: [groupsAndLists],
     json: [{ about: 'One object per group, the largest first:', members: GROUP_MEMBERS }],
   },
-  'review list': { text: [groupsAndLists] },
+  'review list': {
+    text: [groupsAndLists],
+    json: [{ about: 'One object per entry:', members: LISTED_ENTRY_MEMBERS }],
+  },
+  'review show': {
+    json: [
+      { about: 'Of an entry; what a record or a change does not have is absent:', members: ENTRY_MEMBERS },
+      {
+        about:
+          'and `commands`: the actions, as commands. Of a group, the object of [`review groups`](#jobmirror-review-groups) and',
+        members: {
+          discarded: 'how many entries of the group are discarded',
+          mark: 'for `--mark`, if the group can be approved or sent again as a whole',
+          answer_first: 'commands that answer the question which has to be answered before; absent if there is none',
+        },
+      },
+    ],
+  },
+  why: { json: [{ about: 'One object:', members: POSTING_MEMBERS }] },
+  verify: {
+    json: [
+      { about: 'One object per finding:', members: FINDING_MEMBERS },
+      { about: 'Then one per feed:', members: VERIFIED_MEMBERS },
+    ],
+  },
   'review edit': AS_BULK,
   'review retry': BULK_NOTES,
   'review discard': AS_BULK,
