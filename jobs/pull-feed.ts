@@ -1,7 +1,7 @@
 // Pulls one feed once: reads it, plans the changes and commits them to the backlog. Sends nothing.
 
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
-import type { Wait } from '../src/feed/source/gathered-body.ts';
+import type { Wait } from '../src/feed/source/gathered-documents.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';

@@ -114,7 +114,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'keys',
   },
   {
-    file: 'src/feed/document-ends.ts',
+    file: 'src/feed/read-documents.ts',
     find: 'for (const reason of end.shortfalls) this.#note({ document, reason });',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts'],
@@ -144,7 +144,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/pages.test.ts'],
   },
   {
-    file: 'src/feed/source/pages/stated-total.ts',
+    file: 'src/feed/source/pages/page-sequence.ts',
     find: 'if (stated === before) return undefined;',
     put: 'return undefined;',
     tests: ['test/feed/pages.test.ts'],
@@ -162,25 +162,25 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/pull/repeated-keys.test.ts', 'test/scenarios/paged-feed.test.ts'],
   },
   {
-    file: 'src/feed/source/several/several-source.ts',
+    file: 'src/feed/source/several-source.ts',
     find: 'if (failures.length > 0) throw',
     put: 'if (false) throw',
     tests: ['test/feed/several-sources.test.ts'],
   },
   {
-    file: 'src/feed/source/files/folder.ts',
+    file: 'src/feed/source/file/folder.ts',
     find: 'if (change === undefined) return;',
     put: 'return;',
     tests: ['test/feed/several-sources.test.ts', 'test/feed/s3.test.ts'],
   },
   {
-    file: 'src/feed/source/sftp/connect-sftp.ts',
+    file: 'src/feed/source/sftp/open-sftp.ts',
     find: 'if (login.hostKeys.includes(fingerprint)) return true;',
     put: 'return true;',
     tests: ['test/feed/sftp.test.ts'],
   },
   {
-    file: 'src/feed/decode/zip/read-zip.ts',
+    file: 'src/feed/decode/read-zip.ts',
     find: 'if (checksum !== entry.crc32) throw',
     put: 'if (false) throw',
     tests: ['test/feed/zip.test.ts'],
@@ -216,7 +216,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/splitting.test.ts'],
   },
   {
-    file: 'src/feed/batch/splitting-in-thread.ts',
+    file: 'src/feed/batch/start-splitting.ts',
     find: 'while (this.#end === undefined) await this.#take();',
     put: 'if (this.#end === undefined) await this.#take();',
     tests: ['test/feed/splitting.test.ts'],
@@ -292,7 +292,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [skipped],
   },
   {
-    file: 'src/posting/skip-rule.ts',
+    file: 'src/posting/list-record.ts',
     find: "compileConditions(skip, 'nothing holds')",
     put: "compileConditions(skip, 'a denial holds')",
     tests: ['test/config/mapping-examples.test.ts'],
@@ -830,7 +830,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/html/read-pages.test.ts'],
   },
   {
-    file: 'src/feed/format/json-ld/expiry.ts',
+    file: 'src/feed/format/json-ld/posting-records.ts',
     find: "if (!isCertain) return 'uncertain'",
     put: "if (!isCertain) return 'expired'",
     tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
@@ -842,7 +842,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/scenarios/expiring-postings.test.ts'],
   },
   {
-    file: 'src/feed/format/json-ld/json-ld-splitter.ts',
+    file: 'src/feed/format/json-ld/json-ld-format.ts',
     find: 'counts.records === 0 && this.#options',
     put: 'false && this.#options',
     tests: ['test/feed/html/json-ld-splitter.test.ts'],

@@ -1,10 +1,12 @@
-// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with, and the cities that `us_place` knows, when
-// a mapping first uses them.
+// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with, and the cities that `us_place`
+// knows, when a mapping first uses them. Tells how a site writes where its jobs are.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { CityTable } from '../posting/steps/cities.ts';
-import { STATE_GROUPS, type StateTable } from '../posting/us-states.ts';
+import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
+import type { CityTable } from '../posting/steps/place-names.ts';
+import { compileStates, STATE_GROUPS, type StateFinder, type StateTable } from '../posting/us-states.ts';
+import type { SiteConfig } from './config.ts';
 import { packageRoot } from './package-root.ts';
 import { checkedSettings } from './settings-file.ts';
 
@@ -51,4 +53,13 @@ function readStateTable(path: string): StateTable {
     states: STATE_GROUPS.flatMap((group) => table[group].map((state) => ({ ...state, group }))),
     countryNames: table.country_names,
   };
+}
+
+// How a site writes where its jobs are, for comparing them with postings.
+let find: StateFinder | undefined;
+
+export function placesOf({ stateField }: Pick<SiteConfig, 'stateField'>): PlaceRules {
+  find ??= compileStates(stateTable());
+  const findState = find;
+  return { stateField: stateField.name, stateOf: (text) => findState(text)?.name };
 }

@@ -1,4 +1,4 @@
-// Reads a secret from a file that a setting names.
+// Reads a secret from a file that a setting names, and recognises secrets that webhooks can be signed with.
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Environment } from './environment.ts';
@@ -13,7 +13,7 @@ export interface ServiceSurroundings {
   readonly warn: (message: string) => void;
 }
 
-export interface SecretFileContext {
+interface SecretFileContext {
   /** Folder of the configuration file. */
   readonly folder: string;
   /** The full name of the setting, for a warning: `sites.board.token_file`. */
@@ -36,3 +36,12 @@ export async function readSecretFile(file: string, around: SecretFileContext): P
     return undefined;
   }
 }
+
+/** Standard Webhooks, "Signature scheme": Base64 of 24 to 64 random bytes, with or without the prefix. */
+export function isSigningSecret(text: string): boolean {
+  const encoded = text.replace(/^whsec_/, '');
+  const bytes = Buffer.from(encoded, 'base64');
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0 && bytes.length >= 24 && bytes.length <= 64;
+}
+
+export const NO_SIGNING_SECRET = 'must have 24 to 64 bytes in Base64; make one with: openssl rand -base64 32';

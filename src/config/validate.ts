@@ -1,13 +1,12 @@
 // Validates plain data against a schema. Returns checked settings, or complaints for people.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { nearest } from '../posting/nearest-name.ts';
 import type { Complaint } from './config-error.ts';
-import { inputJsonSchema, knownNames } from './known-names.ts';
 import type { SettingPath, YamlSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;
 
-export type Checked<Schema extends z.ZodType> =
+type Checked<Schema extends z.ZodType> =
   | { readonly kind: 'settings'; readonly settings: z.output<Schema> }
   | { readonly kind: 'refused'; readonly complaints: readonly Complaint[] };
 
@@ -93,4 +92,31 @@ function kindName(expected: string): string {
     default:
       return 'a group of settings';
   }
+}
+
+/** The JSON Schema of a schema's input, as plain data. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export const inputJsonSchema = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
+
+/** The names of the settings allowed at a path. */
+export function knownNames(schema: JsonSchema, path: SettingPath): readonly string[] {
+  let reached: readonly JsonSchema[] = [schema];
+  for (const step of path) {
+    reached = reached.flatMap(branches).flatMap((branch) => below(branch, String(step)));
+  }
+  return reached.flatMap(branches).flatMap(({ properties }) => Object.keys(properties ?? {}));
+}
+
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null;
+
+/** The members of a union, or else the schema itself. */
+function branches(schema: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(schema.anyOf) ? schema.anyOf.filter(isSchema).flatMap(branches) : [schema];
+}
+
+function below(schema: JsonSchema, step: string): readonly JsonSchema[] {
+  const properties = isSchema(schema.properties) ? schema.properties : {};
+  const named = Object.hasOwn(properties, step) ? properties[step] : undefined;
+  return [named ?? schema.additionalProperties ?? schema.items].filter(isSchema);
 }

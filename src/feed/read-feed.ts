@@ -2,13 +2,12 @@
 import type { Readable } from 'node:stream';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { type Pace, startPace } from './decode/pace.ts';
-import { unzipDocuments } from './decode/zip/unzip-documents.ts';
+import { unzipDocuments } from './decode/unzip-documents.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import { formatOf } from './format/formats.ts';
 import { readDocuments, type SplittingContext } from './read-documents.ts';
 import { type ReadingClock, startClock } from './reading-clock.ts';
-import type { Wait } from './source/gathered-body.ts';
-import { gatherDocuments } from './source/gathered-documents.ts';
+import { gatherDocuments, type Wait } from './source/gathered-documents.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import {
   BrokenOff,

@@ -4,7 +4,7 @@ import { compileDateTests, type DateTests, hasDateTest, type OutcomeSpan, unboun
 import { compilePattern } from './pattern.ts';
 import type { RecordTree } from './posting.ts';
 import type { RecordDates } from './record-dates.ts';
-import { foldText } from './steps/look-up.ts';
+import { foldText } from './steps/step.ts';
 import { parseValuePath, textsAt } from './value-path.ts';
 
 /** What the texts at one path must be like; all that is set must hold. */

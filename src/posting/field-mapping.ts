@@ -1,7 +1,7 @@
 // Types of a field mapping: how the configuration wants a feed's records read for a site, as plain data.
 import type { ConditionGroups } from './conditions.ts';
 import type { PlacesRule } from './places.ts';
-import type { CityTable } from './steps/cities.ts';
+import type { CityTable } from './steps/place-names.ts';
 import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 

@@ -4,7 +4,7 @@ import { takesNames } from './id-and-name.ts';
 import { type MappingPath, pathsOf } from './mapping-paths.ts';
 import { isLeftOutWord } from './plain-value.ts';
 import type { Fields, RecordTree } from './posting.ts';
-import { foldText } from './steps/look-up.ts';
+import { foldText } from './steps/step.ts';
 import { textsAt } from './value-path.ts';
 
 /** A value is reported if it is that of so many records, and of this share of all. */

@@ -1,7 +1,13 @@
-// Splits a record that lists several places into one record tree for each of them, so that the mapping's paths find only one.
-import type { RecordTree } from './posting.ts';
-import { elementsAt, holdsConditions, namesAt, parseValuePath, type ValuePath } from './value-path.ts';
-import { withoutPath } from './without-path.ts';
+// Splits a record that lists several places into one record tree for each of them, so that the mapping's paths find
+// only one, and makes a posting of each place, or one of all.
+
+import { hash } from 'node:crypto';
+import { contentHash } from './hash.ts';
+import { PLACE_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';
+import type { Posting, PostingsOfPlaces, Problem, ReadPosting, RecordTree } from './posting.ts';
+import type { StateFinder } from './us-states.ts';
+import { elementsAt, holdsConditions, namesAt, parseValuePath, type ValuePath, withoutPath } from './value-path.ts';
+import { excerpt } from './xml-characters.ts';
 
 /** What becomes of a record with several places. */
 export interface PlacesRule {
@@ -99,3 +105,132 @@ const partsOfText = (text: string, separator: string): readonly string[] =>
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '');
+
+// Makes a posting of each place that a record lists. Its key ends with the place as the site will show it, not with its position or
+// its bytes: so it survives other places, another order, and another way of writing the same place.
+
+/** What tells the places of a record apart. */
+export interface PlaceIdentity {
+  readonly fields: readonly string[];
+  readonly stateField: string;
+  readonly findState: StateFinder;
+}
+
+/**
+ * Repeated places collapse; the first one counts.
+ * @param key the record's own key. @param readings the record read with each of its places in turn; at least one
+ */
+export function postingsOfPlaces(
+  key: PostingKey,
+  readings: Iterable<ReadPosting>,
+  identity: PlaceIdentity,
+): PostingsOfPlaces {
+  const byPlace = new Map<string, ReadPosting>();
+  let isUnclear = false;
+  for (const reading of readings) {
+    isUnclear ||=
+      reading.kind === 'invalid' && reading.problems.some(({ field = '' }) => identity.fields.includes(field));
+    const place = placeOf(reading, identity);
+    if (byPlace.has(place)) continue;
+    byPlace.set(place, { ...reading, posting: { ...reading.posting, key: postingKey(key + place) } });
+  }
+  return { kind: 'places', key, postings: [...byPlace.values()], isUnclear };
+}
+
+const DIGEST_CHARACTERS = 16;
+
+function placeOf(
+  { posting: { fields } }: ReadPosting,
+  { fields: names, stateField, findState }: PlaceIdentity,
+): string {
+  const parts = names.map((name) => {
+    const value = fields[name] ?? '';
+    // The site's spelling of a state is a setting, which must not change keys.
+    return fold(name === stateField ? (findState(value)?.abbreviation ?? value) : value);
+  });
+  const place = parts.join(', ').trim();
+  if (place.length <= PLACE_KEY_LENGTH) return place;
+  const digest = hash('sha256', place, 'hex').slice(0, DIGEST_CHARACTERS);
+  // A character outside the basic plane is not cut in two.
+  const beginning = [...place.slice(0, PLACE_KEY_LENGTH - DIGEST_CHARACTERS - 1)].filter((each) => each.isWellFormed());
+  return `${beginning.join('')}~${digest}`;
+}
+
+/** Letters and digits only: neither separators of keys nor those between the parts are left. */
+const fold = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+// Makes one posting of a record that lists several places: that of the first place which the site accepts, or one in which a
+// person must choose the place.
+
+/** Why a record is refused. */
+export const tooManyPlaces = (path: string | readonly string[]): string =>
+  `the record has more than ${MOST_PLACES} places at ${[path].flat().join(' and ')}; check the path of places`;
+
+/**
+ * The posting of the first place in a valid state, with the fewest problems of all such places: a later place is taken if the
+ * city of an earlier one is unclear. If no place is in a valid state, the first posting says so.
+ * @param readings the record read with each of its places in turn; at least one
+ */
+export function firstPlace(readings: Iterable<ReadPosting>, stateField: string): ReadPosting {
+  let first: ReadPosting | undefined;
+  let best: ReadPosting | undefined;
+  let count = 0;
+  for (const reading of readings) {
+    if (reading.kind === 'posting') return reading;
+    count++;
+    first ??= reading;
+    const isPlaced = reading.problems.every(({ field }) => field !== stateField);
+    if (isPlaced && (best?.kind !== 'invalid' || reading.problems.length < best.problems.length)) best = reading;
+  }
+  if (best !== undefined) return best;
+  if (first?.kind !== 'invalid' || count === 1) return first as ReadPosting;
+  const problems = first.problems.map((problem) =>
+    problem.field === stateField
+      ? {
+          ...problem,
+          message: `none of its places is in a state that the site accepts; the first one: ${problem.message}`,
+        }
+      : problem,
+  );
+  return { ...first, problems };
+}
+
+/** Only this many values are shown and kept of a field that differs. */
+const SHOWN_VALUES = 20;
+
+/**
+ * The posting of a record whose places lead to the same fields; otherwise an invalid one, in which each field that differs has
+ * all of its values, until a person edits it. If the values change, so does the text, which ends the edit.
+ * @param readings the record read with each of its places in turn; at least one
+ */
+export function onePlaceOrReview(readings: readonly ReadPosting[]): ReadPosting {
+  const [first] = readings as readonly [ReadPosting, ...ReadPosting[]];
+  const names = [...new Set(readings.flatMap(({ posting }) => Object.keys(posting.fields)))];
+  const differing = names.flatMap((name) => {
+    const values = [...new Set(readings.map(({ posting }) => posting.fields[name] ?? ''))];
+    return values.length === 1 ? [] : [{ name, values }];
+  });
+  if (differing.length === 0) return first;
+  const { key, notes } = first.posting;
+  const fields = { ...first.posting.fields };
+  const problems: Problem[] = [];
+  for (const { name, values } of differing) {
+    const listed = values.map((value) => (value === '' ? 'none' : value));
+    const rest = listed.length > SHOWN_VALUES ? [`and ${listed.length - SHOWN_VALUES} more`] : [];
+    fields[name] = [...listed.slice(0, SHOWN_VALUES), ...rest].join('; ');
+    const shown = excerpt(fields[name], 120);
+    const message = `${name} differs between the ${readings.length} places of the posting (${shown}); set it to the one to be sent`;
+    problems.push({ field: name, value: excerpt(fields[name]), message, choose: true });
+  }
+  const shared = first.kind === 'invalid' ? first.problems : [];
+  const isChosen = (field: string | undefined) => differing.some(({ name }) => name === field);
+  problems.push(...shared.filter(({ field }) => !isChosen(field)));
+  const posting: Posting = { key, fields, contentHash: contentHash(fields), notes };
+  return { kind: 'invalid', posting, problems };
+}

@@ -1,10 +1,9 @@
-// Reads a posting key from the texts at the key's paths, or explains why the record has none.
-
+// Reads a posting key from the texts at the key's paths, or explains why the record has none. Parameters that tell
+// where a visitor comes from are no part of a key that is an address.
 import type { KeyRule, KeyShape } from './field-mapping.ts';
 import { MAX_KEY_LENGTH, PLACE_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';
 import { compilePattern } from './pattern.ts';
 import type { Problem, RecordTree } from './posting.ts';
-import { withoutTracking } from './tracking-parameters.ts';
 import { compileSource } from './value-source.ts';
 import { excerpt } from './xml-characters.ts';
 
@@ -71,4 +70,23 @@ export function checkKey(text: string, most = MAX_KEY_LENGTH): KeyReading {
   if (isTooLong) return refuse(`the key is longer than ${most} characters; check the key path`);
   if (UNSTORABLE.test(key)) return refuse('the key contains control characters, such as a line break');
   return { kind: 'key', key: postingKey(key) };
+}
+
+// Parameters of addresses that tell where a visitor comes from. They change without another posting being meant.
+
+const TRACKING_PARAMETER =
+  /^(?:utm_.*|gclid|dclid|fbclid|msclkid|mc_[ce]id|_ga|_gl|gh_src|lever-(?:source|origin)(?:\[\])?)$/i;
+
+/** @param parameter one part of a query, as it is written: `name=value`. */
+export function isTrackingParameter(parameter: string): boolean {
+  const [[name = ''] = []] = new URLSearchParams(parameter);
+  return TRACKING_PARAMETER.test(name);
+}
+
+/** Removes them from the text of an address; everything else stays as it is written. */
+function withoutTracking(address: string): string {
+  const [, before = '', query, after = ''] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];
+  if (query === undefined) return address;
+  const kept = query.split('&').filter((parameter) => !isTrackingParameter(parameter));
+  return `${before}${kept.length === 0 ? '' : `?${kept.join('&')}`}${after}`;
 }

@@ -1,25 +1,31 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
 
-import { firstPlace, onePlaceOrReview, tooManyPlaces } from './choose-place.ts';
 import { compileConditions } from './conditions.ts';
 import { addProblem, addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
-import { type PlaceIdentity, postingsOfPlaces } from './each-place.ts';
-import type { Evaluated } from './expressions.ts';
+import { type Evaluated, type PreparedExpressions, prepareExpressions } from './expressions.ts';
 import type { FieldMapping, FieldRule, FieldRules } from './field-mapping.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import { type NameReader, takesNames } from './id-and-name.ts';
 import type { PostingKey } from './identifiers.ts';
+import { compileSkip } from './list-record.ts';
 import type { MarkupForm } from './markup.ts';
-import { compilePlaces, MOST_PLACES, type PlacesRule, type ReadPlaces } from './places.ts';
+import {
+  compilePlaces,
+  firstPlace,
+  MOST_PLACES,
+  onePlaceOrReview,
+  type PlaceIdentity,
+  type PlacesRule,
+  postingsOfPlaces,
+  type ReadPlaces,
+  tooManyPlaces,
+} from './places.ts';
 import { compilePlain } from './plain-value.ts';
 import type { Posting, PostingReader, Problem, ReadPosting, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
-import { type PreparedExpressions, prepareExpressions } from './prepared-expressions.ts';
 import type { RecordDates } from './record-dates.ts';
-import { compileSiteRules } from './site-rules.ts';
-import { compileSkip } from './skip-rule.ts';
-import { compileStateField } from './state-field.ts';
+import { compileSiteRules, compileStateField } from './site-rules.ts';
 import { compileStep, type StepContext } from './steps/step.ts';
 import { compileUsPlaces } from './steps/us-places.ts';
 import type { ReadState, Transform } from './transforms.ts';

@@ -1,7 +1,7 @@
 // The named transforms that convert a field's text for the site. None of them throws.
 import { isoDate, type NumericOrder, whyNoDate } from './dates.ts';
 import { decodeHtmlEntities } from './html-entities.ts';
-import { htmlToText } from './html-text.ts';
+import { htmlToText } from './markup.ts';
 
 /** A transform's result: the new text, or the reason for a refusal, for people. */
 export type Transformed =

@@ -1,5 +1,5 @@
-// Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value` and finds the texts at them in a
-// record.
+// Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value`, finds the texts at them in a record,
+// and leaves out what is at one.
 import { EVERY_NAME, type NameReader, nameOf } from './id-and-name.ts';
 import { type MarkupForm, renderMarkup } from './markup.ts';
 import type { RecordTree } from './posting.ts';
@@ -184,4 +184,23 @@ function textOf(tree: RecordTree, form: MarkupForm): string | undefined {
 function ownText(tree: { readonly [name: string]: RecordTree }, name: string): string | undefined {
   const text = Object.hasOwn(tree, name) ? tree[name] : undefined;
   return typeof text === 'string' ? text : undefined;
+}
+
+/** The record without what is at a path: exactly what `elementsAt` finds there. */
+export function withoutPath(tree: RecordTree, path: ValuePath): RecordTree {
+  const [step, ...rest] = path;
+  if (step === undefined || typeof tree === 'string') return tree;
+  if (isList(tree)) return tree.map((each) => withoutPath(each, path));
+  const names = new Set(namesAt(tree, step.name));
+  /** What remains of a child: nothing or one, or fewer elements of a list. */
+  const left = (child: RecordTree): readonly RecordTree[] => {
+    if (isList(child)) return [child.flatMap(left)];
+    if (!holdsConditions(step, child)) return [child];
+    return rest.length === 0 ? [] : [withoutPath(child, rest)];
+  };
+  const parts = Object.entries(tree).flatMap(([name, child]) => {
+    if (!names.has(name)) return [[name, child] as const];
+    return left(child).map((remaining) => [name, remaining] as const);
+  });
+  return Object.fromEntries(parts);
 }

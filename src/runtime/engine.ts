@@ -10,7 +10,7 @@ import { endWaitsOfFalseClock, maintainBacklog, maySend, probeIfPaused } from '.
 import { proveReads } from '../apply/prove-token.ts';
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { placesOf } from '../config/places-of-site.ts';
+import { placesOf } from '../config/load-us-states.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';

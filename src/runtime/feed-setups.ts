@@ -3,7 +3,7 @@
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
-import { placesOf } from '../config/places-of-site.ts';
+import { placesOf } from '../config/load-us-states.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
 import { updatesJobs } from '../plan/policy.ts';

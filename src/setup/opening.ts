@@ -1,7 +1,7 @@
 // Reads the beginning of a source's first document, unpacked and in UTF-8, to recognise what it is.
 import { toUtf8 } from '../feed/decode/charset.ts';
 import { decompress } from '../feed/decode/gunzip.ts';
-import { unzipDocuments } from '../feed/decode/zip/unzip-documents.ts';
+import { unzipDocuments } from '../feed/decode/unzip-documents.ts';
 import { BrokenOff } from '../feed/source/source.ts';
 import { openSource, type SourceConfig } from '../feed/source/sources.ts';
 

@@ -1,8 +1,8 @@
 // Finds the preset that fits a document best, by reading its first records with each preset.
 
+import { makeFeedConfig } from '../config/build/feed-config.ts';
+import { readMapFiles } from '../config/build/map-files.ts';
 import type { FeedConfig } from '../config/config.ts';
-import { makeFeedConfig } from '../config/feed-config.ts';
-import { readMapFiles } from '../config/map-files.ts';
 import { folderOf, isBundled, type Preset, readPreset } from '../config/presets.ts';
 import { feedSchema } from '../config/schema/feed-schema.ts';
 import { formatSchema, type WrittenFormat } from '../config/schema/format-schema.ts';

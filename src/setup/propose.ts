@@ -5,7 +5,7 @@ import { type Preset, readPreset } from '../config/presets.ts';
 import type { WrittenFormat } from '../config/schema/format-schema.ts';
 import { EVERY_NAME } from '../posting/id-and-name.ts';
 import { textPathsIn } from '../posting/path-census.ts';
-import { isCountry } from '../posting/steps/country-names.ts';
+import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { compileStates } from '../posting/us-states.ts';
 import { parseValuePath, textsAt } from '../posting/value-path.ts';

@@ -1,7 +1,7 @@
 // The JSON Schema of the configuration, and suggestions for mistyped names.
 import { describe, expect, test } from 'vitest';
-import { inputJsonSchema, knownNames } from '../../src/config/known-names.ts';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { inputJsonSchema, knownNames } from '../../src/config/validate.ts';
 import { nearest } from '../../src/posting/nearest-name.ts';
 import { configJsonSchemaText } from './schema-file.ts';
 

@@ -1,7 +1,7 @@
 // Generates docs/configuration.md from the schema: every setting with its type, default and meaning.
 
-import { inputJsonSchema, type JsonSchema } from '../../src/config/known-names.ts';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
 import { TRANSFORM_NAMES, TRANSFORMS } from '../../src/posting/transforms.ts';
 
 const INTRODUCTION = `# Configuration

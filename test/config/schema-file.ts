@@ -1,6 +1,7 @@
 // Generates config/jobmirror.schema.json, with which editors complete and check configurations.
-import { inputJsonSchema } from '../../src/config/known-names.ts';
+
 import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { inputJsonSchema } from '../../src/config/validate.ts';
 
 /** The text of the file. Lists of plain values go on one line if they fit, as the formatter requires. */
 export function configJsonSchemaText(): string {

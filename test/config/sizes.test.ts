@@ -1,6 +1,6 @@
 // Sizes with units.
 import { expect, test } from 'vitest';
-import { parseSize } from '../../src/config/schema/sizes.ts';
+import { parseSize } from '../../src/config/schema/scalars.ts';
 
 test.each([
   ['500MB', 500_000_000],

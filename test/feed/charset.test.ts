@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../src/feed/decode/charset.ts';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 import { generated, leavesOut } from '../support/extent.ts';
 import { cutInto, read } from './collect.ts';
 

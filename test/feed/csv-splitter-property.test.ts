@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/csv/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/csv/csv-format.ts';
 import type { TableLayout } from '../../src/feed/format/format.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf, generated } from '../support/extent.ts';

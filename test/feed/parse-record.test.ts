@@ -1,6 +1,6 @@
 // A record becomes a tree of plain text, or one clear reason why it can't be read.
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 
 const tree = (xml: string) => {
   const parsed = parseRecord(Buffer.from(xml));

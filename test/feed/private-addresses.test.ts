@@ -1,6 +1,6 @@
 // Addresses that a redirect must not lead to.
 import { expect, it } from 'vitest';
-import { isPrivateAddress } from '../../src/feed/source/http/private-addresses.ts';
+import { isPrivateAddress } from '../../src/feed/source/http/redirects.ts';
 
 it.each([
   '127.0.0.1',

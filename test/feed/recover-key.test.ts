@@ -1,8 +1,8 @@
 // The key of an unreadable record is recovered if it is certain, and never guessed.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { compileKeyRecovery } from '../../src/feed/format/xml/recover-key.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';
 

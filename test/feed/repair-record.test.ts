@@ -1,7 +1,7 @@
 // Lenient feeds have common faults of their records repaired, and no repair swallows other elements.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 import { textsAt } from '../../src/posting/value-path.ts';
 import { expectEqual } from '../support/expect-equal.ts';
 import { generated } from '../support/extent.ts';

@@ -7,7 +7,7 @@ import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import type { SplitEnd } from '../../src/feed/format/format.ts';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { sampleSpec } from '../posting/sample-spec.ts';
 import { expectEqual } from '../support/expect-equal.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/xml-format.ts';
 import { renderMarkup } from '../../src/posting/markup.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 import { expectEqual } from '../support/expect-equal.ts';

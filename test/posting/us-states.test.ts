@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StateField } from '../../src/posting/field-mapping.ts';
-import { compileStateField } from '../../src/posting/state-field.ts';
+import { compileStateField } from '../../src/posting/site-rules.ts';
 import { compileStates, STATE_GROUPS } from '../../src/posting/us-states.ts';
 import { stateTable } from './sample-spec.ts';
 

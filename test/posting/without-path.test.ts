@@ -1,8 +1,7 @@
 // Records without what is at a path.
 import { expect, it } from 'vitest';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { parseValuePath } from '../../src/posting/value-path.ts';
-import { withoutPath } from '../../src/posting/without-path.ts';
+import { parseValuePath, withoutPath } from '../../src/posting/value-path.ts';
 
 const FIELDS: readonly [RecordTree, RecordTree] = [
   { name: 'id', value: '7' },

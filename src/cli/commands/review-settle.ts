@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
-import { placesOf } from '../../config/places-of-site.ts';
+import { placesOf } from '../../config/load-us-states.ts';
 import type { PersonsVerdict } from '../../review/check-verdict.ts';
 import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';

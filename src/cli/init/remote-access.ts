@@ -1,10 +1,10 @@
 // Access to files on SFTP servers and in S3-compatible storage: secrets come from environment variables, which the
 // configuration names.
 import { relative, resolve } from 'node:path';
-import { makeCredentials } from '../../config/credentials.ts';
+import { makeCredentials } from '../../config/build/credentials.ts';
+import { makeSingleConfig } from '../../config/build/source-config.ts';
 import { isS3Address, isSftpAddress } from '../../config/schema/check-sources.ts';
 import { feedSchema } from '../../config/schema/feed-schema.ts';
-import { makeSingleConfig } from '../../config/source-config.ts';
 import type { SingleConfig } from '../../feed/source/sources.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { formatFrom } from '../../setup/preset-fit.ts';

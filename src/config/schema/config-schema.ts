@@ -1,13 +1,10 @@
 // The schema of a configuration file. Its descriptions become docs/configuration.md and the help in editors.
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
-import { alertsSchema } from './alerts-schema.ts';
 import { feedSchema } from './feed-schema.ts';
-import { listenSchema } from './listen-schema.ts';
-import { metricsSchema } from './metrics-schema.ts';
 import { nameSchema, positiveSchema } from './scalars.ts';
+import { alertsSchema, listenSchema, metricsSchema, webSchema } from './services-schema.ts';
 import { siteSchema } from './site-schema.ts';
-import { webSchema } from './web-schema.ts';
 
 const databaseSchema = z
   .string()

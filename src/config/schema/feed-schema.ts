@@ -5,9 +5,15 @@ import { checkSources } from './check-sources.ts';
 import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
 import { detailsSchema } from './details-schema.ts';
-import { encodingSchema, feedFieldsSchema, formatSchema, keyAsSchema, keySchema } from './format-schema.ts';
+import {
+  encodingSchema,
+  feedFieldsSchema,
+  formatSchema,
+  keyAsSchema,
+  keySchema,
+  placesSchema,
+} from './format-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
-import { placesSchema } from './places-schema.ts';
 import {
   capSchema,
   constantsSchema,

@@ -1,11 +1,8 @@
 // The schema of the steps between a record's text and a site's field: named transforms, and steps with settings.
 import { z } from 'zod';
 import { MalformedPatternError } from '../../posting/pattern.ts';
-import { findContradiction } from '../../posting/steps/look-up.ts';
-import { compileMatch } from '../../posting/steps/match.ts';
-import { OTHERWISE } from '../../posting/steps/otherwise.ts';
-import { PLACE_PARTS } from '../../posting/steps/place-step.ts';
 import { USUAL_ELEMENTS } from '../../posting/steps/sanitize.ts';
+import { compileMatch, findContradiction, OTHERWISE, PLACE_PARTS } from '../../posting/steps/step.ts';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { patternSchema } from './conditions-schema.ts';
 import { timeZoneSchema } from './scalars.ts';

@@ -3,8 +3,8 @@ import { csvFormat } from './csv/csv-format.ts';
 import type { FeedFormat } from './format.ts';
 import { htmlFormat } from './html/html-format.ts';
 import { jsonFormat } from './json/json-format.ts';
+import { jsonLinesFormat } from './json/jsonl-format.ts';
 import { jsonLdFormat } from './json-ld/json-ld-format.ts';
-import { jsonLinesFormat } from './jsonl/jsonl-format.ts';
 import { xmlFormat } from './xml/xml-format.ts';
 
 const FORMATS = {

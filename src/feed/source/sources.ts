@@ -1,25 +1,32 @@
-// The kinds of sources, by name.
-import { detailRequestIdentity, isRelativeTemplate, pathsInTemplate, templateFault } from './details/detail-request.ts';
-import type { DetailDocument, DetailsConfig } from './details/details-config.ts';
+// The kinds of sources, by name. The kinds that need libraries load them when a source is opened.
+import {
+  type DetailDocument,
+  type DetailsConfig,
+  detailRequestIdentity,
+  isRelativeTemplate,
+  pathsInTemplate,
+  templateFault,
+} from './details/detail-request.ts';
 import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './details/fetch-detail.ts';
-import { type FileConfig, fileSource } from './file/file-source.ts';
-import { type FilesConfig, filesSource } from './files/files-source.ts';
+import {
+  type FileConfig,
+  type FilesConfig,
+  fileSource,
+  filesSource,
+  type StdinConfig,
+  stdinSource,
+} from './file/file-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
-import { isSecretParameter, publicAddress } from './http/public-address.ts';
-import { sentSecrets } from './http/sent-secrets.ts';
+import { isSecretParameter, publicAddress, sentSecrets } from './http/request-secrets.ts';
 import { parseJsonPath } from './pages/json-path.ts';
-import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
-import { pagesSource } from './pages/pages-source.ts';
-import { outerParameter } from './pages/query-parameter.ts';
-import type { S3Access, S3Config } from './s3/s3-config.ts';
-import { s3Source } from './s3/s3-source.ts';
+import { outerParameter } from './pages/page-request.ts';
+import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
+import { type S3Access, type S3Config, s3Place } from './s3/s3-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
-import { type SeveralConfig, severalSource } from './several/several-source.ts';
-import type { SftpConfig, SftpLogin } from './sftp/sftp-config.ts';
-import { sftpSource } from './sftp/sftp-source.ts';
+import { type SeveralConfig, severalSource } from './several-source.ts';
+import { type SftpConfig, type SftpLogin, sftpPlace } from './sftp/sftp-config.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
-import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
 export {
   type Authorization,
@@ -42,6 +49,58 @@ export {
   type SecretMask,
   type SftpLogin,
   templateFault,
+};
+
+/** A list of several pages over HTTP. */
+const pagesSource: SourceKind<PagesConfig> = {
+  isRemote: false,
+  isRepeatable: true,
+  isPaged: true,
+  // Decoding pages takes libraries that commands without pulls do not need.
+  open: async (config, context) =>
+    config.paging.by === 'sitemap'
+      ? (await import('./pages/open-sitemap.ts')).openSitemap(config, context)
+      : (await import('./pages/open-pages.ts')).openPages(config, context),
+  ...pagesDescriptions,
+};
+
+/** An object, or the objects of a folder, in S3-compatible storage. */
+const s3Source: SourceKind<S3Config> = {
+  isRemote: true,
+  isRepeatable: true,
+  // The library that reads lists is loaded only for a pull.
+  open: async (config, context) => (await import('./s3/open-s3.ts')).openS3(config, context),
+  request: ({ kind, bucket, key, pick, access: { accessKeyId, region, endpoint } }) => ({
+    kind,
+    bucket,
+    key,
+    pick,
+    accessKeyId,
+    region,
+    endpoint,
+  }),
+  placeOf: s3Place,
+  secretsOf: ({ access: { secretAccessKey, sessionToken } }) =>
+    [secretAccessKey, sessionToken].flatMap((secret) => (secret === undefined ? [] : [secret.reveal()])),
+  publicConfig({ access: { accessKeyId, region, endpoint }, pick, ...config }) {
+    const place = `${endpoint ?? ''} ${s3Place({ ...config, pick })}`;
+    return { place, settings: { accessKeyId, region, pick: pick?.pick } };
+  },
+};
+
+/** A file, or the files of a folder, on an SFTP server. */
+const sftpSource: SourceKind<SftpConfig> = {
+  isRemote: true,
+  isRepeatable: true,
+  // The library is loaded only for a pull.
+  open: async (config, context) => (await import('./sftp/open-sftp.ts')).openSftp(config, context),
+  request: ({ kind, host, port, path, pick, login: { user } }) => ({ kind, host, port, path, pick, user }),
+  placeOf: sftpPlace,
+  secretsOf: ({ login: { password, passphrase } }) =>
+    [password, passphrase].flatMap((secret) => (secret === undefined ? [] : [secret.reveal()])),
+  publicConfig({ login: { user, hostKeys }, pick, ...config }) {
+    return { place: sftpPlace({ ...config, pick }), settings: { user, hostKeys, pick: pick?.pick } };
+  },
 };
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */

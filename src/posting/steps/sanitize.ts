@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
 import { accepted, refused, type Transform } from '../transforms.ts';
-import { deepestIn } from './cut-html.ts';
+import { deepestIn } from './cut.ts';
 
 export interface SanitizeStep {
   readonly kind: 'sanitize';

@@ -3,7 +3,7 @@ import { askForJob } from '../../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import { pauseForToken } from '../../apply/update-site-health.ts';
 import type { SiteConfig } from '../../config/config.ts';
-import { placesOf } from '../../config/places-of-site.ts';
+import { placesOf } from '../../config/load-us-states.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { tell } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';

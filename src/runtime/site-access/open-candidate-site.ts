@@ -1,7 +1,7 @@
 // Opens a site for a person who compares its jobs: asked within the rate that all processes share.
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
-import { placesOf } from '../../config/places-of-site.ts';
+import { placesOf } from '../../config/load-us-states.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import type { CheckedSite } from '../../review/check-verdict.ts';
 import type { CandidateSite } from '../../review/compare-candidates.ts';

@@ -1,7 +1,7 @@
 // Says where a request comes from and which address it was sent to, believing the headers of configured proxies only.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { addRange } from '../../config/web-config.ts';
+import { addRange } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 
 export interface Client {

@@ -1,6 +1,6 @@
 // Says who sends a request, and counts it: each token, user and unknown address may send so many a minute.
 import type { IncomingMessage } from 'node:http';
-import type { WebConfig } from '../../config/web-config.ts';
+import type { WebConfig } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 import type { Client } from './client.ts';
 import { limiter } from './limits.ts';

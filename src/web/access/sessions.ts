@@ -1,8 +1,8 @@
 // Signs users in and out: a random secret in a cookie, whose digest the database knows.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CookieOptions, serialize } from 'hono/utils/cookie';
+import type { WebConfig, WebUser } from '../../config/build/web-config.ts';
 import { verifyPassword } from '../../config/password-hash.ts';
-import type { WebConfig, WebUser } from '../../config/web-config.ts';
 import { semaphoreFor } from '../../flow/semaphore.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import { endSession, findSession, openSession } from '../../store/web/sessions.ts';

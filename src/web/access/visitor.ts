@@ -1,7 +1,7 @@
 // Decides who sends a request and what they may do: a token, a signed-in user, or anyone on this machine if there are neither.
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'hono/utils/cookie';
-import { isLoopback, type Role, type Scope, type WebConfig } from '../../config/web-config.ts';
+import { isLoopback, type Role, type Scope, type WebConfig } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 import type { Client } from './client.ts';
 import { COOKIE, type Sessions, type SignedIn, sameSecret } from './sessions.ts';

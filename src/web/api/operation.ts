@@ -1,6 +1,6 @@
 // One operation of the API: its schemas validate requests, and the OpenAPI document is made of them.
 import type { z } from 'zod';
-import type { Scope } from '../../config/web-config.ts';
+import type { Scope } from '../../config/build/web-config.ts';
 import type { App } from '../../runtime/app.ts';
 import type { Control } from '../control.ts';
 

@@ -1,6 +1,6 @@
 // What all pages and all forms have in common: who asks, and what they may do.
 import type { Context, Handler } from 'hono';
-import type { Scope } from '../../config/web-config.ts';
+import type { Scope } from '../../config/build/web-config.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, type Visitor } from '../access/visitor.ts';
 import type { Control } from '../control.ts';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
-import type { WebhookSender } from '../../config/web-config.ts';
+import type { WebhookSender } from '../../config/build/web-config.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { auditAction } from '../../store/review/audit.ts';

@@ -1,7 +1,7 @@
 // The step `max_length`: whole words, whole characters, and HTML that stays closed.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileStateField } from '../../../src/posting/state-field.ts';
+import { compileStateField } from '../../../src/posting/site-rules.ts';
 import { compileCut } from '../../../src/posting/steps/cut.ts';
 import { sampleSpec, stateTable } from '../sample-spec.ts';
 

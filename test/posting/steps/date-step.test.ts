@@ -1,7 +1,7 @@
 // The step `date`: time zones with their changes of the clock, and results that it leaves as they are.
 import { expect, test } from 'vitest';
-import { compileStateField } from '../../../src/posting/state-field.ts';
-import { compileDate, type DateStep } from '../../../src/posting/steps/date-step.ts';
+import { compileStateField } from '../../../src/posting/site-rules.ts';
+import { compileDate, type DateStep } from '../../../src/posting/steps/step.ts';
 import { sampleSpec, stateTable } from '../sample-spec.ts';
 
 const readState = compileStateField(sampleSpec().stateField, stateTable);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldRule } from '../../../src/posting/field-mapping.ts';
 import { compileReader } from '../../../src/posting/reader.ts';
-import { findContradiction, type LookUpStep } from '../../../src/posting/steps/look-up.ts';
+import { findContradiction, type LookUpStep } from '../../../src/posting/steps/step.ts';
 import { fromPaths, sampleSpec } from '../sample-spec.ts';
 
 const map = (table: Readonly<Record<string, string>>, otherwise: LookUpStep['otherwise'] = 'reject'): LookUpStep => ({

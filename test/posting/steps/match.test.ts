@@ -1,8 +1,8 @@
 // The step `match`: groups, texts without a match, and texts that are too long.
 import { expect, test } from 'vitest';
 import { MalformedPatternError } from '../../../src/posting/pattern.ts';
-import { compileStateField } from '../../../src/posting/state-field.ts';
-import { compileMatch, type MatchStep } from '../../../src/posting/steps/match.ts';
+import { compileStateField } from '../../../src/posting/site-rules.ts';
+import { compileMatch, type MatchStep } from '../../../src/posting/steps/step.ts';
 import { sampleSpec, stateTable } from '../sample-spec.ts';
 
 const readState = compileStateField(sampleSpec().stateField, stateTable);

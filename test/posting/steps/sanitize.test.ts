@@ -1,7 +1,7 @@
 // The step `sanitize`: what stays of HTML, and that no HTML takes long.
 import { expect, test } from 'vitest';
 import { compileReader } from '../../../src/posting/reader.ts';
-import { compileStateField } from '../../../src/posting/state-field.ts';
+import { compileStateField } from '../../../src/posting/site-rules.ts';
 import { compileSanitize, USUAL_ELEMENTS } from '../../../src/posting/steps/sanitize.ts';
 import { sampleSpec, stateTable } from '../sample-spec.ts';
 

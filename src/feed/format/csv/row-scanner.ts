@@ -1,19 +1,50 @@
 // Finds where a row of a table ends, in bytes that may arrive in pieces. A quote opens a cell only as its first character,
 // as spreadsheets read it.
 import { DELIMITERS } from '../format.ts';
-import { NextByte } from './next-byte.ts';
+
+// Finds the next occurrence of one byte without searching any part twice.
+class NextByte {
+  readonly #byte: number;
+  #found = -1;
+  /** There is none from the position of the last search up to here. */
+  #searched = 0;
+
+  constructor(byte: number) {
+    this.#byte = byte;
+  }
+
+  /** The first occurrence at or after `from`, which never decreases between resets; -1 if these bytes have none. */
+  find(bytes: Buffer, from: number): number {
+    if (this.#found >= from) return this.#found;
+    const found = bytes.indexOf(this.#byte, Math.max(from, this.#searched));
+    if (found >= 0) this.#found = found;
+    this.#searched = found < 0 ? bytes.length : found;
+    return found;
+  }
+
+  /** Forgets what was found, to search from an earlier position. */
+  reset(): void {
+    this.#found = -1;
+    this.#searched = 0;
+  }
+
+  shift(by: number): void {
+    this.#found -= by;
+    this.#searched = Math.max(0, this.#searched - by);
+  }
+}
 
 export const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
 const CANDIDATES: readonly number[] = DELIMITERS.map((delimiter) => delimiter.charCodeAt(0));
 
-export type RowEnd =
+type RowEnd =
   /** The row ends before `endAt`; the next one begins at `at`. */
   | 'end'
   | 'more'
   /** At `at`, a quote inside quotes is neither doubled nor the end of its cell. */
   | 'fault';
 
-export interface RowScannerOptions {
+interface RowScannerOptions {
   /** Unknown while the rows up to the header are read: then every usual delimiter counts. */
   readonly delimiter?: number;
   /** Take a quote that does not end its cell for text. */

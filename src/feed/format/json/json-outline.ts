@@ -1,8 +1,7 @@
 // Follows a JSON document outside its records: the open containers on the path to the records, the declared totals, and
 // the reasons why the document is incomplete or not a feed at all.
 import { nearest } from '../../../posting/nearest-name.ts';
-import { isErrorName, maySayError, StatedErrors } from '../stated-errors.ts';
-import type { ListPath } from './records-path.ts';
+import { isErrorName, maySayError, StatedErrors } from '../not-this-format.ts';
 
 const MAX_SHORTFALLS = 20;
 const MAX_NAMED = 10;
@@ -24,7 +23,7 @@ interface Container {
 }
 
 /** What a value at the current position is. */
-export type Place =
+type Place =
   /** A record, whatever its kind. */
   | 'record'
   /** An object or list that contains records or a declared total: it has been entered. */
@@ -165,4 +164,18 @@ export class JsonOutline {
     if (Number(text) !== records) this.note(`the feed declares ${text} records at ${path}, but ${records} were found`);
     return Number(text);
   }
+}
+
+/** Names from the root to the list; empty: the document itself is the list. Lists on the way are passed through. */
+type ListPath = readonly string[];
+
+/** Parses `jobs`, `SearchResult/SearchResultItems` or `data.jobs`; `$`, `.` and nothing stand for the root. */
+export function parseListPath(path: string): ListPath {
+  const bare = path.trim().replace(/^\$\.?|^[./]/, '');
+  if (bare === '') return [];
+  const names = bare.split(/[./]/).map((name) => name.replace(/\[\*?\]$/, ''));
+  if (names.some((name) => name === '')) {
+    throw new Error(`"${path}" is not a valid path of a list: write the names from the root, for example data/jobs`);
+  }
+  return names;
 }

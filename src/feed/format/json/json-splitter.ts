@@ -4,8 +4,7 @@ import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { refusalOf } from '../not-this-format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
-import { JsonOutline } from './json-outline.ts';
-import { parseListPath } from './records-path.ts';
+import { JsonOutline, parseListPath } from './json-outline.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */

@@ -1,25 +1,23 @@
 // Finds the end of a record in its bytes, examining as few of them as possible.
 import {
   CDATA,
-  COMMENT,
-  INSTRUCTION,
-  type MarkupCursor,
-  OWN_END,
-  OWN_START,
-  PARENT_START,
-  TEXT,
-} from './markup-cursor.ts';
-import {
   CDATA_START,
+  COMMENT,
   COMMENT_START,
   EXCLAMATION,
   endOfCdata,
   endsName,
   holdsAt,
+  INSTRUCTION,
   indexOfMarkup,
   isCdataStart,
+  type MarkupCursor,
+  OWN_END,
+  OWN_START,
+  PARENT_START,
   QUESTION,
   SLASH,
+  TEXT,
 } from './xml-bytes.ts';
 
 /** How a scan ended: at the record's end, out of bytes, or at a tag that shows that the record's end tag is missing. */

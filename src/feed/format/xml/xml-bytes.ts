@@ -57,21 +57,21 @@ export function endOfCdata(bytes: Buffer, from: number): number {
 }
 
 /** Position after the first `-->` that starts at or after `from`, or -1. */
-export const endOfComment = (bytes: Buffer, from: number): number => after(bytes.indexOf(COMMENT_END, from), 3);
+const endOfComment = (bytes: Buffer, from: number): number => after(bytes.indexOf(COMMENT_END, from), 3);
 
 /** Position after the first `?>` that starts at or after `from`, or -1. */
-export const endOfInstruction = (bytes: Buffer, from: number): number => after(bytes.indexOf(INSTRUCTION_END, from), 2);
+const endOfInstruction = (bytes: Buffer, from: number): number => after(bytes.indexOf(INSTRUCTION_END, from), 2);
 
 const after = (found: number, length: number): number => (found < 0 ? -1 : found + length);
 
 /** State of the search for a tag's end: position, and the open quote (0: none). Changed in place. */
-export interface TagScan {
+interface TagScan {
   at: number;
   quote: number;
 }
 
 /** Moves `scan.at` to the `>` that ends the tag, outside quotes. False: it is not in `bytes` yet. */
-export function findTagEnd(bytes: Buffer, scan: TagScan): boolean {
+function findTagEnd(bytes: Buffer, scan: TagScan): boolean {
   let quote = scan.quote;
   let at = scan.at;
   for (; at < bytes.length; at++) {
@@ -111,4 +111,75 @@ export function skipSpace(bytes: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && (bytes[at] ?? 0) <= 0x20) at++;
   return at;
+}
+
+// The position of a scan in XML bytes, and the construct that it is in, kept from chunk to chunk.
+
+/** The construct that the scan is in. Numbers, because they are compared for every tag of every record. */
+export const TEXT = 0;
+export const CDATA = 1;
+export const COMMENT = 2;
+export const INSTRUCTION = 3;
+/** Outside records: a tag, a document type declaration. */
+export const TAG = 4;
+export const DOCTYPE = 5;
+/** Inside a record: a tag with the record's name, or a start tag with its parent's name. */
+export const OWN_START = 6;
+export const OWN_END = 7;
+export const PARENT_START = 8;
+
+const NAMES: readonly string[] = ['', 'a CDATA section', 'a comment', 'a processing instruction', 'a tag', 'a DOCTYPE'];
+
+/** Positions are relative to the current bytes; they are negative for bytes no longer held. */
+export class MarkupCursor {
+  mode = TEXT;
+  /** The next byte to scan; inside a tag, see `tag`. */
+  at = 0;
+  /** The `<` of the current tag or declaration. */
+  markupStart = 0;
+  /** The state of the search for the end of that tag. */
+  readonly tag = { at: 0, quote: 0 };
+
+  /** The current construct, for messages; empty in text and in tags of records. */
+  get construct(): string {
+    return NAMES[this.mode] ?? '';
+  }
+
+  shift(by: number): void {
+    this.at -= by;
+    this.markupStart -= by;
+    this.tag.at -= by;
+  }
+
+  /** Continues at `at`, in text or in a section. */
+  enter(mode: number, at: number): true {
+    this.mode = mode;
+    this.at = at;
+    return true;
+  }
+
+  /** Continues at `at`, inside the tag that starts at `start`. */
+  enterTag(mode: number, start: number, at: number): true {
+    this.mode = mode;
+    this.markupStart = start;
+    this.tag.at = at;
+    this.tag.quote = 0;
+    return true;
+  }
+
+  /** Moves past the end of the current CDATA section, comment or instruction. False: it is not in these bytes. */
+  leaveSection(bytes: Buffer): boolean {
+    let end: number;
+    if (this.mode === CDATA) end = endOfCdata(bytes, this.at);
+    else if (this.mode === COMMENT) end = endOfComment(bytes, this.at);
+    else end = endOfInstruction(bytes, this.at);
+    // The end, or the start of another comment, may begin in the last three bytes.
+    this.at = end < 0 ? Math.max(this.at, bytes.length - 3) : end;
+    return end >= 0;
+  }
+
+  /** Moves `tag.at` to the `>` of the current tag. False: it is not in these bytes. */
+  findTagEnd(bytes: Buffer): boolean {
+    return findTagEnd(bytes, this.tag);
+  }
 }

@@ -1,8 +1,8 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
-import { htmlRefusal, quote } from '../not-this-format.ts';
-import { isErrorName, maySayError, namesError, StatedErrors } from '../stated-errors.ts';
-import { ElementCounts } from './element-counts.ts';
+
+import { nearest } from '../../../posting/nearest-name.ts';
+import { htmlRefusal, isErrorName, maySayError, namesError, quote, StatedErrors } from '../not-this-format.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
 
@@ -286,3 +286,44 @@ function readAttribute(attributes: string, attributeName: string): string | unde
   }
   return undefined;
 }
+
+/** Bound the memory and the time of documents without any record. */
+const MAX_PATHS = 200;
+const MAX_COUNTED_DEPTH = 8;
+
+class ElementCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** @param open the local names of the open elements, from the root. */
+  add(open: readonly string[]): void {
+    if (open.length > MAX_COUNTED_DEPTH) return;
+    const path = open.join('/');
+    const count = this.#counts.get(path);
+    if (count !== undefined || this.#counts.size < MAX_PATHS) this.#counts.set(path, (count ?? 0) + 1);
+  }
+
+  /** Which element may be the record, for people; `undefined` if none may be one, as in an empty feed. */
+  adviceFor({ elements }: ElementPath): string | undefined {
+    const written = elements.join('/');
+    const parents = [...this.#counts].filter(([path]) => path.includes('/') && this.#hasChildren(path));
+    const last = elements.at(-1) ?? '';
+    const name = nearest(
+      last,
+      parents.map(([path]) => lastNameOf(path)).filter((other) => !coversName(last, other)),
+    );
+    const found =
+      parents.find(([path]) => lastNameOf(path) === last || lastNameOf(path) === name) ??
+      parents.filter(([, count]) => count > 1).sort((a, b) => depthOf(a[0]) - depthOf(b[0]) || b[1] - a[1])[0];
+    if (found === undefined) return undefined;
+    const [path, count] = found;
+    return `records: "${written}" matches nothing; "${path}" occurs ${count === 1 ? 'once' : `${count} times`}`;
+  }
+
+  #hasChildren(path: string): boolean {
+    for (const other of this.#counts.keys()) if (other.startsWith(`${path}/`)) return true;
+    return false;
+  }
+}
+
+const lastNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+const depthOf = (path: string): number => path.split('/').length;

@@ -1,36 +1,33 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 // Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
-
 import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
-import { EndTagCount } from './end-tag-count.ts';
-import {
-  CDATA,
-  COMMENT,
-  DOCTYPE,
-  INSTRUCTION,
-  MarkupCursor,
-  OWN_START,
-  PARENT_START,
-  TAG,
-  TEXT,
-} from './markup-cursor.ts';
 import { type RecordNames, RecordScanner } from './record-scanner.ts';
 import { parseElementPath } from './records-path.ts';
 import {
+  CDATA,
   CDATA_START,
+  COMMENT,
   COMMENT_START,
+  DOCTYPE,
   DOCTYPE_START,
   EXCLAMATION,
   endOfName,
+  endsName,
   holdsAt,
+  INSTRUCTION,
   INSTRUCTION_START,
   indexOfMarkup,
   isCdataStart,
+  MarkupCursor,
+  OWN_START,
+  PARENT_START,
   QUESTION,
   SLASH,
+  TAG,
+  TEXT,
 } from './xml-bytes.ts';
 import { XmlOutline } from './xml-outline.ts';
 
@@ -288,5 +285,34 @@ export class XmlSplitter implements Splitter {
     this.#flat = true;
     this.#inRecord = false;
     this.#cursor.enter(TEXT, this.#recordStart);
+  }
+}
+
+// Counts the end tags of one name in bytes of which only the current ones are held, wherever they are, also in sections and quotes.
+class EndTagCount {
+  count = 0;
+  /** Up to here all were counted; relative to the current bytes. */
+  at = 0;
+  #tag: Buffer = Buffer.alloc(0);
+
+  begin(name: Uint8Array, at: number): void {
+    this.count = 0;
+    this.at = at;
+    this.#tag = Buffer.concat([Buffer.from('</'), name]);
+  }
+
+  shift(by: number): void {
+    this.at -= by;
+  }
+
+  /** Counts the tags whose names end before `to`. The bytes from `at` on are needed again, if more follow. */
+  take(bytes: Buffer, to: number): void {
+    const tag = this.#tag;
+    for (let found = bytes.indexOf(tag, this.at); found >= 0; found = bytes.indexOf(tag, this.at)) {
+      if (found + tag.length >= to) break;
+      if (endsName(bytes[found + tag.length])) this.count++;
+      this.at = found + tag.length;
+    }
+    this.at = Math.max(this.at, to - tag.length);
   }
 }

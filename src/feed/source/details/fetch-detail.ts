@@ -3,18 +3,15 @@ import type { RateLimiter } from '../../../flow/rate-limiter.ts';
 import { interpretedHash, recordHash } from '../../../posting/hash.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { parseValuePath } from '../../../posting/value-path.ts';
-import { withoutPath } from '../../../posting/without-path.ts';
+import { parseValuePath, withoutPath } from '../../../posting/value-path.ts';
 import { type HttpConfig, shown } from '../http/http-config.ts';
-import { NothingThere, PassingFailure } from '../http/passing-failure.ts';
-import { systemNetwork } from '../http/redirect-guard.ts';
-import { isSameResource } from '../http/same-resource.ts';
+import { isSameResource, systemNetwork } from '../http/redirects.ts';
+import { NothingThere, PassingFailure } from '../http/response.ts';
 import { fetchPage } from '../pages/fetch-page.ts';
 import { decodedPage } from '../pages/page-content.ts';
 import type { SecretMask } from '../secret-mask.ts';
 import { BrokenOff, type Network } from '../source.ts';
-import { compileDetailRequest, detailRequestIdentity } from './detail-request.ts';
-import type { DetailsConfig } from './details-config.ts';
+import { compileDetailRequest, type DetailsConfig, detailRequestIdentity } from './detail-request.ts';
 
 export type FetchedDetail =
   | {

@@ -1,7 +1,11 @@
-// Applies the credentials of a source to a request: the Authorization header, and a key in the query.
-import { accessTokenFor, basic, forgetAccessToken } from './access-token.ts';
-import type { Headers, HttpConditions } from './exchange.ts';
-import type { Authorization, HttpConfig } from './http-config.ts';
+// Applies the credentials of a source to a request: the Authorization header, a key in the query, or an access token
+// that OAuth 2.0 client credentials (RFC 6749, 4.4) got and that is kept until shortly before it expires.
+
+import { hash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { BrokenOff, reasonOf } from '../source.ts';
+import { type Headers, type HttpConditions, type HttpRequest, readBody, send } from './exchange.ts';
+import { type Authorization, type HttpConfig, type OAuth2, shown } from './http-config.ts';
 
 /** The headers that only the configured origin may see. Throws `BrokenOff` if there is no access token. */
 export async function secretHeaders(
@@ -51,4 +55,147 @@ export function withKey(url: URL, { credentials }: HttpConfig): URL {
   const separator = url.search === '' ? '' : '&';
   keyed.search += `${separator}${encodeURIComponent(query.name)}=${encodeURIComponent(query.value.reveal())}`;
   return keyed;
+}
+
+// Gets access tokens with OAuth 2.0 client credentials (RFC 6749, 4.4), and keeps each until shortly before it expires.
+
+interface AccessToken {
+  readonly text: string;
+  /** On the clock of `performance.now`, which nobody sets. */
+  readonly usableUntilMs: number;
+}
+
+/** By a digest of what they were requested with. */
+const tokens = new Map<string, AccessToken>();
+const MAX_TOKENS = 1_000;
+/** A token is not used in the last minute of its life, nor in the last tenth of a short one. */
+const MARGIN_MS = 60_000;
+/** For a token endpoint that does not say how long its tokens live. */
+const ASSUMED_LIFE_S = 300;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** An access token that was not refused so far. Throws {@link BrokenOff} with a message without secrets. */
+async function accessTokenFor(oauth2: OAuth2, conditions: HttpConditions): Promise<string> {
+  const identity = identityOf(oauth2);
+  const kept = tokens.get(identity);
+  if (kept !== undefined && performance.now() < kept.usableUntilMs) return kept.text;
+  const token = await request(oauth2, conditions);
+  tokens.delete(identity);
+  tokens.set(identity, token);
+  const [oldest] = tokens.keys();
+  if (tokens.size > MAX_TOKENS && oldest !== undefined) tokens.delete(oldest);
+  return token.text;
+}
+
+/** The token that requests have at present, if any. */
+export const keptAccessToken = (oauth2: OAuth2): string | undefined => tokens.get(identityOf(oauth2))?.text;
+
+/** Forgets a token that was refused. */
+const forgetAccessToken = (oauth2: OAuth2): void => {
+  tokens.delete(identityOf(oauth2));
+};
+
+function identityOf({ clientSecret, ...oauth2 }: OAuth2): string {
+  return hash('sha256', JSON.stringify([oauth2, clientSecret.reveal()]), 'hex');
+}
+
+async function request(oauth2: OAuth2, conditions: HttpConditions): Promise<AccessToken> {
+  const endpoint = `the token endpoint ${shown(new URL(oauth2.tokenUrl))}`;
+  const { status, text } = await ask(oauth2, conditions, endpoint);
+  const answer = parsed(text);
+  if (status !== 200) {
+    const code = KNOWN_ERRORS.find((known) => known === answer?.error);
+    throw new BrokenOff(
+      `${endpoint} answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() +
+        `${code === undefined ? '' : ` (${code})`}${hint(status, code)}`,
+    );
+  }
+  const { access_token: token, token_type: type, expires_in: expiresIn } = answer ?? {};
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    throw new BrokenOff(`${endpoint} sent no access_token; check that token_url is the right address`);
+  }
+  if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
+    throw new BrokenOff(`${endpoint} sent a token of another type than bearer, which jobmirror can't use`);
+  }
+  const lifeMs = 1000 * (Number(expiresIn ?? ASSUMED_LIFE_S) || ASSUMED_LIFE_S);
+  return { text: token, usableUntilMs: performance.now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 10) };
+}
+
+async function ask(
+  oauth2: OAuth2,
+  conditions: HttpConditions,
+  endpoint: string,
+): Promise<{ status: number; text: string }> {
+  try {
+    const exchange = await send(tokenRequest(oauth2), conditions);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of readBody(exchange, conditions.signal)) {
+      bytes += chunk.length;
+      if (bytes > MAX_RESPONSE_BYTES) throw new Error(`its response is larger than ${MAX_RESPONSE_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return { status: exchange.response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+  } catch (error) {
+    conditions.signal.throwIfAborted();
+    throw new BrokenOff(`${endpoint} can't be reached: ${reasonOf(error)}`);
+  }
+}
+
+function tokenRequest({ tokenUrl, clientId, clientSecret, scope, audience, clientIn }: OAuth2): HttpRequest {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scope !== undefined) form.set('scope', scope);
+  if (audience !== undefined) form.set('audience', audience);
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  if (clientIn === 'body') {
+    form.set('client_id', clientId);
+    form.set('client_secret', clientSecret.reveal());
+  } else {
+    headers.authorization = basic(formEncoded(clientId), formEncoded(clientSecret.reveal()));
+  }
+  return { url: new URL(tokenUrl), method: 'POST', headers, body: form.toString() };
+}
+
+/** The header of HTTP Basic (RFC 7617). */
+const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+/** As RFC 6749, 2.3.1, has it before the Base64 of HTTP Basic. */
+const formEncoded = (text: string): string => new URLSearchParams({ _: text }).toString().slice(2);
+
+interface TokenAnswer {
+  readonly access_token?: unknown;
+  readonly token_type?: unknown;
+  readonly expires_in?: unknown;
+  readonly error?: unknown;
+}
+
+function parsed(text: string): TokenAnswer | undefined {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === 'object' && answer !== null ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 6749, 5.2. Any other text of the endpoint might repeat a secret, and is not shown. */
+const KNOWN_ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+] as const;
+
+function hint(status: number, code: (typeof KNOWN_ERRORS)[number] | undefined): string {
+  if (code === 'invalid_scope') return '; check scope';
+  if (code === 'invalid_client' || status === 401) return '; check client_id, its secret, and client_in';
+  if (status === 429 || status >= 500) return '; it may work again later';
+  return status === 404 ? '; check token_url' : '; check the settings of oauth2';
 }

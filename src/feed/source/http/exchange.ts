@@ -3,7 +3,7 @@ import { type ClientRequestArgs, type IncomingMessage, request as requestHttp } 
 import { request as requestHttps } from 'node:https';
 import { BrokenOff, type Network, reasonOf } from '../source.ts';
 import type { TlsFiles } from './http-config.ts';
-import { guardLookup, hostAddress } from './redirect-guard.ts';
+import { guardLookup, hostAddress } from './redirects.ts';
 
 export type Headers = Record<string, string>;
 

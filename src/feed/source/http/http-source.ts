@@ -4,11 +4,9 @@ import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type Sou
 import { readBody } from './exchange.ts';
 import { baseAddress, type HttpConfig, httpDescriptions, shown } from './http-config.ts';
 import { askedVersion, conditionalHeaders, versionOf } from './http-version.ts';
-import { answerRefusal, PassingFailure, repeating } from './passing-failure.ts';
-import { systemNetwork } from './redirect-guard.ts';
+import { isSameResource, systemNetwork } from './redirects.ts';
 import { requestResource } from './request-resource.ts';
-import { describeBody } from './response.ts';
-import { isSameResource } from './same-resource.ts';
+import { answerRefusal, describeBody, PassingFailure, repeating } from './response.ts';
 
 export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,

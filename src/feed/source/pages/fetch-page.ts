@@ -5,12 +5,11 @@ import type { RetryPolicy } from '../../../flow/retry-policy.ts';
 import { startPace } from '../../decode/pace.ts';
 import { type HttpConditions, readBody } from '../http/exchange.ts';
 import type { HttpConfig } from '../http/http-config.ts';
-import { answerRefusal, PassingFailure, repeating } from '../http/passing-failure.ts';
 import { requestResource } from '../http/request-resource.ts';
-import { describeBody } from '../http/response.ts';
+import { answerRefusal, describeBody, PassingFailure, repeating } from '../http/response.ts';
 import { BrokenOff, type SourceDocument } from '../source.ts';
-import { type FetchLimits, tooLarge } from './fetch-limits.ts';
 import type { PageRequest } from './page-request.ts';
+import { type FetchLimits, tooLarge } from './pages-config.ts';
 
 /** A page whose body has arrived to its proven end. */
 export interface FetchedPage {

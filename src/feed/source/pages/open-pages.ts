@@ -1,7 +1,7 @@
 // Opens a list of several pages over HTTP, and reads it a page at a time.
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
 import { baseAddress } from '../http/http-config.ts';
-import { systemNetwork } from '../http/redirect-guard.ts';
+import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { type PageContent, readPageContent } from './page-content.ts';

@@ -1,13 +1,15 @@
 // Opens a sitemap, or a sitemap index with all of its sitemaps (sitemaps.org), each of which is a document of the feed.
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
 import { compilePattern } from '../../../posting/pattern.ts';
-import { systemNetwork } from '../http/redirect-guard.ts';
+import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
+import { formatOf } from '../../format/formats.ts';
+import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
 import { inPieces } from './open-pages.ts';
-import type { PagesConfig } from './pages-config.ts';
-import { readSitemapIndex } from './sitemap-index.ts';
+import { decodedPage } from './page-content.ts';
+import type { FetchLimits, PageFormat, PagesConfig } from './pages-config.ts';
 
 /** Failures that are named; more are only counted. */
 const MAX_FAILURES = 5;
@@ -113,3 +115,43 @@ const documentOf = (url: URL, { bytes, charset, isEndProven, relayed, mark, sent
   sentAt,
   totalBytes: bytes.length,
 });
+
+// Reads a sitemap index: the addresses of its sitemaps, and why it may not have all of them.
+
+interface SitemapIndex {
+  readonly addresses: readonly string[];
+  readonly faults: readonly string[];
+}
+
+const ENTRIES = { recordPath: 'sitemapindex/sitemap', totalPaths: [] } as const;
+const LOCATION = parseValuePath('loc');
+
+/** `undefined`: the page is no index. Throws `BrokenOff` if its bytes cannot be decoded. */
+async function readSitemapIndex(
+  { bytes, charset }: FetchedPage,
+  { encoding, maxRecordBytes }: PageFormat,
+  limits: FetchLimits,
+): Promise<SitemapIndex | undefined> {
+  const xml = formatOf('xml');
+  const addresses: string[] = [];
+  let unreadable = 0;
+  const splitter = xml.createSplitter(
+    { ...ENTRIES, maxRecordBytes },
+    {
+      record(buffer, start, end) {
+        const parsed = xml.parseRecord(buffer.subarray(start, end));
+        const address = parsed.kind === 'tree' ? textsAt(LOCATION, parsed.tree)[0]?.trim() : undefined;
+        if (address) addresses.push(address);
+        else unreadable++;
+      },
+      oversized: () => void unreadable++,
+    },
+  );
+  splitter.push(await decodedPage(bytes, { configured: encoding, transport: charset }, limits));
+  const { records, refusal, shortfalls } = splitter.finish(true);
+  const faults = [...(refusal === undefined ? [] : [refusal]), ...shortfalls];
+  // Without an entry, only a document that is whole is an index; the format of the feed reads others.
+  if (records === 0 && faults.length > 0) return undefined;
+  if (unreadable > 0) faults.push(`${unreadable} of its entries have no address that can be read`);
+  return { addresses, faults };
+}

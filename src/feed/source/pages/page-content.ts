@@ -5,11 +5,10 @@ import type { RecordTree } from '../../../posting/posting.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { bounded, SizeExceeded } from '../../decode/size-limits.ts';
-import { isZip } from '../../decode/zip/unzip-documents.ts';
+import { isZip } from '../../decode/unzip-documents.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
-import { type FetchLimits, tooLarge } from './fetch-limits.ts';
-import type { PageFormat } from './pages-config.ts';
+import { type FetchLimits, type PageFormat, tooLarge } from './pages-config.ts';
 
 export interface PageContent {
   readonly records: number;

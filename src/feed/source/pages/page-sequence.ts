@@ -6,7 +6,6 @@ import { flagAt, nextLink, nextUrl, textAt } from './next-address.ts';
 import type { PageContent } from './page-content.ts';
 import { type PagePosition, type PageRequest, pageRequest } from './page-request.ts';
 import type { PagesConfig, Paging } from './pages-config.ts';
-import { StatedTotal } from './stated-total.ts';
 
 /** A list ends only where its pages prove it. Methods throw {@link BrokenOff} where the list cannot be followed. */
 export class PageSequence {
@@ -159,3 +158,38 @@ const MAX_REASONS = 5;
 
 /** Searches usually end at such a number of records, and state it as their total. */
 const ROUND = /^[1-9]0{3,}$/;
+
+/** The total that each page states. It is that of the whole list, so all pages must state the same one. */
+class StatedTotal {
+  readonly #rule: Paging['total'];
+  #total: number | undefined;
+
+  constructor(rule: Paging['total']) {
+    this.#rule = rule;
+  }
+
+  /** Returns why the list must have changed since the first page, if so. */
+  take(page: number, stated: number | undefined): string | undefined {
+    if (page === 1) {
+      this.#total = stated;
+      return undefined;
+    }
+    const before = this.#total;
+    if (stated === before) return undefined;
+    if (this.#rule === 'first_page' && (stated === undefined || stated === 0)) return undefined;
+    if (stated === undefined) return `page ${page} states no total, although the first page states ${before}`;
+    this.#total = stated;
+    if (before === undefined) return `page ${page} states a total of ${stated}, which the first page does not`;
+    return `the total changed from ${before} to ${stated} on page ${page}`;
+  }
+
+  /** Whether these are all records, by the last total that was stated. */
+  isReached(records: number): boolean {
+    return this.#total !== undefined && records >= this.#total;
+  }
+
+  differs(records: number): string | undefined {
+    if (this.#total === undefined || this.#total === records) return undefined;
+    return `the source states a total of ${this.#total} records, and its pages have ${records}`;
+  }
+}

@@ -1,9 +1,8 @@
-// What a list of several pages over HTTP is configured with, and what of it may be shown.
+// What a list of several pages over HTTP is configured with, the limits of fetching one, and what of it may be shown.
 import type { RetryPolicy } from '../../../flow/retry-policy.ts';
 import type { SplittingOptions } from '../../batch/splitting.ts';
 import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
 import type { SourceKind } from '../source.ts';
-import type { FetchLimits } from './fetch-limits.ts';
 
 export interface PagesConfig {
   readonly kind: 'pages';
@@ -45,14 +44,14 @@ export interface Paging {
  * index. The others count.
  */
 export const PAGING_METHODS = ['link', 'next', 'page', 'offset', 'cursor', 'sitemap'] as const;
-export type PagingMethod = (typeof PAGING_METHODS)[number];
+type PagingMethod = (typeof PAGING_METHODS)[number];
 
 /** How a page is split; its totals are those of all pages. */
 export interface PageFormat extends SplittingOptions {
   readonly encoding?: string;
 }
 
-export interface PageLimits extends FetchLimits {
+interface PageLimits extends FetchLimits {
   readonly maxPages: number;
   readonly requestsPerSecond: number;
 }
@@ -74,3 +73,20 @@ export const pagesDescriptions: Descriptions = {
     return { place, settings: { ...settings, http: httpSettings } };
   },
 };
+
+// Limits on what is fetched as a whole, and the message where it is too large.
+export interface FetchLimits {
+  /** Of one page, decompressed. */
+  readonly maxPageBytes: number;
+  /** The setting of that limit, for people; by default that of pages. */
+  readonly sizeSetting?: string;
+  /** Until the first byte of one page, in milliseconds. */
+  readonly firstByteTimeoutMs: number;
+  /** Averaged over 30 s. */
+  readonly minBytesPerSecond: number;
+}
+
+export const tooLarge = ({ maxPageBytes, sizeSetting }: FetchLimits): string =>
+  sizeSetting === undefined
+    ? `a page is larger than the limit of ${maxPageBytes} bytes; ask for smaller pages, or raise max_page_bytes`
+    : `it is larger than the limit of ${maxPageBytes} bytes; raise ${sizeSetting}`;

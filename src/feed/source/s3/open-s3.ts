@@ -1,15 +1,17 @@
-// Reads an object, or the objects of a folder, from S3-compatible storage.
-import { type Folder, MAX_FOLDER_FILES, openFolder } from '../files/folder.ts';
+// Reads an object, or the objects of a folder, from S3-compatible storage. Signs requests itself (AWS Signature Version
+// 4): the AWS SDK has some 60 packages.
+
+import { createHash, createHmac } from 'node:crypto';
+import { SaxesParser } from 'saxes';
+import { type Folder, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
 import { type HttpConditions, type HttpExchange, readBody } from '../http/exchange.ts';
 import type { HttpConfig } from '../http/http-config.ts';
 import { askedVersion, conditionalHeaders, versionOf } from '../http/http-version.ts';
-import { systemNetwork } from '../http/redirect-guard.ts';
+import { systemNetwork } from '../http/redirects.ts';
 import { requestResource } from '../http/request-resource.ts';
 import { describeBody, responseRefusal } from '../http/response.ts';
 import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceDocument } from '../source.ts';
-import { type ListedObject, type ObjectList, parseObjectList } from './list-objects.ts';
-import { encodeStrictly, type S3Config, s3Address, s3Place } from './s3-config.ts';
-import { signedHeaders } from './sign-request.ts';
+import { encodeStrictly, type S3Access, type S3Config, s3Address, s3Place } from './s3-config.ts';
 
 export async function openS3(config: S3Config, context: SourceContext): Promise<OpenedSource> {
   const { version, signal, network = systemNetwork } = context;
@@ -117,3 +119,103 @@ const PLAIN: HttpConfig = {
   maxRedirects: 3,
   allowPrivateRedirects: false,
 };
+
+// Reads one page of a list of objects (ListObjectsV2).
+
+interface ListedObject {
+  readonly key: string;
+  readonly modified: string;
+  readonly etag: string;
+  readonly size: string;
+}
+
+interface ObjectList {
+  readonly objects: readonly ListedObject[];
+  /** For the request of the next page; `undefined` at the end. */
+  readonly next: string | undefined;
+}
+
+/** Keys are as they are: services disagree on how `encoding-type=url` writes a space. Throws {@link BrokenOff} for anything that is not a whole list. */
+export function parseObjectList(xml: string): ObjectList {
+  const objects: ListedObject[] = [];
+  let object: Record<string, string> = {};
+  const list: Record<string, string> = {};
+  const path: string[] = [];
+  let text = '';
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw new BrokenOff(`the list of objects is not well-formed: ${error.message}`);
+  });
+  parser.on('opentag', ({ name }) => {
+    path.push(name);
+    text = '';
+    if (name === 'Contents') object = {};
+  });
+  parser.on('text', (piece) => {
+    text += piece;
+  });
+  parser.on('closetag', ({ name }) => {
+    path.pop();
+    if (path.length === 1 && name !== 'Contents') list[name] = text;
+    else if (path.length === 2 && path[1] === 'Contents') object[name] = text;
+    else if (path.length === 1) objects.push(objectOf(object));
+    if (path.length === 0 && name !== 'ListBucketResult') throw new BrokenOff('the response is no list of objects');
+  });
+  parser.write(xml).close();
+  if (list.IsTruncated !== 'true' && list.IsTruncated !== 'false') {
+    throw new BrokenOff('the list of objects does not say whether it is whole');
+  }
+  const next = list.IsTruncated === 'true' ? list.NextContinuationToken : undefined;
+  if (list.IsTruncated === 'true' && !next) throw new BrokenOff('the list of objects is cut, without a token to go on');
+  return { objects, next };
+}
+
+function objectOf({ Key, LastModified = '', ETag = '', Size = '' }: Record<string, string>): ListedObject {
+  if (Key === undefined) throw new BrokenOff('the list of objects has one without a key');
+  return { key: Key, modified: LastModified, etag: ETag, size: Size };
+}
+
+// Signs a GET for S3 (AWS Signature Version 4, in the Authorization header). Not the AWS SDK: it has some 60 packages.
+
+const EMPTY_BODY = createHash('sha256').update('').digest('hex');
+
+/** The headers that authenticate a request without a body. @param more other headers to sign, with names in lower case. */
+export function signedHeaders(
+  url: URL,
+  access: S3Access,
+  now: Date,
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const time = now.toISOString().replace(/[:-]|\.\d{3}/g, '');
+  const date = time.slice(0, 8);
+  const headers: Record<string, string> = { ...more, 'x-amz-content-sha256': EMPTY_BODY, 'x-amz-date': time };
+  if (access.sessionToken !== undefined) headers['x-amz-security-token'] = access.sessionToken.reveal();
+  const signed = Object.entries({ ...headers, host: url.host }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = signed.map(([name]) => name).join(';');
+  const canonical = [
+    'GET',
+    url.pathname,
+    canonicalQuery(url),
+    ...signed.map(([name, value]) => `${name}:${value.trim()}`),
+    '',
+    names,
+    EMPTY_BODY,
+  ].join('\n');
+  const scope = `${date}/${access.region}/s3/aws4_request`;
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n');
+  const start: string | Buffer = `AWS4${access.secretAccessKey.reveal()}`;
+  const key = scope.split('/').reduce<string | Buffer>((secret, part) => hmac(secret, part), start);
+  const credential = `AWS4-HMAC-SHA256 Credential=${access.accessKeyId}/${scope}`;
+  return {
+    ...headers,
+    authorization: `${credential}, SignedHeaders=${names}, Signature=${hmac(key, text).toString('hex')}`,
+  };
+}
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+const canonicalQuery = ({ searchParams }: URL): string =>
+  [...searchParams]
+    .map(([name, value]) => `${encodeStrictly(name)}=${encodeStrictly(value)}`)
+    .sort()
+    .join('&');

@@ -1,7 +1,9 @@
 // Reads a file, or the files of a folder, from an SFTP server, and verifies that they did not change meanwhile.
+
+import { hash } from 'node:crypto';
 import { posix } from 'node:path';
-import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
-import { type Folder, type FolderFile, openFolder } from '../files/folder.ts';
+import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
+import { type Folder, type FolderFile, openFolder } from '../file/folder.ts';
 import {
   BrokenOff,
   type OpenedSource,
@@ -10,8 +12,6 @@ import {
   type SourceContext,
   type SourceDocument,
 } from '../source.ts';
-import { connectSftp, type SftpSession } from './connect-sftp.ts';
-import { readRanges } from './read-ranges.ts';
 import { type SftpConfig, sftpPlace } from './sftp-config.ts';
 
 export async function openSftp(config: SftpConfig, { signal }: SourceContext): Promise<OpenedSource> {
@@ -137,3 +137,130 @@ function call<Result>(path: string, start: (done: Done<Result>) => void): Promis
     });
   });
 }
+
+// Opens a session with an SFTP server whose host key is pinned.
+
+interface SftpSession {
+  readonly sftp: SFTPWrapper;
+  end(): void;
+}
+
+/** Throws {@link BrokenOff}, and the reason of the signal. */
+async function connectSftp({ host, port, login }: SftpConfig, signal: AbortSignal): Promise<SftpSession> {
+  const client = new Client();
+  const server = `the SFTP server ${host}:${port}`;
+  let otherKey: string | undefined;
+  const onAbort = (): void => void client.destroy();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const end = (): void => {
+    signal.removeEventListener('abort', onAbort);
+    client.end();
+  };
+  try {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      client.on('ready', resolve).on('error', reject);
+      client.on('close', () => reject(new Error('the server closed the connection')));
+      client.on('keyboard-interactive', (_name, _instructions, _language, prompts, answer) =>
+        answer(prompts.map(() => login.password?.reveal() ?? '')),
+      );
+      client.connect({
+        host,
+        port,
+        username: login.user,
+        password: login.password?.reveal(),
+        privateKey: login.key?.reveal(),
+        passphrase: login.passphrase?.reveal(),
+        tryKeyboard: login.password !== undefined,
+        // The reading has its own time limits.
+        readyTimeout: 0,
+        hostVerifier(key: Buffer) {
+          const fingerprint = fingerprintOf(key);
+          if (login.hostKeys.includes(fingerprint)) return true;
+          otherKey = fingerprint;
+          return false;
+        },
+      });
+    });
+    const sftp = await new Promise<SFTPWrapper>((resolve, reject) => {
+      client.sftp((error, session) => (error === undefined ? resolve(session) : reject(error)));
+    });
+    // A lost connection fails the calls under way; without a listener it would end the process.
+    client.on('error', () => undefined);
+    return { sftp, end };
+  } catch (error) {
+    end();
+    client.on('error', () => undefined);
+    signal.throwIfAborted();
+    if (otherKey !== undefined) {
+      throw new BrokenOff(
+        `${server} has the host key ${otherKey}, which is not the pinned one; nothing was sent to it. Ask its operator whether the key was changed, and only then set host_key`,
+      );
+    }
+    throw new BrokenOff(explain(server, error));
+  }
+}
+
+const fingerprintOf = (key: Buffer): string => `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;
+
+function explain(server: string, error: unknown): string {
+  const level = error instanceof Error && 'level' in error ? error.level : undefined;
+  if (level === 'client-authentication') return `${server} refuses the user, or its password or key`;
+  if (error instanceof Error && /privateKey|passphrase/i.test(error.message)) {
+    return `the private key for ${server} can't be used: it must be in OpenSSH's format or PEM, and its passphrase right`;
+  }
+  return `${server} can't be reached: ${reasonOf(error)}`;
+}
+
+/** Every server sends this much at once. */
+const RANGE_BYTES = 32 * 1024;
+const REQUESTS_UNDER_WAY = 32;
+
+/**
+ * Reads a file with several requests under way, because each takes as long as a packet to the server and back.
+ * Yields exactly `size` bytes. Throws {@link BrokenOff} if the file is shorter or longer, and what a request throws.
+ */
+async function* readRanges(sftp: SFTPWrapper, handle: Buffer, size: number): AsyncGenerator<Buffer> {
+  const underWay: Promise<Buffer>[] = [];
+  let next = 0;
+  const request = (): void => {
+    const range = readWhole(sftp, handle, next, Math.min(RANGE_BYTES, size - next));
+    // It may fail before it is awaited, which must not count as unhandled.
+    range.catch(() => undefined);
+    underWay.push(range);
+    next += RANGE_BYTES;
+  };
+  while (underWay.length < REQUESTS_UNDER_WAY && next < size) request();
+  for (let range = underWay.shift(); range !== undefined; range = underWay.shift()) {
+    const bytes = await range;
+    if (next < size) request();
+    yield bytes;
+  }
+  if ((await readOnce(sftp, handle, size, 1)).length > 0) throw new BrokenOff('the file grew while it was being read');
+}
+
+/** A server may send less than was asked for. */
+async function readWhole(sftp: SFTPWrapper, handle: Buffer, from: number, length: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let done = 0; done < length; ) {
+    const part = await readOnce(sftp, handle, from + done, length - done);
+    if (part.length === 0) throw new BrokenOff('the file was cut while it was being read');
+    parts.push(part);
+    done += part.length;
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}
+
+/** SSH_FX_EOF (draft-ietf-secsh-filexfer-02, section 7). */
+const EOF = 1;
+
+/** Empty at the end of the file. */
+const readOnce = (sftp: SFTPWrapper, handle: Buffer, from: number, length: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    sftp.read(handle, Buffer.allocUnsafe(length), 0, length, from, (error, bytesRead, buffer) => {
+      const isEnd = error !== undefined && error !== null && 'code' in error && error.code === EOF;
+      if (isEnd) resolve(Buffer.alloc(0));
+      else if (error) reject(error);
+      else resolve(buffer.subarray(0, bytesRead));
+    });
+  });

@@ -1,0 +1,224 @@
+// Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
+import type { z } from 'zod';
+import { outerParameter } from '../../feed/source/sources.ts';
+import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
+import { nearest } from '../../posting/nearest-name.ts';
+import type { FeedConfig, SiteConfig } from '../config.ts';
+import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
+import type { Environment } from '../environment.ts';
+import { findPresets, folderOf, type Preset, type Presets, readPreset } from '../presets.ts';
+import { isWebAddress } from '../schema/check-sources.ts';
+import { feedSchema, type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
+import type { WrittenFormat } from '../schema/format-schema.ts';
+import { siteSchema } from '../schema/site-schema.ts';
+import type { YamlSource } from '../yaml-source.ts';
+import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
+import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
+import { makeFeedConfig } from './feed-config.ts';
+import { type MapFiles, readMapFiles } from './map-files.ts';
+import { checkRequiredFields } from './required-fields.ts';
+import { makeSiteConfig } from './site-config.ts';
+import { pagesOf } from './source-config.ts';
+
+export interface SitesAndFeeds {
+  readonly sites: ReadonlyMap<SiteName, SiteConfig>;
+  readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
+  /** Mistakes that the schema can't detect: unknown names, unreadable files, fields that nothing fills. */
+  readonly complaints: readonly Complaint[];
+  readonly warnings: readonly string[];
+  /** The user's own presets. */
+  readonly ownPresets: readonly Preset[];
+}
+
+interface Surroundings {
+  readonly env: Environment;
+  /** The variables that the settings name, with their values; see `fillFromEnvironment`. */
+  readonly used?: ReadonlyMap<string, string>;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+}
+
+/** Builds the parts from raw settings. Skips entries that violate the schema: the check of the whole file reports them. */
+export async function makeSitesAndFeeds(
+  data: unknown,
+  source: YamlSource,
+  around: Surroundings,
+): Promise<SitesAndFeeds> {
+  const complaints: Complaint[] = [];
+  const warnings: string[] = [];
+  const complain = (path: readonly string[], message: string) => complaints.push(source.complain(path, message));
+  const rawSites = settingsIn(data, 'sites');
+  const rawFeeds = settingsIn(data, 'feeds');
+  const warn = (message: string) => warnings.push(message);
+  const presets = await findPresets(around.folder);
+  warnings.push(...presets.warnings);
+
+  const sites = new Map<SiteName, SiteConfig>();
+  const writtenSites = validEntries(rawSites, siteSchema);
+  for (const [name, written] of writtenSites) {
+    const site = await makeSiteConfig(siteName(name), written, {
+      ...around,
+      complain: (path, message) => complain(['sites', name, ...path], message),
+      warn,
+    });
+    if (site !== undefined) sites.set(site.name, site);
+  }
+
+  for (const [name, raw] of Object.entries(rawFeeds)) {
+    const siteFault = unknownName(settingOf(raw, 'site'), 'site', Object.keys(rawSites));
+    if (siteFault !== undefined) complain(['feeds', name, 'site'], siteFault);
+    const presetFault = unknownName(settingOf(raw, 'format'), 'preset', [...presets.byName.keys()]);
+    if (presetFault !== undefined) {
+      complain(['feeds', name, 'format'], `${presetFault}; your own belong into the folder presets beside this file`);
+    }
+  }
+
+  const feeds = new Map<FeedName, FeedConfig>();
+  for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
+    const site = writtenSites.get(feed.site);
+    const whole = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
+    const format = whole && withoutRemoved(whole, feed);
+    const credentials = await credentialsOf(feed, ['feeds', name, 'credentials'], { ...around, complain, warn });
+    if (site === undefined || format === undefined) continue;
+    const pagesFault = faultOfPages(feed, format);
+    if (pagesFault !== undefined) complain(['feeds', name, 'pages'], pagesFault);
+    const detailsFault = faultOfDetails(feed, format);
+    if (detailsFault !== undefined) complain(['feeds', name, ...detailsFault.path], detailsFault.message);
+    const findings = checkRequiredFields(feed, format, site);
+    for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
+    warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
+    const mapFiles = await mapFilesOf(feed, format, { folder: around.folder, presets }, (path, message) =>
+      complain(['feeds', name, ...path], message),
+    );
+    const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
+    const parts = { ...around, feed, format, site, credentials, mapFiles, isOwnFormat };
+    const config = makeFeedConfig(feedName(name), parts);
+    const placesFault = faultOfDetailedPlaces(config.source.details, config.mapping);
+    if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
+    feeds.set(config.name, config);
+  }
+  return { sites, feeds, complaints, warnings, ownPresets: presets.own };
+}
+
+/** Absent if there are none, or after a complaint. */
+async function credentialsOf(
+  feed: WrittenFeed,
+  path: readonly string[],
+  around: Omit<CredentialsContext, 'setting'>,
+): Promise<FeedCredentials | undefined> {
+  const { credentials } = feed;
+  if (credentials === undefined) return undefined;
+  const setting = path.join('.');
+  const complain: CredentialsContext['complain'] = (inner, message) => around.complain([...path, ...inner], message);
+  for (const address of [...writtenSources(feed), credentials.oauth2?.token_url]) {
+    if (address === undefined || !isOpenlySent(address)) continue;
+    around.warn(`${setting}: they are sent unencrypted to ${new URL(address).host}; use https if it is available`);
+  }
+  return makeCredentials(credentials, { ...around, setting, complain });
+}
+
+const isOpenlySent = (address: string): boolean =>
+  /^http:/i.test(address) && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname);
+
+function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefined {
+  const sources = writtenSources(feed);
+  if (feed.pages && !sources.every(isWebAddress)) return 'work only with http and https sources';
+  const pages = pagesOf(feed, format);
+  const isInBody = pages?.by === 'next' || pages?.by === 'cursor' || pages?.more !== undefined;
+  if (pages !== undefined && format.total.length > 0 && !sources.every(isWebAddress)) {
+    return 'of the format, and its total, cannot be read from files and web addresses in one feed; make two feeds';
+  }
+  if (pages?.by === 'sitemap' && format.type !== 'xml') {
+    return 'by: sitemap need an XML format: type: xml, records: urlset/url';
+  }
+  if (isInBody && format.type !== 'json' && format.type !== 'xml') {
+    return "need a JSON or XML format: they read the next page's place in the page";
+  }
+  for (const name of [pages?.parameter, pages?.size_parameter]) {
+    for (const source of sources.filter((each) => isWebAddress(each) && URL.canParse(each))) {
+      const query = new URL(source).searchParams;
+      const outer = name === undefined ? undefined : outerParameter(name, query);
+      if (outer !== undefined && !query.has(outer)) {
+        return `set ${name}, a parameter inside ${outer}, which the address of the source lacks`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The format without what the feed takes away from it. */
+function withoutRemoved(format: WrittenFormat, { pages, total, details, places }: WrittenFeed): WrittenFormat {
+  return {
+    ...format,
+    ...(pages === null ? { pages: undefined } : {}),
+    ...(total === null ? { total: [] } : {}),
+    ...(details === null ? { details: undefined } : {}),
+    ...(places === null ? { places: undefined } : {}),
+  };
+}
+
+async function formatOf(
+  { format }: WrittenFeed,
+  presets: Presets,
+  complain: (message: string) => void,
+): Promise<WrittenFormat | undefined> {
+  if (typeof format !== 'string') return format;
+  const preset = presets.byName.get(format);
+  if (preset === undefined) return undefined;
+  try {
+    return await readPreset(preset);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const complaint of error.complaints) complain(`the preset is wrong: ${complaintLine(complaint)}`);
+    return undefined;
+  }
+}
+
+/** The look-up tables in files: a preset's lie beside it, the others beside the configuration. */
+async function mapFilesOf(
+  feed: WrittenFeed,
+  format: WrittenFormat,
+  { folder, presets }: { readonly folder: string; readonly presets: Presets },
+  complain: (path: readonly string[], message: string) => void,
+): Promise<MapFiles> {
+  const preset = typeof feed.format === 'string' ? presets.byName.get(feed.format) : undefined;
+  const own = await readMapFiles(feed.fields, folder);
+  const formats = await readMapFiles(format.fields, preset === undefined ? folder : folderOf(preset));
+  for (const { path, message } of own.faults) complain(['fields', ...path], message);
+  for (const { path, message } of formats.faults) {
+    if (preset !== undefined) complain(['format'], `the preset is wrong: fields.${path.join('.')}: ${message}`);
+    else complain(['format', 'fields', ...path], message);
+  }
+  return new Map([...formats.files, ...own.files]);
+}
+
+function unknownName(name: unknown, kind: string, known: readonly string[]): string | undefined {
+  if (typeof name !== 'string' || known.includes(name)) return undefined;
+  const guess = nearest(name, known);
+  const help = guess === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${guess}?`;
+  return `there is no ${kind} ${name}; ${help}`;
+}
+
+/** One setting of raw settings; `undefined` if absent. */
+export const settingOf = (settings: unknown, name: string): unknown =>
+  typeof settings === 'object' && settings !== null && Object.hasOwn(settings, name)
+    ? (settings as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+/** A group of raw settings; empty if absent. */
+export function settingsIn(data: unknown, name: string): Readonly<Record<string, unknown>> {
+  const settings = settingOf(data, name);
+  return typeof settings === 'object' && settings !== null ? (settings as Readonly<Record<string, unknown>>) : {};
+}
+
+function validEntries<Schema extends z.ZodType>(
+  settings: Readonly<Record<string, unknown>>,
+  schema: Schema,
+): ReadonlyMap<string, z.output<Schema>> {
+  const valid = new Map<string, z.output<Schema>>();
+  for (const [name, raw] of Object.entries(settings)) {
+    const result = schema.safeParse(raw);
+    if (result.success) valid.set(name, result.data);
+  }
+  return valid;
+}

@@ -1,0 +1,167 @@
+// Builds the settings of pages and API from what is written, reads their secrets, and refuses what would be open to a network.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { type Environment, fillText } from '../environment.ts';
+import { parsePasswordHash } from '../password-hash.ts';
+import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
+import { Secret } from '../secret.ts';
+import { isSigningSecret, NO_SIGNING_SECRET, readSecretFile } from '../secret-file.ts';
+
+export type Role = (typeof ROLES)[number];
+export type Scope = (typeof SCOPES)[number];
+
+/** Where and for whom pages and the API are served. */
+export interface WebConfig {
+  /** Not open to a network, or protected by users or tokens. Otherwise only health is served, as without pages and API. */
+  readonly served: boolean;
+  readonly users: ReadonlyMap<string, WebUser>;
+  readonly tokens: ReadonlyMap<string, WebToken>;
+  readonly webhooks: ReadonlyMap<string, WebhookSender>;
+  readonly trustedProxies: readonly string[];
+  readonly requestsPerMinute: number;
+}
+
+export interface WebUser {
+  readonly passwordHash: Secret;
+  readonly role: Role;
+}
+
+interface WebToken {
+  readonly token: Secret;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Who says that feeds or postings have changed. */
+export interface WebhookSender {
+  readonly secret: Secret;
+  /** `undefined`: all feeds. */
+  readonly feeds: ReadonlySet<string> | undefined;
+}
+
+interface WebSurroundings {
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+  /** Whether the setting `listen` is written: it and `web.listen` exclude each other. */
+  readonly listens: boolean;
+  /** The setting `listen`, or its default. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** `path` is relative to `web`. */
+  readonly complain: (path: readonly string[], message: string) => void;
+  readonly warn: (message: string) => void;
+}
+
+/** Shorter tokens could be guessed. */
+const SHORTEST_TOKEN = 20;
+
+/** @param written `undefined`: there is no setting `web` */
+export async function makeWebConfig(written: WrittenWeb | undefined, around: WebSurroundings): Promise<WebConfig> {
+  const users = new Map<string, WebUser>();
+  const tokens = new Map<string, WebToken>();
+  for (const [name, { role, ...secrets }] of Object.entries(written?.users ?? {})) {
+    const passwordHash = await readSecret(['users', name], 'password_hash', secrets, around);
+    if (passwordHash !== undefined) users.set(name, { passwordHash, role });
+  }
+  for (const [name, { scopes, ...secrets }] of Object.entries(written?.tokens ?? {})) {
+    const token = await readSecret(['tokens', name], 'token', secrets, around);
+    if (token !== undefined) tokens.set(name, { token, scopes: new Set(scopes) });
+  }
+  const webhooks = new Map<string, WebhookSender>();
+  for (const [name, { feeds, ...secrets }] of Object.entries(written?.webhooks ?? {})) {
+    const secret = await readSecret(['webhooks', name], 'secret', secrets, around);
+    if (secret !== undefined) webhooks.set(name, { secret, feeds: feeds && new Set(feeds) });
+  }
+  const { host } = written?.listen ?? around.listen;
+  const isProtected = written !== undefined && Object.keys({ ...written.users, ...written.tokens }).length > 0;
+  const served = isProtected || isLoopback(host);
+  if (written?.listen !== undefined && around.listens) {
+    around.complain(['listen'], 'and the setting listen both say where to listen; remove one');
+  }
+  if (written !== undefined && !served) {
+    const message = `${host} can be reached from other machines, so pages and API need users or tokens; add them, or listen at 127.0.0.1`;
+    around.complain(written.listen === undefined ? [] : ['listen'], message);
+  }
+  if ((written?.trusted_proxies ?? []).length > 0 && !isProtected) {
+    around.complain(
+      ['trusted_proxies'],
+      'lets others in through the proxy, so pages and API need users or tokens; add them',
+    );
+  }
+  for (const proxy of written?.trusted_proxies ?? []) {
+    if (!isRange(proxy)) around.complain(['trusted_proxies'], `${proxy} is not an IP address or a range of them`);
+  }
+  return {
+    served,
+    users,
+    tokens,
+    webhooks,
+    trustedProxies: written?.trusted_proxies ?? [],
+    requestsPerMinute: written?.requests_per_minute ?? 1_200,
+  };
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Whether only this machine can reach an address. */
+export const isLoopback = (host: string): boolean =>
+  host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'));
+
+/** Adds an address or a range. @throws if it is neither */
+export function addRange(list: BlockList, range: string): void {
+  const [address = '', bits] = range.split('/');
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  if (bits === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, Number(bits), family);
+}
+
+function isRange(range: string): boolean {
+  try {
+    addRange(new BlockList(), range);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type SecretName = 'password_hash' | 'token' | 'secret';
+
+/** `undefined` after a complaint. */
+async function readSecret(
+  path: readonly string[],
+  name: SecretName,
+  written: Readonly<Partial<Record<SecretName | `${SecretName}_file`, string | undefined>>>,
+  around: WebSurroundings,
+): Promise<Secret | undefined> {
+  const file = written[`${name}_file`];
+  const setting = file === undefined ? name : (`${name}_file` as const);
+  const complain = (message: string) => around.complain([...path, setting], message);
+  const text =
+    file === undefined
+      ? fillText(written[name] ?? '', around.env)
+      : await readSecretFile(file, { ...around, setting: ['web', ...path, setting].join('.'), complain });
+  if (text === undefined) return undefined;
+  const fault = FAULTS[name](text);
+  if (fault === undefined) return new Secret(text);
+  complain(fault);
+  return undefined;
+}
+
+/** Characters of a bearer token (RFC 6750, section 2.1). */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+function tokenFault(token: string): string | undefined {
+  if (token.length < SHORTEST_TOKEN) return `the token must have at least ${SHORTEST_TOKEN} characters`;
+  return TOKEN.test(token) ? undefined : 'the token may hold only letters, digits and . _ ~ + / - =';
+}
+
+const hashFault = (text: string): string | undefined =>
+  parsePasswordHash(text) === undefined
+    ? 'it is not the hash of a password; jobmirror users hash makes one ($scrypt$…; single quotes keep a shell from changing it)'
+    : undefined;
+
+const FAULTS: Readonly<Record<SecretName, (text: string) => string | undefined>> = {
+  password_hash: hashFault,
+  token: tokenFault,
+  secret: (text) => (isSigningSecret(text) ? undefined : NO_SIGNING_SECRET),
+};

@@ -1,0 +1,176 @@
+// Reads the beginning of a table, and tells which of its rows are records and what precedes each of them.
+import { isUtf8 } from 'node:buffer';
+import { nearest } from '../../../posting/nearest-name.ts';
+import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
+import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
+import { quote, refusalOf, statedError } from '../not-this-format.ts';
+import { CR, QUOTE } from './row-scanner.ts';
+import { detectDelimiter, headerText, namesOf, parseRow, treeOf } from './table-row.ts';
+
+export interface Table {
+  readonly names: readonly string[];
+  readonly delimiter: Delimiter;
+}
+
+type TableStep =
+  /** The row precedes the header. */
+  | { readonly kind: 'skipped' }
+  /** The row is the header, or without one the first record. */
+  | { readonly kind: 'table'; readonly table: Table; readonly isRecord: boolean }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const OPENING_BYTES = 2_048;
+/** Every record that is parsed carries the header. */
+const MAX_HEADER_BYTES = 16_384;
+
+const SKIPPED: TableStep = { kind: 'skipped' };
+const refused = (message: string): TableStep => ({ kind: 'refused', message });
+
+/** The first line with which Excel is told the delimiter. */
+const SEPARATOR_LINE = /^"?sep=(.)"?$/i;
+
+export class TableStart {
+  readonly #layout: TableLayout;
+  #rows = 0;
+  #delimiter: Delimiter | undefined;
+
+  constructor(layout: TableLayout) {
+    this.#layout = layout;
+    this.#delimiter = layout.delimiter;
+  }
+
+  /** Takes the next row of the document, without its line end. @param rest the bytes from the row's start on. */
+  take(row: Buffer, rest: Buffer): TableStep {
+    const text = row.toString();
+    const separator = this.#rows === 0 ? SEPARATOR_LINE.exec(text)?.[1] : undefined;
+    if (separator !== undefined) {
+      this.#delimiter ??= DELIMITERS.find((delimiter) => delimiter === separator);
+      return SKIPPED;
+    }
+    if (this.#rows++ < this.#layout.skipRows || isBlank(text)) return SKIPPED;
+    const other = otherFormat(rest);
+    if (other !== undefined) return refused(other);
+    if (!isUtf8(row)) {
+      return refused(
+        'its first row contains bytes that are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+      );
+    }
+    return this.#layout.columns === undefined ? this.#readHeader(text) : this.#readFirstRecord(text);
+  }
+
+  #readHeader(text: string): TableStep {
+    const delimiter = this.#delimiter ?? detectDelimiter(text);
+    if (delimiter === undefined) {
+      return refused(
+        `its header row has only one column, ${quote(text)}; configure csv.delimiter, or csv.skip_rows if other rows come first`,
+      );
+    }
+    const row = parseRow(text, delimiter);
+    if (row.kind === 'fault') return refused(`its header row can't be read: ${row.message}: ${quote(text)}`);
+    return this.#tableOf(namesOf(row.cells), delimiter, false);
+  }
+
+  #readFirstRecord(text: string): TableStep {
+    const names = this.#layout.columns ?? [];
+    const delimiter = this.#delimiter ?? DELIMITERS.find((one) => cellsOf(text, one) === names.length);
+    if (delimiter === undefined) {
+      return refused(
+        `csv.columns has ${names.length} names, and no usual delimiter divides the first row into as many cells: ${quote(text)}; configure csv.delimiter`,
+      );
+    }
+    return this.#tableOf(names, delimiter, true);
+  }
+
+  /** Without the columns of the key this is another table, or an error page with a comma in it. */
+  #tableOf(names: readonly string[], delimiter: Delimiter, isRecord: boolean): TableStep {
+    const bytes = Buffer.byteLength(names.join());
+    if (bytes > MAX_HEADER_BYTES) return refused(`the names of its columns have more than ${MAX_HEADER_BYTES} bytes`);
+    const row = treeOf(names, names);
+    const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
+    if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
+    const meant = nearest(missing, names);
+    const guess = meant === undefined ? '' : `; did you mean ${quote(meant)}?`;
+    return refused(
+      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}${guess}`,
+    );
+  }
+}
+
+/** Why a document that begins with these bytes is refused, if it is HTML, XML or JSON. */
+export const otherFormat = (opening: Buffer): string | undefined =>
+  /^\s*[<{[]/.test(opening.toString('latin1', 0, OPENING_BYTES))
+    ? refusalOf('CSV', opening.subarray(0, OPENING_BYTES))
+    : undefined;
+
+/** Whether the row has nothing but delimiters, quotes and white space. */
+const isBlank = (text: string): boolean => /^[\s,;|"]*$/.test(text);
+
+function cellsOf(text: string, delimiter: Delimiter): number | undefined {
+  const row = parseRow(text, delimiter);
+  return row.kind === 'cells' && !row.hasBareQuote ? row.cells.length : undefined;
+}
+
+// Tells which rows of a table are records, and what precedes each of them.
+
+const [TAB, SPACE, ANGLE] = [0x09, 0x20, 0x3c];
+
+/** How programs, databases and servers begin a message that breaks off their output. */
+const ERROR_LINE =
+  /^\W*(?:(?:php|fatal|uncaught|unhandled|internal|server|parse|sql|database|[a-z]\w*(?:\.\w+)+)[ :]+){0,4}[\w.]*(?:error|exception|warning|traceback)\b(?:[ :(]|$)/i;
+const MAY_BE_ERROR = /error|exception|warning|traceback/i;
+const TAGS = /<\/?[a-z][^>]*>/gi;
+const MAX_ERROR_LINE = 4_096;
+const SEARCHED_BYTES = 160;
+
+export class TableRows {
+  /** The header: with it, a record can be read by itself. */
+  readonly prefix: Buffer;
+  readonly #table: Table;
+  readonly #delimiter: number;
+  /** The header row as it is in the document. */
+  readonly #headerRow: Buffer | undefined;
+
+  constructor(table: Table, headerRow: Buffer | undefined) {
+    this.#table = table;
+    this.#delimiter = table.delimiter.charCodeAt(0);
+    this.#headerRow = headerRow === undefined ? undefined : Buffer.from(headerRow);
+    this.prefix = Buffer.from(headerText(table.names, table.delimiter));
+  }
+
+  /** Whether the row is blank, or repeats the header, as in tables that were put together from several. */
+  isSkipped(bytes: Buffer, start: number, end: number): boolean {
+    const header = this.#headerRow;
+    if (end - start === header?.length && bytes.compare(header, 0, header.length, start, end) === 0) return true;
+    for (let at = start; at < end; at++) if (!this.#isEmpty(bytes[at] as number)) return false;
+    return true;
+  }
+
+  /** The error that the row states in place of a record. Its first cell is no ID then, but begins a sentence. */
+  statedError(bytes: Buffer, start: number, end: number): string | undefined {
+    const first = bytes[start] as number;
+    if (end - start > MAX_ERROR_LINE || !(isLetter(first) || first === ANGLE)) return undefined;
+    if (!MAY_BE_ERROR.test(bytes.toString('latin1', start, Math.min(end, start + SEARCHED_BYTES)))) return undefined;
+    const text = bytes.toString('utf8', start, end);
+    const plain = text.replace(TAGS, '').trim();
+    const [opening = ''] = plain.split(this.#table.delimiter, 1);
+    if (!ERROR_LINE.test(opening) || !/[\s:]\S*\s*\S/.test(opening)) return undefined;
+    const row = parseRow(text, this.#table.delimiter, true);
+    const isWhole = row.kind === 'cells' && row.cells.length >= this.#table.names.length;
+    // With all its cells, only one that goes on like a message.
+    return isWhole && !/^\W*\w*(?:error|exception|warning)\W*:\s/i.test(opening)
+      ? undefined
+      : statedError(quote(plain));
+  }
+
+  /** Whether the row has a cell for every column. */
+  isWhole(bytes: Buffer, start: number, end: number): boolean {
+    const row = parseRow(bytes.toString('utf8', start, end), this.#table.delimiter, true);
+    return row.kind === 'cells' && row.cells.length >= this.#table.names.length;
+  }
+
+  #isEmpty(byte: number): boolean {
+    return byte === this.#delimiter || byte === SPACE || byte === TAB || byte === QUOTE || byte === CR;
+  }
+}
+
+const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
