@@ -1,9 +1,11 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
+import { noteOutput } from '../../operations/notes.ts';
+import { uncountedPullOutput } from '../../operations/pulls.ts';
+import { ruleOutput } from '../../operations/rules.ts';
+import { actionOutput } from '../../operations/scalars.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
-import { BULK_KINDS } from '../../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
-import { RULE_ACTIONS } from '../../store/review/rules.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -16,33 +18,7 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
   });
 
-const action = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
 const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
-
-export const pullAnswer = z
-  .looseObject({
-    pull: count,
-    feed: name,
-    undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
-    status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
-    complete: z.boolean(),
-    started_at: time,
-    finished_at: time.nullable(),
-    seen: count,
-    unchanged: count,
-    created: count.optional(),
-    updated: count.optional(),
-    deleted: count.optional(),
-    duplicates: count,
-    unreadable: count,
-    skipped: count,
-    expired: count,
-    gone: count,
-    weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
-    message: z.string().nullable(),
-    actions: z.array(action),
-  })
-  .meta({ title: 'Pull' });
 
 export const startedPullAnswer = z.looseObject({ pull: count, feed: name }).meta({ title: 'StartedPull' });
 
@@ -71,7 +47,7 @@ export const feedAnswer = z
       .describe(
         'What to know of jobs that were made since the backup from which the database was restored; `null`: nothing.',
       ),
-    last_pull: pullAnswer.nullable(),
+    last_pull: uncountedPullOutput.nullable(),
   })
   .meta({ title: 'Feed' });
 
@@ -173,15 +149,6 @@ export const renewedAnswer = z
   .looseObject({ feed: name, key: z.string(), message: z.string() })
   .meta({ title: 'Renewed' });
 
-export const undoneEditAnswer = z
-  .looseObject({
-    feed: name,
-    key: z.string(),
-    undone: z.array(z.string()).describe('The fields.'),
-    message: z.string(),
-  })
-  .meta({ title: 'UndoneEdit' });
-
 const kind = z.enum(ENTRY_KINDS);
 
 export const listedEntryAnswer = z
@@ -211,7 +178,7 @@ export const entryAnswer = z
     problems: z.array(problem),
     desired_fields: fields.nullable().optional(),
     record: z.string().nullable().optional().describe(RECORD),
-    actions: z.array(action),
+    actions: z.array(actionOutput),
   })
   .meta({ title: 'Entry' });
 
@@ -259,29 +226,6 @@ export const actedAnswer = z
   })
   .meta({ title: 'Acted' });
 
-export const noteAnswer = z
-  .looseObject({ note: count, group: z.string(), text: z.string(), actor: z.string(), at: time })
-  .meta({ title: 'Note' });
-
-export const ruleAnswer = z
-  .looseObject({
-    rule: count,
-    group: z.string(),
-    kind,
-    field: z.string().nullable(),
-    message: z.string(),
-    feed: name.nullable().describe('`null`: new entries of all feeds.'),
-    action: z.enum(RULE_ACTIONS),
-    reason: z.string().nullable(),
-    actor: z.string(),
-    made_at: time,
-    ended_at: time.nullable(),
-    ended_by: z.string().nullable(),
-    done: count,
-    left_alone: count,
-  })
-  .meta({ title: 'Rule' });
-
 const frequency = <Name extends string>(of: Name) =>
   z.array(z.looseObject({ [of]: z.string(), count } as Record<Name, z.ZodString> & { count: typeof count }));
 
@@ -300,8 +244,8 @@ export const groupedAnswer = z
     feeds: frequency('feed'),
     sites: frequency('site'),
     example: z.looseObject({ id: count, feed: name, key: z.string().nullable(), reason: z.string() }),
-    notes: z.array(noteAnswer),
-    rules: z.array(ruleAnswer).describe('Those in force.'),
+    notes: z.array(noteOutput),
+    rules: z.array(ruleOutput).describe('Those in force.'),
   })
   .meta({ title: 'Group' });
 
@@ -315,50 +259,6 @@ export const selectionAnswer = z
       .describe('Why nothing can be decided about them before a question about changed keys is answered, and how.'),
   })
   .meta({ title: 'Selection' });
-
-export const bulkAnswer = z
-  .looseObject({
-    bulk: count,
-    action: z.enum(BULK_KINDS),
-    actor: z.string(),
-    state: z.enum(['open', 'stopped', 'done']),
-    started_at: time,
-    touched_at: time,
-    total: count,
-    done: count,
-    still_rejected: count,
-    left_alone: count,
-    to_do: count,
-    reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why entries were left alone.'),
-    reason: z.string().nullable(),
-    waits_for: z
-      .string()
-      .nullable()
-      .describe('Why it is making no progress, such as a paused site; `null`: it is not waiting.'),
-    rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
-  })
-  .meta({ title: 'BulkAction' });
-
-export const activityAnswer = z
-  .looseObject({
-    activity: count.describe('Its number: a later one is larger.'),
-    at: time,
-    actor: z.string().describe('A user, a token, or who ran a command.'),
-    action: z.string(),
-    feed: name.nullable(),
-    key: z.string().nullable(),
-    edits: z
-      .array(
-        z.looseObject({
-          field: z.string(),
-          before: z.string().nullable().describe('`null`: there was none, or an earlier version recorded it not.'),
-          after: z.string().nullable(),
-        }),
-      )
-      .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.'),
-    detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
-  })
-  .meta({ title: 'Activity' });
 
 export const problemAnswer = z
   .looseObject({

@@ -1,20 +1,17 @@
 // The API's operations on feeds and pulls.
 import { z } from 'zod';
+import { NOTHING, nameText } from '../../operations/scalars.ts';
 import { feedJson } from '../../review/read-model/feed.ts';
-import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
-import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
-import { countedPull } from '../../store/pull/counted-pulls.ts';
 import { ProblemError } from '../problem.ts';
 import { startPullFor } from '../start-pull.ts';
-import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';
+import { feedAnswer, pageOf, startedPullAnswer } from './answers.ts';
+import { route } from './http-route.ts';
 import { notFound, requireFeed } from './known.ts';
-import { operation } from './operation.ts';
-import { NOTHING, nameText, numberSchema } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
 
-export const listFeeds = operation({
+export const listFeeds = route({
   id: 'listFeeds',
   method: 'get',
   path: '/feeds',
@@ -31,7 +28,7 @@ export const listFeeds = operation({
   },
 });
 
-export const showFeed = operation({
+export const showFeed = route({
   id: 'showFeed',
   method: 'get',
   path: '/feeds/{feed}',
@@ -49,7 +46,7 @@ export const showFeed = operation({
   },
 });
 
-export const startFeedPull = operation({
+export const startFeedPull = route({
   id: 'startPull',
   method: 'post',
   path: '/feeds/{feed}/pulls',
@@ -78,22 +75,5 @@ export const startFeedPull = operation({
       default:
         return start satisfies never;
     }
-  },
-});
-
-export const showPull = operation({
-  id: 'showPull',
-  method: 'get',
-  path: '/pulls/{id}',
-  summary: 'One pull with its counts so far',
-  scope: 'read',
-  params: z.strictObject({ id: numberSchema }),
-  query: NOTHING,
-  response: pullAnswer,
-  async run({ params: { id } }, { app }) {
-    await concludeAbandonedPulls(app.db);
-    const pull = await countedPull(app.db, id);
-    if (pull === undefined) throw notFound(`there is no pull ${id}`);
-    return { body: countedPullJson(pull, app.writeAction) };
   },
 });

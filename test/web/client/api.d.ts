@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: fc568e70faecc1659395bb153e8ad7db315f2a433ffa786c8d04cac112e8b947
+// The types of the API's client. SHA-256 of the document: 862754de23aec1472ba46e30b8eafed9b66e28e4d8fb90318630bd48af170d5d
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -134,6 +134,26 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["adoptFound"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pulls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pulls with their counts so far, the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listPulls"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -792,7 +812,7 @@ export interface operations {
                             failing: string[];
                             /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                             restored: string | null;
-                            last_pull: ({
+                            last_pull: {
                                 pull: number;
                                 feed: string;
                                 /** @description The pull that this one undid; `null`: it read the feed. */
@@ -805,25 +825,26 @@ export interface operations {
                                 finished_at: string | null;
                                 seen: number;
                                 unchanged: number;
-                                created?: number;
-                                updated?: number;
-                                deleted?: number;
                                 duplicates: number;
                                 unreadable: number;
                                 skipped: number;
                                 expired: number;
                                 gone: number;
+                                grace: number;
+                                discarded: number;
+                                bytes: number;
+                                duration_ms: number | null;
                                 /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                                 weak: string | null;
+                                /** @description Why the feed is not proven complete. */
+                                shortfalls: string[];
                                 message: string | null;
                                 actions: ({
                                     kind: string;
                                 } & {
                                     [key: string]: unknown;
                                 })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            } | null;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -918,7 +939,7 @@ export interface operations {
                         failing: string[];
                         /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                         restored: string | null;
-                        last_pull: ({
+                        last_pull: {
                             pull: number;
                             feed: string;
                             /** @description The pull that this one undid; `null`: it read the feed. */
@@ -931,25 +952,26 @@ export interface operations {
                             finished_at: string | null;
                             seen: number;
                             unchanged: number;
-                            created?: number;
-                            updated?: number;
-                            deleted?: number;
                             duplicates: number;
                             unreadable: number;
                             skipped: number;
                             expired: number;
                             gone: number;
+                            grace: number;
+                            discarded: number;
+                            bytes: number;
+                            duration_ms: number | null;
                             /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                             weak: string | null;
+                            /** @description Why the feed is not proven complete. */
+                            shortfalls: string[];
                             message: string | null;
                             actions: ({
                                 kind: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        } | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -1873,19 +1895,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -1981,6 +2012,120 @@ export interface operations {
             };
         };
     };
+    listPulls: {
+        parameters: {
+            query?: {
+                /** @description Only of this feed. */
+                feed?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            pull: number;
+                            feed: string;
+                            /** @description The pull that this one undid; `null`: it read the feed. */
+                            undoes: number | null;
+                            /** @enum {string} */
+                            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                            complete: boolean;
+                            /** Format: date-time */
+                            started_at: string;
+                            finished_at: string | null;
+                            seen: number;
+                            unchanged: number;
+                            duplicates: number;
+                            unreadable: number;
+                            skipped: number;
+                            expired: number;
+                            gone: number;
+                            grace: number;
+                            discarded: number;
+                            bytes: number;
+                            duration_ms: number | null;
+                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                            weak: string | null;
+                            /** @description Why the feed is not proven complete. */
+                            shortfalls: string[];
+                            message: string | null;
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            created: number;
+                            updated: number;
+                            deleted: number;
+                            requests: number;
+                        }[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showPull: {
         parameters: {
             query?: never;
@@ -2011,24 +2156,29 @@ export interface operations {
                         finished_at: string | null;
                         seen: number;
                         unchanged: number;
-                        created?: number;
-                        updated?: number;
-                        deleted?: number;
                         duplicates: number;
                         unreadable: number;
                         skipped: number;
                         expired: number;
                         gone: number;
+                        grace: number;
+                        discarded: number;
+                        bytes: number;
+                        duration_ms: number | null;
                         /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                         weak: string | null;
+                        /** @description Why the feed is not proven complete. */
+                        shortfalls: string[];
                         message: string | null;
                         actions: ({
                             kind: string;
                         } & {
                             [key: string]: unknown;
                         })[];
-                    } & {
-                        [key: string]: unknown;
+                        created: number;
+                        updated: number;
+                        deleted: number;
+                        requests: number;
                     };
                 };
             };
@@ -2604,9 +2754,8 @@ export interface operations {
                         key: string;
                         /** @description The fields. */
                         undone: string[];
+                        /** @description What follows. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3009,18 +3158,16 @@ export interface operations {
                             } & {
                                 [key: string]: unknown;
                             };
-                            notes: ({
+                            notes: {
                                 note: number;
                                 group: string;
                                 text: string;
                                 actor: string;
                                 /** Format: date-time */
                                 at: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                             /** @description Those in force. */
-                            rules: ({
+                            rules: {
                                 rule: number;
                                 group: string;
                                 /** @enum {string} */
@@ -3031,6 +3178,17 @@ export interface operations {
                                 feed: string | null;
                                 /** @enum {string} */
                                 action: "edit" | "retry" | "discard";
+                                edit: {
+                                    set?: {
+                                        [key: string]: string;
+                                    };
+                                    map?: {
+                                        field: string;
+                                        values: {
+                                            [key: string]: string;
+                                        };
+                                    };
+                                } | null;
                                 reason: string | null;
                                 actor: string;
                                 /** Format: date-time */
@@ -3039,9 +3197,7 @@ export interface operations {
                                 ended_by: string | null;
                                 done: number;
                                 left_alone: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -3207,7 +3363,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             bulk: number;
                             /** @enum {string} */
                             action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
@@ -3224,20 +3380,29 @@ export interface operations {
                             left_alone: number;
                             to_do: number;
                             /** @description Why entries were left alone. */
-                            reasons: ({
+                            reasons: {
                                 message: string;
                                 count: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
+                            edit: {
+                                set?: {
+                                    [key: string]: string;
+                                };
+                                map?: {
+                                    field: string;
+                                    values: {
+                                        [key: string]: string;
+                                    };
+                                };
+                            } | null;
                             reason: string | null;
+                            /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                            unattended: boolean;
                             /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                             waits_for: string | null;
                             /** @description The rule that selected the entries; `null`: a person did. */
                             rule: number | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -3519,19 +3684,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3652,19 +3826,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3765,19 +3948,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3914,19 +4106,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4043,7 +4244,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             rule: number;
                             group: string;
                             /** @enum {string} */
@@ -4054,6 +4255,17 @@ export interface operations {
                             feed: string | null;
                             /** @enum {string} */
                             action: "edit" | "retry" | "discard";
+                            edit: {
+                                set?: {
+                                    [key: string]: string;
+                                };
+                                map?: {
+                                    field: string;
+                                    values: {
+                                        [key: string]: string;
+                                    };
+                                };
+                            } | null;
                             reason: string | null;
                             actor: string;
                             /** Format: date-time */
@@ -4062,9 +4274,7 @@ export interface operations {
                             ended_by: string | null;
                             done: number;
                             left_alone: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -4183,6 +4393,17 @@ export interface operations {
                         feed: string | null;
                         /** @enum {string} */
                         action: "edit" | "retry" | "discard";
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
                         actor: string;
                         /** Format: date-time */
@@ -4191,8 +4412,6 @@ export interface operations {
                         ended_by: string | null;
                         done: number;
                         left_alone: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4287,6 +4506,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Number of the rule. */
                 id: string;
             };
             cookie?: never;
@@ -4314,6 +4534,17 @@ export interface operations {
                         feed: string | null;
                         /** @enum {string} */
                         action: "edit" | "retry" | "discard";
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
                         actor: string;
                         /** Format: date-time */
@@ -4322,8 +4553,6 @@ export interface operations {
                         ended_by: string | null;
                         done: number;
                         left_alone: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4452,8 +4681,6 @@ export interface operations {
                         actor: string;
                         /** Format: date-time */
                         at: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4580,8 +4807,6 @@ export interface operations {
                         actor: string;
                         /** Format: date-time */
                         at: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -5941,7 +6166,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             /** @description Its number: a later one is larger. */
                             activity: number;
                             /** Format: date-time */
@@ -5952,21 +6177,19 @@ export interface operations {
                             feed: string | null;
                             key: string | null;
                             /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
-                            edits: ({
+                            edits: {
                                 field: string;
-                                /** @description `null`: there was none, or an earlier version recorded it not. */
+                                /** @description `null`: there was none, or it is not known. */
                                 before: string | null;
+                                /** @description `false`: an earlier version of jobmirror did not record it. */
+                                before_known: boolean;
                                 after: string | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                             /** @description What else is recorded, such as a reason. */
                             detail: {
                                 [key: string]: unknown;
                             };
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {

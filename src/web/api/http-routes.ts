@@ -1,0 +1,65 @@
+// All operations of the API, in the order of its documentation.
+import { showActivity } from '../../operations/activity.ts';
+import {
+  continueReviewAction,
+  listReviewActions,
+  showReviewAction,
+  stopReviewAction,
+} from '../../operations/bulk-actions.ts';
+import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
+import { undoEdit } from '../../operations/postings.ts';
+import { showPull, showPulls } from '../../operations/pulls.ts';
+import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
+import { ENTRY_ACTIONS } from './act-on-entry.ts';
+import { showAdoption, startAdoption } from './adopt.ts';
+import { compareEntry } from './candidates.ts';
+import { setFields } from './edits.ts';
+import { listFeeds, showFeed, startFeedPull } from './feeds.ts';
+import { adoptFound, showFound } from './found.ts';
+import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
+import { httpOperation } from './http-operation.ts';
+import type { HttpOperation } from './http-route.ts';
+import { listPostings, renewPosting, showPosting, syncPosting } from './postings.ts';
+import { decideAboutRekey, showRekey } from './rekey.ts';
+import { listReview, showEntry } from './review.ts';
+import { listSites, resumeConfiguredSite } from './sites.ts';
+
+export const OPERATIONS: readonly HttpOperation[] = [
+  listFeeds,
+  showFeed,
+  startFeedPull,
+  showRekey,
+  decideAboutRekey,
+  showAdoption,
+  startAdoption,
+  showFound,
+  adoptFound,
+  httpOperation(showPulls),
+  httpOperation(showPull),
+  listPostings,
+  showPosting,
+  syncPosting,
+  setFields,
+  httpOperation(undoEdit),
+  renewPosting,
+  listReview,
+  // Before paths that have a number in their place.
+  listReviewGroups,
+  previewActionOnReview,
+  actOnReview,
+  httpOperation(listReviewActions),
+  httpOperation(showReviewAction),
+  httpOperation(stopReviewAction),
+  httpOperation(continueReviewAction),
+  httpOperation(listReviewRules),
+  httpOperation(addReviewRule),
+  httpOperation(endReviewRule),
+  httpOperation(noteReviewGroup),
+  httpOperation(removeReviewNote),
+  showEntry,
+  compareEntry,
+  ...ENTRY_ACTIONS,
+  listSites,
+  resumeConfiguredSite,
+  httpOperation(showActivity),
+];
