@@ -1,14 +1,13 @@
-// What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses.
+// What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses. The JSON of
+// a command that is made of an operation is described by the operation.
 import type { HealthCondition } from '../review/assess-health.ts';
 import type { actedJson } from '../review/read-model/acted.ts';
-import type { bulkJson } from '../review/read-model/bulk.ts';
 import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
 import type { feedJson } from '../review/read-model/feed.ts';
 import type { reportJson, reportLineJson } from '../review/read-model/feed-report.ts';
 import type { groupJson } from '../review/read-model/group.ts';
 import type { healthJson } from '../review/read-model/health.ts';
 import type { postingJson } from '../review/read-model/posting.ts';
-import type { countedPullJson } from '../review/read-model/pull.ts';
 import type { PullReportJson } from '../review/read-model/pull-report.ts';
 import type { siteJson } from '../review/read-model/site.ts';
 import type { ExitStatus } from '../runtime/exit-status.ts';
@@ -141,25 +140,6 @@ const GROUP_MEMBERS = {
   rules: 'rules that act on new entries of the group',
 } satisfies Record<keyof ReturnType<typeof groupJson>, string>;
 
-const BULK_MEMBERS = {
-  bulk: 'number of the action',
-  action: 'what it does to each entry',
-  actor: 'who started it',
-  state: '`open`, `stopped` or `done`',
-  started_at: 'when it was started',
-  touched_at: 'when it last made progress',
-  total: 'how many entries were selected',
-  done: 'how many are done',
-  still_rejected: 'of the done: how many are rejected again',
-  left_alone: 'how many were left as they are',
-  to_do: 'how many are left to do',
-  reasons: 'why entries were left alone: `[{"message","count"}]`',
-  waits_for: 'why it makes no progress; `null`: nothing stops it',
-  rule: 'number of the rule that began it, or `null`',
-  edit: 'what an edit sets, or `null`',
-  reason: 'the reason that was given for the audit, or `null`',
-} satisfies Record<keyof ReturnType<typeof bulkJson>, string>;
-
 const ACTED_MEMBERS = {
   action: 'what was to be done',
   entry: 'number of the entry',
@@ -171,23 +151,6 @@ const ACTED_MEMBERS = {
   now: 'what became of it since, as it was sent; `null`: that was not awaited',
   detail: 'the same in words, or `null`',
 } satisfies Record<keyof ReturnType<typeof actedJson>, string>;
-
-const LISTED_PULL_MEMBERS = {
-  pull: 'number of the pull',
-  feed: 'name of the feed',
-  undoes: 'number of the pull that this one undid; `null`: it read the feed',
-  status: '`running`, or as `sync` prints it',
-  complete: 'the feed is proven complete',
-  started_at: 'when the pull began',
-  finished_at: 'when it ended, or `null`',
-  'seen, unchanged, created, updated, deleted, duplicates, unreadable, skipped, expired, gone, grace, discarded':
-    'as `sync` prints them',
-  'requests, bytes, duration_ms': 'as `sync` prints them',
-  weak: 'why the completeness is proven only weakly, or `null`',
-  shortfalls: 'why the feed is not proven complete',
-  message: 'what a person should know, or `null`',
-  actions: 'what can be done about it',
-} satisfies Partial<Record<keyof ReturnType<typeof countedPullJson> | `${string}, ${string}`, string>>;
 
 const BULK_NOTES: CommandNotes = {
   json: [
@@ -463,7 +426,6 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
       { about: 'Once it is undone, the object that [`sync`](#jobmirror-sync) prints of a pull.', members: {} },
     ],
   },
-  pulls: { json: [{ about: 'One object per pull, the newest first:', members: LISTED_PULL_MEMBERS }] },
   try: {
     json: [
       { about: 'One object for each of the first postings:', members: SAMPLE_MEMBERS },
@@ -568,6 +530,4 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   'review approve': AS_BULK,
   'review continue': AS_BULK,
   'review settle': AS_BULK,
-  'review actions': { json: [{ about: 'One object per action:', members: BULK_MEMBERS }] },
-  'review stop': { json: [asOf('review actions')] },
 };

@@ -4,6 +4,8 @@ import type { Argument, Command, Option } from 'commander';
 import { buildProgram } from '../../src/cli/build-program.ts';
 import { COMMANDS } from '../../src/cli/command-list.ts';
 import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
+import { printedBy } from '../../src/cli/operation-command.ts';
+import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
 
 const INTRODUCTION = `# Reference: commands
 
@@ -90,7 +92,7 @@ function sectionOf({ words, command }: NamedCommand): string {
     ...tableOf('argument', command.registeredArguments.map(argumentRow)),
     ...tableOf('option', options.map(optionRow)),
     ...afterHelp(command),
-    ...(about === undefined ? [] : ['**`--json`**', '', ...about]),
+    ...(about === undefined ? printedTable(command) : ['**`--json`**', '', ...about]),
     ...(notes?.text ?? []).flatMap((text) => [text, '']),
     ...(notes?.exitStatus === undefined
       ? []
@@ -101,6 +103,29 @@ function sectionOf({ words, command }: NamedCommand): string {
 
 const tableOf = (first: string, rows: readonly string[]): string[] =>
   rows.length === 0 ? [] : [`| ${first} | meaning |`, '|---|---|', ...rows, ''];
+
+/** What a member holds, in words. */
+function valueOf({ enum: choices, anyOf, type, format, items }: JsonSchema): string {
+  if (Array.isArray(choices)) return choices.map((choice) => `\`${choice}\``).join(', ');
+  if (Array.isArray(anyOf)) return anyOf.map((one: JsonSchema) => valueOf(one)).join(' or ');
+  if (Array.isArray(type)) return type.map((one) => valueOf({ type: one, format, items })).join(' or ');
+  if (type === 'string') return format === 'date-time' ? 'time' : 'text';
+  if (type === 'array') return `list of ${valueOf((items ?? {}) as JsonSchema)}`;
+  if (type === 'null') return '`null`';
+  const words: Readonly<Record<string, string>> = { boolean: '`true` or `false`', integer: 'number', object: 'object' };
+  return words[String(type)] ?? String(type ?? 'any');
+}
+
+/** What the command of an operation prints. */
+function printedTable(command: Command): string[] {
+  const schema = printedBy(command);
+  if (schema === undefined) return [];
+  const members = Object.entries(inputJsonSchema(schema).properties ?? {}) as [string, JsonSchema][];
+  const rows = members.map(
+    ([name, member]) => `| \`${name}\` | ${valueOf(member)} | ${cell(String(member.description ?? ''))} |`,
+  );
+  return ['**`--json`**', '', '| member | value | meaning |', '|---|---|---|', ...rows, ''];
+}
 
 const memberRow = ([names, meaning]: readonly [string, string]): string =>
   `| ${names
