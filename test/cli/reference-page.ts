@@ -105,12 +105,12 @@ const tableOf = (first: string, rows: readonly string[]): string[] =>
   rows.length === 0 ? [] : [`| ${first} | meaning |`, '|---|---|', ...rows, ''];
 
 /** What a member holds, in words. */
-function valueOf({ enum: choices, anyOf, type, format, items }: JsonSchema): string {
+function kindOfValue({ enum: choices, anyOf, type, format, items }: JsonSchema): string {
   if (Array.isArray(choices)) return choices.map((choice) => `\`${choice}\``).join(', ');
-  if (Array.isArray(anyOf)) return anyOf.map((one: JsonSchema) => valueOf(one)).join(' or ');
-  if (Array.isArray(type)) return type.map((one) => valueOf({ type: one, format, items })).join(' or ');
+  if (Array.isArray(anyOf)) return anyOf.map((one: JsonSchema) => kindOfValue(one)).join(' or ');
+  if (Array.isArray(type)) return type.map((one) => kindOfValue({ type: one, format, items })).join(' or ');
   if (type === 'string') return format === 'date-time' ? 'time' : 'text';
-  if (type === 'array') return `list of ${valueOf((items ?? {}) as JsonSchema)}`;
+  if (type === 'array') return `list of ${kindOfValue((items ?? {}) as JsonSchema)}`;
   if (type === 'null') return '`null`';
   const words: Readonly<Record<string, string>> = { boolean: '`true` or `false`', integer: 'number', object: 'object' };
   return words[String(type)] ?? String(type ?? 'any');
@@ -122,7 +122,7 @@ function printedTable(command: Command): string[] {
   if (schema === undefined) return [];
   const members = Object.entries(inputJsonSchema(schema).properties ?? {}) as [string, JsonSchema][];
   const rows = members.map(
-    ([name, member]) => `| \`${name}\` | ${valueOf(member)} | ${cell(String(member.description ?? ''))} |`,
+    ([name, member]) => `| \`${name}\` | ${kindOfValue(member)} | ${cell(String(member.description ?? ''))} |`,
   );
   return ['**`--json`**', '', '| member | value | meaning |', '|---|---|---|', ...rows, ''];
 }
