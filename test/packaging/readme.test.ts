@@ -1,4 +1,4 @@
-// What the documents tell people to run exists, and the commands of the README's first feed work as they stand.
+// The scripts that documents name exist, and the commands of the README's first feed work as they stand.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { SHIPPED_PROGRAM } from '../cli/program.ts';
-import { allCommands } from '../cli/reference-page.ts';
 import { freePort } from '../support/free-port.ts';
 import { itInAll } from '../support/in-all.ts';
 
@@ -25,17 +24,6 @@ const DOCUMENTS = [
 it.each(DOCUMENTS)('%s names scripts that package.json has', (path) => {
   const named = [...read(path).matchAll(/npm run (?:--silent )?([a-z][a-z:-]*)/g)].map(([, name = '']) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
-});
-
-it.each(DOCUMENTS)('%s names commands that exist', async (path) => {
-  const commands = new Set((await allCommands()).map(({ words }) => words.join(' ')));
-  const groups = new Set([...commands].filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? ''));
-  const code = (read(path).match(/```[\s\S]*?```|`[^`\n]+`/g) ?? []).join('\n').replace(/ # .*$/gm, '');
-  const named = [...code.matchAll(/(?<![\w./@-])jobmirror ([a-z]+)(?: ([a-z][a-z-]*))?(?![\w.-])/g)];
-  const wrong = named.filter(([, first = '', second = '']) =>
-    groups.has(first) && second !== '' ? !commands.has(`${first} ${second}`) : !commands.has(first),
-  );
-  expect([...new Set(wrong.map(([words]) => words))]).toEqual([]);
 });
 
 describe('the first feed', () => {
