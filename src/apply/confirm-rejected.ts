@@ -4,8 +4,8 @@ import { plural } from '../plan/plural.ts';
 import { judgeSuspicion, MOST_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
+import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { readSetUpSuspects } from '../store/site/set-up-suspects.ts';
 import { tellReason } from './outcome-policy.ts';
 import type { SiteContext } from './site-context.ts';
 

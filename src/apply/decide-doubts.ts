@@ -4,8 +4,14 @@ import { cluesOf, contentOf } from '../plan/match-doubt.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
 import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
-import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordListCheck } from '../store/change/doubt.ts';
-import { refuteDoubt } from '../store/change/refute-doubt.ts';
+import {
+  adoptDoubt,
+  countDoubtsByContent,
+  type Doubt,
+  explainDoubts,
+  recordListCheck,
+  refuteDoubt,
+} from '../store/change/doubt.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { CandidateSearch } from './candidate-search.ts';
 import { MAX_CANDIDATES } from './doubt-candidates.ts';

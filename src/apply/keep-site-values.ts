@@ -7,7 +7,7 @@ import { type AcceptedFields, compareShown } from '../plan/verify/compare-shown.
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { notShown, tellForeign } from './confirm-own.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';

@@ -4,7 +4,7 @@ import { type AcceptedWrite, formsAfter, readForms, type ShownForms } from '../p
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { noteForms } from '../store/change/note-forms.ts';
+import { noteForms } from '../store/change/complete.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 

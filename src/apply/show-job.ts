@@ -2,8 +2,7 @@
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
-import type { JobAsker } from '../store/mapping/visible-jobs.ts';
-import { noteShownJobs } from '../store/site/new-jobs.ts';
+import { type JobAsker, noteShownJobs } from '../store/mapping/visible-jobs.ts';
 import type { SiteContext } from './site-context.ts';
 
 /** Does not wait for the rate limiter, because the attempt is under way: later requests wait longer instead. */

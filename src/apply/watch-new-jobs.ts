@@ -4,8 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { SiteJob } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
-import { noteHidesNew, noteNewJob, readNewJobs } from '../store/site/new-jobs.ts';
+import {
+  noteHidesNew,
+  noteNewJob,
+  readNewJobs,
+  recentlyAccepted,
+  sampleOfAges,
+} from '../store/mapping/visible-jobs.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 

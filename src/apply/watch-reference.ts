@@ -9,7 +9,7 @@ import {
   type ReferenceEvidence,
   type ReferenceState,
   referenceState,
-} from '../store/site/kept-reference.ts';
+} from '../store/site/kept-values.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -10,7 +10,7 @@ import {
   loadDatedIndex,
   removeDated,
   storeDated,
-} from '../store/pull/dated-records.ts';
+} from '../store/pull/record-hashes.ts';
 import type { FeedSetup, RecordRules } from './feed-setup.ts';
 import type { SeenRecord } from './pull-ledger.ts';
 import type { Postponed, ReadRecord } from './read-record.ts';

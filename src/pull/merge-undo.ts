@@ -6,10 +6,9 @@ import type { Message } from '../plan/message.ts';
 import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
-import { undoSubjects } from '../store/backlog/undo-subjects.ts';
-import { deleteLoad } from '../store/change/delete-load.ts';
-import { mergeChanges } from '../store/change/merge-planned.ts';
-import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
+import { renewUndone } from '../store/change/merge/expire-in-pull.ts';
+import { deleteLoad } from '../store/change/merge/mark-missing.ts';
+import { mergeChanges } from '../store/change/merge/merge-planned.ts';
 import {
   collectLeftOut,
   collectUndone,
@@ -18,14 +17,15 @@ import {
   leaveOthersUncounted,
   openUndo,
   readLeftOut,
+  undoSubjects,
   withdrawUndone,
-} from '../store/change/undo-changes.ts';
+} from '../store/change/merge/undo-changes.ts';
+import { doubtCreatesWithJobs } from '../store/change/recognise-jobs.ts';
+import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
-import { unreadHash } from '../store/mapping/unread-hash.ts';
-import { renewUndone } from '../store/pull/expire-in-pull.ts';
-import { takeOver } from '../store/pull/pull-takeover.ts';
+import { takeOver } from '../store/pull/pull-commit.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
+import { unreadHash } from '../store/pull/unread-hash.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PlanLine } from './plan-lines.ts';
 

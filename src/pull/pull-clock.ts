@@ -2,8 +2,8 @@
 import { formatOf } from '../feed/format/formats.ts';
 import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { databaseTime } from '../store/site/site-search.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** Starts by the clock of the database. `undefined` if the time makes no difference for the feed. */

@@ -10,7 +10,7 @@ import { keyHash, recordHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../posting/posting.ts';
-import { NO_EDITS } from '../store/review/override.ts';
+import { NO_EDITS } from '../store/change/override.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { atTime } from './pull-clock.ts';
 import { PullLedger, type SeenRecord } from './pull-ledger.ts';

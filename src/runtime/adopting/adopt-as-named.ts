@@ -2,7 +2,7 @@
 import { type Message, tell } from '../../plan/message.ts';
 import { otherVersion, postingVersion } from '../../review/adopt/propose-jobs.ts';
 import { type AdoptOneEnd, adoptNamed, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
-import { proposedPosting } from '../../store/mapping/adopt/adopt-proposals.ts';
+import { proposedPosting } from '../../store/mapping/adopt-proposals.ts';
 import type { App } from '../app.ts';
 import type { AdoptionRequest } from './adoption-request.ts';
 import type { Adopting } from './open-adopting.ts';

@@ -6,20 +6,18 @@ import type { PostingKey } from '../../posting/identifiers.ts';
 import { proposalOf } from '../../review/adopt/propose-jobs.ts';
 import { adoptSure } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
-import {
-  ProposedPostings,
-  removeDecided,
-  removeDecidedOne,
-  sureProposals,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
+import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
   type AdoptRunEnd,
   endAdoptRun,
   noteAdoptProgress,
+  ProposedPostings,
   type Refusal,
-} from '../../store/mapping/adopt/adopt-runs.ts';
+  removeDecided,
+  removeDecidedOne,
+  sureProposals,
+} from '../../store/mapping/adopt-proposals.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
-import { searchFeedAgain } from '../../store/site/site-search.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';

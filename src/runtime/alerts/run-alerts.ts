@@ -3,8 +3,7 @@
 import { type AlertDestination, namedFeeds } from '../../config/config.ts';
 import { endsWithin } from '../../flow/ends-within.ts';
 import { type Rounds, startRounds } from '../../flow/rounds.ts';
-import { TOPICS } from '../../store/alert/outbox.ts';
-import { setSubscriptions } from '../../store/alert/subscriptions.ts';
+import { setSubscriptions, TOPICS } from '../../store/alert/outbox.ts';
 import { type Leadership, standForLead } from '../../store/locks/leadership.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
 import type { App } from '../app.ts';

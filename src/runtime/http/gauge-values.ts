@@ -2,7 +2,7 @@
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { QueueCounts } from '../../queue/site-queue.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
-import type { ChangeGauge, Gauges, RecordGauge } from '../../store/report/gauges.ts';
+import type { ChangeGauge, Gauges, RecordGauge } from '../../store/status/gauges.ts';
 import type { GaugeValues, Sample } from '../../telemetry/metrics.ts';
 
 /** Everything that the gauges show. */

@@ -4,7 +4,7 @@ import { proveReads } from '../../apply/prove-token.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteClient, SiteOptions } from '../../site/exchange.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
-import { readInstallation } from '../../store/postgres/installation.ts';
+import { readInstallation } from '../../store/postgres/migrate.ts';
 import { tokenDigest } from '../../store/site/refused-token.ts';
 
 /** Whatever reads with it proves nothing about the token. */

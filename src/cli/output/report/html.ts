@@ -1,7 +1,7 @@
 // The report on a feed as one page to mail: no scripts, nothing loaded from elsewhere, and every text of feed and site escaped.
 import type { PostingReport } from '../../../review/feed-report.ts';
-import type { PullSummary } from '../../../store/pull/pull-summary.ts';
-import { POSTING_STATES, type ReportLine } from '../../../store/report/report-lines.ts';
+import type { PullSummary } from '../../../store/status/pull-summary.ts';
+import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 import { cell, escapeHtml, numberCell, table, timeCell } from './html-table.ts';
