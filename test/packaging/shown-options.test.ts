@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/build-program.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 
-const documents = ['.', 'docs'].flatMap((folder) =>
+const documents = ['.', 'docs', 'examples'].flatMap((folder) =>
   readdirSync(join(packageRoot, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name)),
