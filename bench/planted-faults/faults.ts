@@ -774,7 +774,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/queue/limiter-options.test.ts'],
   },
   {
-    file: 'src/queue/still-queued.ts',
+    file: 'src/queue/dispatcher.ts',
     find: 'if (job > lastJob - waiting) break;',
     put: 'if (waiting > 0) break;',
     tests: ['test/queue/still-queued.test.ts', 'test/queue/dispatcher.test.ts'],

@@ -10,7 +10,7 @@ import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { shareCheck, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
-import { showsReferences } from './watch-reference.ts';
+import { showsReferences } from './watch-site.ts';
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it

@@ -9,7 +9,7 @@ import { databaseTime } from '../store/site/site-search.ts';
 import { type FoundJob, keepFound, markForeign, ownReferences } from '../store/site/unowned-jobs.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
-import { noteShownReference } from './watch-reference.ts';
+import { noteShownReference } from './watch-site.ts';
 
 const KEPT_AT_ONCE = 1_000;
 const MOST_AGE_MS = 86_400_000;

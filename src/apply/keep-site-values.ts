@@ -1,9 +1,10 @@
 // Before an update of a site that clears what an update omits, reads the fields that are left to the site, to send them along.
+
+import { type AcceptedFields, compareShown } from '../plan/compare-shown.ts';
 import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import { isEverShown, type LearntRewrites } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { readForms } from '../plan/shown-forms.ts';
-import { type AcceptedFields, compareShown } from '../plan/verify/compare-shown.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';

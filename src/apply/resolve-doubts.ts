@@ -14,8 +14,7 @@ import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
 import { askerInTurn } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
-import { hidesNewJobs } from './watch-new-jobs.ts';
-import { showsReferences } from './watch-reference.ts';
+import { hidesNewJobs, showsReferences } from './watch-site.ts';
 
 /** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;

@@ -1,10 +1,17 @@
-// Asks the site to show one job.
+// Asks a site to show one job: at once, or within the site's rate limit and with retries; gives an update or delete the
+// time that it took.
+
+import type { RateLimiter } from '../flow/rate-limiter.ts';
+import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { SiteJob } from '../site/exchange.ts';
+import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
+import { type Deadline, deadlineIn } from '../site/http/deadline.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
+import type { Attempt } from '../store/change/attempt.ts';
+import { renewAttempt } from '../store/change/renew-attempt.ts';
 import type { JobAsker } from '../store/mapping/visible-jobs.ts';
 import { noteShownJobs } from '../store/site/new-jobs.ts';
-import type { SiteContext } from './site-context.ts';
+import { SEND_WITHIN_MS, type SiteContext } from './site-context.ts';
 
 /** Does not wait for the rate limiter, because the attempt is under way: later requests wait longer instead. */
 export async function showJob(
@@ -30,3 +37,51 @@ export const askerInTurn = ({ db, site, client, rateLimiter }: SiteContext): Omi
     return unlessDeleted(await client.show(id, signal));
   },
 });
+
+// Reads one job from a site, within the site's rate limit, and retries transient failures.
+
+export interface AskedSite {
+  readonly site: { readonly retry: RetryPolicy };
+  readonly client: SiteClient;
+  readonly rateLimiter: RateLimiter;
+  readonly signal: AbortSignal;
+  /** If the site asks to wait for longer than this, that failure is the last. */
+  readonly longestWaitMs?: number;
+}
+
+/** `undefined`: the site says that the job does not exist. @throws the last failure if the site gave no clear answer. */
+export async function askForJob(
+  { site, client, rateLimiter, signal, longestWaitMs = Number.POSITIVE_INFINITY }: AskedSite,
+  id: SiteJobId,
+): Promise<SiteJob | undefined> {
+  const show = async (): Promise<SiteJob | undefined> => {
+    await rateLimiter.take(signal);
+    signal.throwIfAborted();
+    try {
+      return await client.show(id, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  };
+  return retry(show, site.retry, {
+    signal,
+    worthAgain: (error) => isTransient(error) && (error.retryAfterMs ?? 0) <= longestWaitMs,
+    delayMs: (attempt, error) =>
+      (error instanceof NotShownError ? error.retryAfterMs : undefined) ?? backoffMs(site.retry, attempt),
+  });
+}
+
+const isTransient = (error: unknown): error is NotShownError =>
+  error instanceof NotShownError && (error.status === 0 || error.status === 429 || error.status >= 500);
+
+/** Returns until when the request may be sent; `undefined`: the attempt was given up meanwhile, so nothing may be sent. */
+export async function extendDeadline(
+  attempt: Attempt,
+  { db }: SiteContext,
+  notAfter: Deadline,
+): Promise<Deadline | undefined> {
+  if (attempt.request.kind === 'create' || !notAfter.passed()) return notAfter;
+  const renewed = deadlineIn(SEND_WITHIN_MS);
+  return (await renewAttempt(db, attempt)) ? renewed : undefined;
+}

@@ -1,6 +1,6 @@
 // Shows what a lost or outdated database does not know of the jobs of a feed, asks, and records it.
 
-import { askForJob } from '../apply/ask-for-job.ts';
+import { askForJob } from '../apply/show-job.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
 import { updatesJobs } from '../plan/policy.ts';

@@ -1,8 +1,7 @@
 // Runs one Postgres server per data folder, shared by all commands on this machine.
 import { resolve } from 'node:path';
 import type pg from 'pg';
-import { retry } from '../flow/retry.ts';
-import type { RetryPolicy } from '../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../flow/retry.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import type { Connected } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';

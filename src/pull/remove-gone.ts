@@ -1,9 +1,8 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
-import { NEVER_DUE, pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
-import { deletesMissing } from '../plan/policy.ts';
+import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
 import type { WeakPull } from '../plan/weak-proof.ts';
 import { deleteLoad } from '../store/change/delete-load.ts';
 import {

@@ -11,7 +11,7 @@ import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
 import { anyDateDue } from './dated-records.ts';
-import { anyDetailDue } from './details/any-detail-due.ts';
+import { anyDetailDue } from './details/detailed-list.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */

@@ -11,7 +11,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import { pause } from '../flow/pause.ts';
-import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
 import { reporter } from './reported-error.ts';

@@ -24,8 +24,8 @@ import { refusedTokens } from '../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { describeDifferences, differencesOf } from './configurations.ts';
-import { nextRun } from './next-run.ts';
 import { feedFacts, siteFacts } from './read-health.ts';
+import { nextRun } from './schedule/next-run.ts';
 import { tokenDigests } from './token-digests.ts';
 
 export interface Status {

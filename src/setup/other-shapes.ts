@@ -1,4 +1,5 @@
-// Names documents that no format reads for what they are, with what to do about them.
+// Names documents that no format reads for what they are, with what to do about them, and finds the feeds that an HTML
+// page names for programs.
 import { jsonLists } from './find-lists.ts';
 
 /** What a document is instead of JSON; `undefined`: nothing that is known. @param text its beginning. */
@@ -79,3 +80,22 @@ const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : J
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// Finds the feeds that an HTML page names for programs: `<link rel="alternate" type="application/rss+xml" href="…">`.
+const MOST_NAMED = 5;
+
+/** Whole addresses. @param address the page's, the base of relative ones. */
+export function feedsNamedIn(page: string, address: string): readonly string[] {
+  const links = [...page.matchAll(/<link\b[^>]*>/gi)].map(([link]) => link);
+  const found = links
+    .filter(
+      (link) => /\brel\s*=\s*["']?alternate\b/i.test(link) && /application\/(?:rss\+xml|atom\+xml|json)\b/i.test(link),
+    )
+    .flatMap((link) => /\bhref\s*=\s*["']?([^"'\s>]+)/i.exec(link)?.[1] ?? []);
+  const whole = found.flatMap((href) => {
+    const decoded = href.replaceAll('&amp;', '&');
+    const base = URL.canParse(address) ? address : undefined;
+    return URL.canParse(decoded, base) ? [new URL(decoded, base).href] : [decoded];
+  });
+  return [...new Set(whole)].slice(0, MOST_NAMED);
+}

@@ -11,7 +11,7 @@ import { feedName } from '../posting/identifiers.ts';
 import { PathCensus } from '../posting/path-census.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
-import type { DocumentType } from './document-type.ts';
+import type { DocumentType } from './opening.ts';
 import { hasListedSign, hasSign } from './preset-signs.ts';
 import { type SampledRecords, sampleLeniently } from './sample-records.ts';
 

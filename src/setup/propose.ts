@@ -9,10 +9,9 @@ import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { compileStates } from '../posting/us-states.ts';
 import { parseValuePath, textsAt } from '../posting/value-path.ts';
-import { type DocumentType, documentTypeOf } from './document-type.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
-import { feedsNamedIn } from './named-feeds.ts';
-import { namedJson, namedScript } from './other-shapes.ts';
+import { type DocumentType, documentTypeOf } from './opening.ts';
+import { feedsNamedIn, namedJson, namedScript } from './other-shapes.ts';
 import {
   feedConfigOf,
   fittingPresets,

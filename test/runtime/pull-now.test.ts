@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { pullNow } from '../../src/runtime/pull-now.ts';
+import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { acme, openStage } from '../review/stage.ts';

@@ -1,7 +1,7 @@
 // Processes with different configurations and one alert destination: each tells of its own feeds and sites, and nothing of the
 // others'.
 import { afterEach, expect, it, vi } from 'vitest';
-import { evaluatorKeys } from '../../src/runtime/alerts/evaluator.ts';
+import { evaluatorKeys } from '../../src/runtime/alerts/run-alerts.ts';
 import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
 import { HELD_KEYS } from '../../src/store/locks/live-workers.ts';
 import {

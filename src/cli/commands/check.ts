@@ -16,7 +16,7 @@ import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
+import { openSiteClient } from '../../runtime/open-site-client.ts';
 import type { Probe, TokenCheck } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';

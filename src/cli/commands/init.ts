@@ -10,15 +10,19 @@ import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { findPresets } from '../../config/presets.ts';
 import { plural } from '../../plan/plural.ts';
-import { type Trial, tryFeed } from '../../pull/try-feed.ts';
+import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
-import { addToConfig, type ExistingConfig, readExisting } from '../../setup/add-to-config.ts';
-import { proposeFeedName } from '../../setup/feed-name.ts';
 import { type Opening, readOpening } from '../../setup/opening.ts';
 import { type Proposal, proposeFormat, type RunnerUp } from '../../setup/propose.ts';
-import { writeConfig } from '../../setup/write-config.ts';
+import {
+  addToConfig,
+  type ExistingConfig,
+  proposeFeedName,
+  readExisting,
+  writeConfig,
+} from '../../setup/write-config.ts';
 import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';

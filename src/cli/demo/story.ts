@@ -1,6 +1,6 @@
 // Runs the demo's story: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
 import { textOf } from '../../plan/message.ts';
-import { planFeed } from '../../pull/dry-run.ts';
+import { planFeed } from '../../pull/preview/dry-run.ts';
 import type { PullReport } from '../../review/read-model/pull-report.ts';
 import { exitStatusOf } from '../../runtime/conclude-pull.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';

@@ -31,10 +31,8 @@ import {
 } from '../../store/pull/stored-details.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { RecordRules } from '../feed-setup.ts';
-import { EXCERPT_BYTES } from '../unusable-records.ts';
-import { excerptWith } from './excerpt.ts';
+import { beginningOf, EXCERPT_BYTES, type Mask } from '../unusable-records.ts';
 import { type ListRecord, RecordSpool } from './record-spool.ts';
-import { FAILURES_IN_A_ROW, Sampling } from './sampling.ts';
 
 /** What became of the detail of a posting. */
 export type DetailOutcome =
@@ -68,7 +66,7 @@ interface Opened {
 }
 
 /** A record of the list whose key is known. */
-export interface KeyedRecord {
+interface KeyedRecord {
   readonly record: ListRecord;
   readonly key: PostingKey;
   readonly tree: RecordTree;
@@ -370,3 +368,53 @@ function lastingFailure(listHash: Buffer, answer: Answer, message: string): Fail
 
 const POSTPONED = { kind: 'postponed' } as const;
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Failures in a row before details are only sampled. */
+export const FAILURES_IN_A_ROW = 10;
+const MOST_LEFT_OUT = 1_000;
+
+export class Sampling {
+  readonly #random: () => number;
+  #failures = 0;
+  #leaveOut = 0;
+
+  /** @param random in [0, 1). */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Whether so many have failed that others fail, too. */
+  get isInTrouble(): boolean {
+    return this.#failures >= FAILURES_IN_A_ROW;
+  }
+
+  /** Whether to request the next detail. */
+  takes(): boolean {
+    if (this.#leaveOut === 0) return true;
+    this.#leaveOut--;
+    return false;
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#leaveOut = 0;
+  }
+
+  fail(): void {
+    this.#failures++;
+    if (!this.isInTrouble) return;
+    const most = Math.min(2 ** (this.#failures - FAILURES_IN_A_ROW + 1), MOST_LEFT_OUT);
+    this.#leaveOut = 1 + Math.floor(this.#random() * most);
+  }
+}
+
+// The beginnings of a posting's record in the list and of its detail, as its review entry shows them.
+const TITLE = Buffer.from('\n\nDetail:\n');
+
+/** @param detail without secrets; absent if it was not received. @param mask removes them from the record. */
+export function excerptWith(record: Buffer, detail?: Buffer, mask?: Mask): Buffer {
+  if (detail === undefined) return beginningOf(record, EXCERPT_BYTES, mask);
+  const own = Math.max(EXCERPT_BYTES / 2, EXCERPT_BYTES - TITLE.length - detail.length);
+  const beginning = beginningOf(record, own, mask);
+  return Buffer.concat([beginning, TITLE, detail.subarray(0, EXCERPT_BYTES - beginning.length - TITLE.length)]);
+}

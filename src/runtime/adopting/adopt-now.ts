@@ -1,5 +1,5 @@
 // Matches the jobs of sites with postings, and adopts what people accept, when somebody asks on a page or through the API.
-import { endsWithin } from '../../flow/ends-within.ts';
+import { endsWithin } from '../../flow/pause.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { otherVersion } from '../../review/adopt/propose-jobs.ts';

@@ -1,7 +1,6 @@
 // Releases changes that a broken commit may have claimed: nothing was sent for them, so none of them is in doubt.
 
-import { retry } from '../../flow/retry.ts';
-import type { RetryPolicy } from '../../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';

@@ -1,7 +1,7 @@
 // Finds mapped postings that a complete pull did not see and marks them absent; works in tables, as they may be a million.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
-import { NEVER_DUE } from '../../plan/grace.ts';
+import { NEVER_DUE } from '../../plan/policy.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
@@ -31,7 +31,7 @@ export const MISSING_LIMITS = {
 /**
  * Collects the missing postings in the temporary table `missing`.
  * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
- * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts.
+ * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/policy.ts.
  */
 export async function collectMissing(
   pullTx: PullTransaction,

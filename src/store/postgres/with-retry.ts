@@ -1,6 +1,5 @@
 // Retries work while the database is briefly unavailable: restarting, read-only, full or out of connections.
-import { retry } from '../../flow/retry.ts';
-import type { RetryPolicy } from '../../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 import { isPassing } from './transient-error.ts';
 
 /** Longer than a restart or a failover takes, shorter than a person waits. */

@@ -1,6 +1,6 @@
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
 import pg from 'pg';
-import { NEVER_DUE } from '../../plan/grace.ts';
+import { NEVER_DUE } from '../../plan/policy.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from '../change/rekey/digests.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { HAS_ENDED } from './posting-expiry.ts';

@@ -1,8 +1,8 @@
 // GET /metrics over real HTTP: who may read it, what it counts, and what it says while the database is down.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type HttpServer, startHttpServer } from '../../../src/runtime/http/http-server.ts';
+import { keepBriefly } from '../../../src/runtime/http/gauges.ts';
 import { type MetricsOptions, metricsRoutes } from '../../../src/runtime/http/metrics-routes.ts';
-import { keepBriefly } from '../../../src/runtime/http/read-gauges.ts';
+import { type HttpServer, startHttpServer } from '../../../src/runtime/http/serve.ts';
 import { announceAttempt, announcePull } from '../../../src/telemetry/events.ts';
 import { type Metrics, startMetrics } from '../../../src/telemetry/metrics.ts';
 

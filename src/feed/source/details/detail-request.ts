@@ -1,7 +1,7 @@
 // How the detail of a posting is requested and read: the configuration, and the request that is made of the texts of
 // the record in the list.
 
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { MalformedPathError, parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { ScriptRule } from '../../format/format.ts';

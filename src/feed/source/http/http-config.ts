@@ -1,5 +1,5 @@
 // What a source over HTTP is configured with, and what of it may be shown.
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { SecretText, SourceKind } from '../source.ts';
 
 export interface HttpConfig {

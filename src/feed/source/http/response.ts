@@ -2,9 +2,7 @@
 // pass when the request is repeated.
 import { hash } from 'node:crypto';
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
-import type { RetryOptions } from '../../../flow/retry.ts';
-import { readRetryAfter } from '../../../flow/retry-after.ts';
-import { backoffMs, type RetryPolicy } from '../../../flow/retry-policy.ts';
+import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
 import type { AnswerMark } from '../../../plan/weak-proof.ts';
 import { BrokenOff, type SourceDocument } from '../source.ts';
 import type { HttpExchange } from './exchange.ts';

@@ -1,7 +1,6 @@
 // Fetches one page as a whole: within the rate limit, and again after failures that pass.
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
-import { retry } from '../../../flow/retry.ts';
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../../../flow/retry.ts';
 import { startPace } from '../../decode/pace.ts';
 import { type HttpConditions, readBody } from '../http/exchange.ts';
 import type { HttpConfig } from '../http/http-config.ts';

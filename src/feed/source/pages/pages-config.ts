@@ -1,5 +1,5 @@
 // What a list of several pages over HTTP is configured with, the limits of fetching one, and what of it may be shown.
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { SplittingOptions } from '../../batch/splitting.ts';
 import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
 import type { SourceKind } from '../source.ts';
