@@ -2,13 +2,13 @@
 // does not say what is wrong with a posting may refuse all of them.
 import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
-import { judgeSuspicion, MOST_ALIKE } from '../plan/set-up-suspicion.ts';
+import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
 import { readSetUpSuspects } from '../store/site/set-up-suspects.ts';
-import { tellReason } from './outcome-policy.ts';
+import { problemsInOneSentence } from './outcome-policy.ts';
 import type { SiteContext } from './site-context.ts';
 
 const MOST_SHOWN = 200;
@@ -22,11 +22,11 @@ export async function confirmRejected(outcome: Outcome, attempt: Attempt, siteCo
   if (outcome.kind !== 'rejected' || attempt.request.kind === 'delete' || !mayBeOfAll(outcome)) return outcome;
   if (siteContext.policy.canary.requests === 0) return outcome;
   const { problems, setUp = UNKNOWN_FAULT } = outcome;
-  const suspects = await readSetUpSuspects(siteContext.db, siteContext.site, attempt, MOST_ALIKE).catch(
+  const suspects = await readSetUpSuspects(siteContext.db, siteContext.site, attempt, MAX_REFUSED_ALIKE).catch(
     () => undefined,
   );
   if (suspects === undefined) return { kind: 'set_up', problems };
-  const message = tellReason(problems);
+  const message = problemsInOneSentence(problems);
   const form = formOfRefusal(message);
   const refused = suspects.others.length + 1;
   const verdict = judgeSuspicion({

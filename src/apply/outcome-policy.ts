@@ -157,10 +157,10 @@ function plain(kind: string, message: Message): Reason {
 
 const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
   kind,
-  message: tellReason(problems),
+  message: problemsInOneSentence(problems),
   problems,
 });
 
 /** All problems in one sentence. */
-export const tellReason = (problems: readonly Problem[]): string =>
+export const problemsInOneSentence = (problems: readonly Problem[]): string =>
   problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');

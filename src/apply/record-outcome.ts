@@ -67,7 +67,7 @@ function outcomeName(result: Result, recorded: Recorded): string | undefined {
 }
 
 /** Retries work that must follow an answer, such as pausing the site, as long as the process lives. */
-export const insist = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
+export const retryUntilDone = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
   keepTrying(work, signal, isPassing);
 
 /** @param worthAgain whether to try again after this failure. */

@@ -29,7 +29,7 @@ export async function showJob(
 }
 
 /** Asks whether the site shows jobs of ours, and not as deleted; unlike {@link showJob}, outside an attempt. */
-export const askerInTurn = ({ db, site, client, rateLimiter }: SiteContext): Omit<JobAsker, 'probe'> => ({
+export const rateLimitedJobAsker = ({ db, site, client, rateLimiter }: SiteContext): Omit<JobAsker, 'probe'> => ({
   db,
   site,
   async ask(id, signal) {

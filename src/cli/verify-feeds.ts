@@ -13,7 +13,7 @@ import { type SetAgain, setAgain } from '../review/verify/set-again.ts';
 import { verifySite } from '../review/verify/verify-site.ts';
 import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/verifying.ts';
 import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
 import { openProvenClient, whyClosed } from '../runtime/open-site-client.ts';
 import { notesOnRestore } from '../runtime/read-status.ts';
@@ -88,7 +88,7 @@ export async function verifyFeeds(
   } finally {
     progress.clear();
   }
-  process.exitCode = worst(statuses);
+  process.exitCode = worstStatus(statuses);
   if (process.exitCode === ExitStatus.review && options.repair !== true && options.json !== true)
     await printLine(`Set again what is gone or changed: ${write(['verify', ...names, '--repair'])}`);
 }

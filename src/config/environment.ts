@@ -11,7 +11,7 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 const STEERING_CHARACTER = /(?![\t\n])\p{Cc}/u;
 const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 
-export interface Filling {
+export interface FilledSettings {
   readonly complaints: readonly Complaint[];
   /** The variables used, by name. No message may show their values. */
   readonly used: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ export function fillFromEnvironment(
   source: YamlSource,
   env: Environment,
   isSecret: (path: SettingPath) => boolean,
-): Filling {
+): FilledSettings {
   const complaints: Complaint[] = [];
   const used = new Map<string, string>();
   visitTexts(source, (node) => {

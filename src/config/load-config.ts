@@ -8,12 +8,12 @@ import { makeSitesAndFeeds, type SitesAndFeeds, settingOf, settingsIn } from './
 import type { BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
-import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
+import { type Environment, type FilledSettings, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
-import { readText, reason } from './settings-file.ts';
+import { fileErrorInWords, readText } from './settings-file.ts';
 import { validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData, type YamlSource } from './yaml-source.ts';
 
@@ -99,7 +99,10 @@ function isSecretSetting([group, name, setting, ...rest]: SettingPath): boolean 
 
 const isSecretOfAlert = (setting: string): boolean => ['url', 'secret', 'email.smtp'].includes(setting);
 
-function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {
+function tidy(
+  complaints: readonly Complaint[],
+  { complaints: fromFilling, used }: FilledSettings,
+): readonly Complaint[] {
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
   // Drop other complaints about a setting whose variable is missing: they only object to the text `${NAME}`.
   const kept = complaints.filter((complaint) => fromFilling.includes(complaint) || !unfilled.has(complaint.setting));
@@ -219,7 +222,7 @@ async function fileFault(path: string): Promise<string | undefined> {
       cause.code === 'ENOENT' && /[*?[{]/.test(path)
         ? '; to read the files that match a pattern, set files: newest or files: all'
         : '; a relative path starts at the folder of the configuration file';
-    return `${path} can't be read: ${reason(cause)}${cause.code === 'ENOENT' ? next : ''}`;
+    return `${path} can't be read: ${fileErrorInWords(cause)}${cause.code === 'ENOENT' ? next : ''}`;
   }
 }
 
@@ -233,6 +236,6 @@ async function folderFault(path: string): Promise<string | undefined> {
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     const next = cause.code === 'ENOENT' ? '; a relative path starts at the folder of the configuration file' : '';
-    return `${folder} can't be read: ${reason(cause)}${next}`;
+    return `${folder} can't be read: ${fileErrorInWords(cause)}${next}`;
   }
 }

@@ -2,7 +2,7 @@
 import type { Fields } from '../posting/posting.ts';
 
 /** What the site had of the posting before the pull. */
-export type Before =
+export type StateBeforePull =
   | { readonly kind: 'absent' }
   | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
   /** It had a job whose content is not known, as of a job that was imported. */
@@ -10,7 +10,7 @@ export type Before =
 
 /** A posting that the pull changed or wants to change. */
 export interface UndoneSubject {
-  readonly before: Before;
+  readonly before: StateBeforePull;
   /** What the site last accepted; `undefined`: it has no job of the posting. */
   readonly actual:
     | {

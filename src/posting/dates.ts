@@ -77,7 +77,7 @@ function fullYear(year: string): number {
 }
 
 /** Why a text is no date that {@link readDate} reads, in words that follow it: "is not a recognised date; …". */
-export function whyNoDate(text: string, hint: string): string {
+export function explainNoDate(text: string, hint: string): string {
   const [, zone = ''] =
     /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AP]M\b)?\s*([A-Z]{2,5})(?:\s*\([^()]*\))?$/i.exec(text.slice(0, 64)) ??
     [];

@@ -25,7 +25,7 @@ import type { FeedSetup } from './feed-setup.ts';
 import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
-import { keepUnseen, removeGone } from './remove-gone.ts';
+import { markUnseenChanges, removeGone } from './remove-gone.ts';
 import { PULL_LIMITS } from './unusable-records.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
@@ -98,7 +98,7 @@ export async function mergeWithoutCommit(
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable, weak)
-    : await keepUnseen(setup, pullTx, recordPlanner, unreadable);
+    : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;

@@ -59,7 +59,7 @@ export interface Gone {
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
-export async function keepUnseen(
+export async function markUnseenChanges(
   setup: FeedSetup,
   pullTx: PullTransaction,
   { ledger, unusable }: Pick<RecordPlanner, 'ledger' | 'unusable'>,

@@ -11,7 +11,7 @@ import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
 
 /** Why the wait ended. */
-export type Rest =
+export type WaitEnd =
   | { readonly kind: 'quiet' }
   /** Something remains to be sent; `message` says why waiting ended, and what to do. */
   | { readonly kind: 'waiting'; readonly message: Message };
@@ -46,7 +46,7 @@ export async function awaitQuiet(
   site: SiteName,
   feeds: readonly FeedName[],
   options: AwaitOptions,
-): Promise<Rest> {
+): Promise<WaitEnd> {
   let recorded = -1;
   let movedAt = performance.now();
   const doubts = watchDoubts(app, engine, site, feeds);

@@ -8,7 +8,7 @@ import { applyRules } from '../review/rules/apply-rules.ts';
 import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { readSiteState } from '../store/site/site-state.ts';
-import { formatBytes, formatSeconds, type ProgressLine, seldom } from '../telemetry/progress-line.ts';
+import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import { type Blocker, type ConcludedEnd, concludePull } from './conclude-pull.ts';
@@ -134,7 +134,7 @@ async function showSending(
 ): Promise<() => Promise<void>> {
   const startedAt = performance.now();
   const first = await withRetry(() => countUnsent(db, [feed]), signal);
-  return seldom(async () => {
+  return throttled(async () => {
     const left = await countUnsent(db, [feed]);
     const seconds = (performance.now() - startedAt) / 1000;
     const rate = (first - left) / seconds;

@@ -20,7 +20,7 @@ export interface PresetFit {
   readonly format: WrittenFormat;
   /** Higher is better. */
   readonly score: number;
-  readonly yield: Yield;
+  readonly yield: MappedRecords;
   readonly records: number;
   /** Records that are not well-formed can be repaired. */
   readonly lenient: boolean;
@@ -29,7 +29,7 @@ export interface PresetFit {
 }
 
 /** What a mapping makes of the sampled records. */
-export interface Yield {
+export interface MappedRecords {
   readonly records: number;
   /** Records that would be sent. */
   readonly postings: number;
@@ -129,7 +129,7 @@ export const formatFrom = (settings: object): WrittenFormat => formatSchema.pars
 
 interface Fit {
   readonly score: number;
-  readonly yield: Yield;
+  readonly yield: MappedRecords;
   /** Paths of the mapping that the records have. */
   readonly existing: readonly string[];
 }
@@ -152,15 +152,15 @@ function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
 }
 
 /** @param trees records of the feed. */
-export const yieldOf = (feed: FeedConfig, trees: readonly RecordTree[]): Yield => readAll(feed, trees);
+export const mappedRecordsOf = (feed: FeedConfig, trees: readonly RecordTree[]): MappedRecords => readAll(feed, trees);
 
 const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
 
 /** What the fields of an average record are worth. */
-export const worthOfFields = ({ filled, records, skipped }: Yield): number =>
+export const worthOfFields = ({ filled, records, skipped }: MappedRecords): number =>
   [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
 
-interface ReadRecords extends Yield {
+interface ReadRecords extends MappedRecords {
   readonly keyed: number;
   readonly titled: number;
 }

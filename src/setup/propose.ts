@@ -16,10 +16,10 @@ import {
   feedConfigOf,
   fittingPresets,
   formatFrom,
+  type MappedRecords,
+  mappedRecordsOf,
   type PresetFit,
   worthOfFields,
-  type Yield,
-  yieldOf,
 } from './preset-fit.ts';
 import {
   isUnique,
@@ -150,15 +150,16 @@ async function presetProposal(
 }
 
 /** With values that are accepted or refused. */
-const hasField = ({ filled, refused: wrong }: Yield, field: string): boolean => filled.has(field) || wrong.has(field);
+const hasField = ({ filled, refused: wrong }: MappedRecords, field: string): boolean =>
+  filled.has(field) || wrong.has(field);
 
 /** A preset knows more of its system than its fields, so a format of its own must send clearly more. */
-function isBetter(own: Yield, { yield: preset, format }: PresetFit): boolean {
+function isBetter(own: MappedRecords, { yield: preset, format }: PresetFit): boolean {
   const more = own.postings - preset.postings - preset.skipped;
   if (more > own.records * CLEARLY_MORE) return true;
   // What the list lacks comes with the details.
   const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
-  const worth = (one: Yield) =>
+  const worth = (one: MappedRecords) =>
     worthOfFields({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
   return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
 }
@@ -169,8 +170,9 @@ const CLEARLY_MORE = 0.05;
 /** As much as the address in most postings. */
 const CLEARLY_WORTH = 0.7;
 
-function runnerUpOf(format: string, theirs: Yield, chosen: Yield): RunnerUp {
-  const only = (one: Yield, other: Yield) => [...one.filled.keys()].filter((field) => !other.filled.has(field));
+function runnerUpOf(format: string, theirs: MappedRecords, chosen: MappedRecords): RunnerUp {
+  const only = (one: MappedRecords, other: MappedRecords) =>
+    [...one.filled.keys()].filter((field) => !other.filled.has(field));
   const { postings, records } = theirs;
   return { format, postings, records, gains: only(theirs, chosen), losses: only(chosen, theirs) };
 }
@@ -189,7 +191,7 @@ async function proposeKeyless(
   const mapping = proposeMapping(sample.trees, places());
   const isIdentified = isUnique(sample.trees, 'identifier/value');
   const key = isIdentified ? 'identifier/value' : mapping.key;
-  const { filled } = yieldOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
+  const { filled } = mappedRecordsOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
   return {
     preset: { name: preset.name, description: format.description },
     settings: {},
@@ -252,7 +254,7 @@ interface Own {
 }
 
 type OwnResult =
-  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: Yield }
+  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: MappedRecords }
   | Extract<ProposalResult, { kind: 'refused' }>;
 
 /** Tries the likeliest lists, and takes the one of which most can be mapped. */
@@ -309,10 +311,10 @@ async function withoutRecords({ bytes, records }: ProposalRequest, type: Documen
 }
 
 /** Nothing is sent without a key. */
-function ownYield({ settings, trees, mapping }: Own): Yield {
+function ownYield({ settings, trees, mapping }: Own): MappedRecords {
   const key = mapping.key ?? 'no key';
   const feed = feedConfigOf(formatFrom({ ...settings, key, fields: mapping.fields }));
-  return yieldOf({ ...feed, mapping: { ...feed.mapping, skip: undefined } }, trees);
+  return mappedRecordsOf({ ...feed, mapping: { ...feed.mapping, skip: undefined } }, trees);
 }
 
 const addressOf = (text: string): URL | undefined =>

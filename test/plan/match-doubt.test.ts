@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cluesOf, contentOf } from '../../src/plan/match-doubt.ts';
+import { cluesOf, contentOf } from '../../src/plan/adopt/taken-content.ts';
 import type { StatedTypes } from '../../src/plan/same-meaning.ts';
 import { readForms } from '../../src/plan/shown-forms.ts';
 import type { Fields } from '../../src/posting/posting.ts';

@@ -6,7 +6,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type PlanEnd, planFeed } from '../../pull/preview/dry-run.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { ExitStatus, worst } from '../../runtime/exit-status.ts';
+import { ExitStatus, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError, printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
@@ -42,7 +42,7 @@ export function planCommand(): Command {
             await app.close();
           }
         }
-        process.exitCode = worst(statuses);
+        process.exitCode = worstStatus(statuses);
       } finally {
         stopping.release();
       }

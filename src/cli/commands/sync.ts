@@ -6,7 +6,7 @@ import { type PullReport, pullReportJson } from '../../review/read-model/pull-re
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport } from '../../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
-import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
@@ -50,7 +50,7 @@ export function syncCommand(): Command {
       } finally {
         stopping.release();
       }
-      process.exitCode = worst(statuses);
+      process.exitCode = worstStatus(statuses);
     });
 }
 

@@ -58,7 +58,11 @@ const QUESTIONS = {
 type Question = keyof typeof QUESTIONS;
 
 /** The given value, or the answer on the terminal. Throws if there is none. */
-export async function answer(question: Question, given: string | undefined, options: InitOptions): Promise<string> {
+export async function givenOrAsked(
+  question: Question,
+  given: string | undefined,
+  options: InitOptions,
+): Promise<string> {
   const value = given ?? (await askFor(question, options, ''));
   if (value === undefined) throw missing([question]);
   return value;
@@ -134,7 +138,7 @@ function keyHint(candidates: readonly KeyCandidate[]): string {
 }
 
 /** Asks for everything that is missing. Throws one error that names all options. */
-export async function complete(
+export async function askForMissing(
   proposal: Proposal,
   options: InitOptions,
   existing: ExistingConfig | undefined,

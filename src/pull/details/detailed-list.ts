@@ -13,7 +13,7 @@ import { crossStep } from '../../telemetry/steps.ts';
 import { DatedRecords } from '../dated-records.ts';
 import type { FeedSetup, PullContext } from '../feed-setup.ts';
 import { PullLedger } from '../pull-ledger.ts';
-import { asStreamingFeed } from '../pull-slots.ts';
+import { inStreamingFeedSlot } from '../pull-slots.ts';
 import { compileRecordReader, type RecordReader } from '../read-record.ts';
 import { RecordIntake } from '../record-intake.ts';
 import { AnsweredRecords } from './answered-records.ts';
@@ -141,7 +141,7 @@ export async function withDetailedList<T>(
   const { log, signal, onProgress } = context;
   const list = await DetailedList.open(setup, context, samplesKnown);
   try {
-    const reading = await asStreamingFeed(signal, (wait) => opened.read(list, { onProgress, wait }));
+    const reading = await inStreamingFeedSlot(signal, (wait) => opened.read(list, { onProgress, wait }));
     signal.throwIfAborted();
     crossStep('records-read');
     if (reading.kind === 'read') {

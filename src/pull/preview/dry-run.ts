@@ -11,7 +11,7 @@ import { lockFeed, lockPlanning } from '../../store/locks/feed-locks.ts';
 import { clearRecordProblems, noteUnreadable } from '../../store/pull/record-problems.ts';
 import type { FeedSetup, PullContext } from '../feed-setup.ts';
 import { type PlanLine, planLines, printSpool, spoolLines } from './plan-lines.ts';
-import { type DryRun, inDryRun, mergeList, NO_PULL, whyNotPlan, withPlannedList } from './undone-pull.ts';
+import { type DryRun, inDryRun, mergeList, UNSTORED_PULL, whyNotPlan, withPlannedList } from './undone-pull.ts';
 
 /** The result of planning a feed. */
 export type PlanEnd =
@@ -119,7 +119,7 @@ async function planInto(
   await noteUnreadable(
     session,
     feed,
-    NO_PULL,
+    UNSTORED_PULL,
     records.map((each) => ({ records: each, entry: undefined })),
   );
   await spoolLines(spool, planLines(session, feed, createOnlyOf(mapping), records));

@@ -15,8 +15,8 @@ import { pathsInto } from '../../posting/mapping-paths.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
 import { NO_EDITS } from '../../store/review/override.ts';
+import { setupAtTime } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
-import { atTime } from '../pull-clock.ts';
 import { PullLedger, type SeenRecord } from '../pull-ledger.ts';
 import { compileRecordReader, type ListedRecord, type ReadRecord, type RecordReader } from '../read-record.ts';
 import { shortfallsOf, uncertainShortfall } from '../reading-shortfalls.ts';
@@ -56,7 +56,7 @@ export async function tryFeed(
 ): Promise<Trial> {
   // A trial has no database, whose clock a pull would read.
   const clock = startClock();
-  const setup = atTime(configured, clock);
+  const setup = setupAtTime(configured, clock);
   const sink = new TrialSink(setup, samples, await openTrialDetails(setup, signal));
   const onRecord = (place: RecordPlace) => sink.places.push(place);
   const reading = await readFeed(setup.source, sink, { signal, onProgress, onRecord, stdin, clock });

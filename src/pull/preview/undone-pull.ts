@@ -8,10 +8,10 @@ import { readFeedState } from '../../store/feed/feed-state.ts';
 import type { Session } from '../../store/postgres/database.ts';
 import type { PullFindings } from '../../store/pull/pull-commit.ts';
 import { PullTransaction } from '../../store/pull/pull-transaction.ts';
+import { pullClock, setupAtTime } from '../dated-records.ts';
 import { type DetailedList, withDetailedList } from '../details/detailed-list.ts';
 import type { FeedSetup, PullContext } from '../feed-setup.ts';
 import { mergeWithoutCommit } from '../merge-pull.ts';
-import { atTime, pullClock } from '../pull-clock.ts';
 import { RecordPlanner } from '../record-planner.ts';
 import { refuseFeed } from '../refuse-feed.ts';
 
@@ -23,7 +23,7 @@ interface FailedRun {
 }
 
 /** Not the number of any pull. */
-export const NO_PULL = 0;
+export const UNSTORED_PULL = 0;
 
 /** A feed that was read and merged in a transaction that is not committed. */
 export interface DryRun {
@@ -56,7 +56,7 @@ export async function inDryRun<End>(
     return withPlannedList(setup, context, true, (list, reading) => mergeList(setup, context, list, reading, inspect));
   }
   const clock = await pullClock(db, setup);
-  const timed = atTime(setup, clock);
+  const timed = setupAtTime(setup, clock);
   return inPlanTransaction(setup, context, async (pullTx) => {
     const recordPlanner = await RecordPlanner.open(timed, pullTx, db);
     const { prefetchMapping } = recordPlanner;
@@ -85,8 +85,11 @@ export async function withPlannedList<End>(
   try {
     const refusal = mayRequest ? undefined : OTHERS_REQUEST;
     const listContext = { ...context, limiter, refusal, mayStore: false };
-    return await withDetailedList<End | FailedRun>(atTime(setup, clock), listContext, opened, async (list, reading) =>
-      reading.kind === 'failed' ? failedReading(reading) : work(list, reading),
+    return await withDetailedList<End | FailedRun>(
+      setupAtTime(setup, clock),
+      listContext,
+      opened,
+      async (list, reading) => (reading.kind === 'failed' ? failedReading(reading) : work(list, reading)),
     );
   } finally {
     opened.close();
@@ -109,7 +112,7 @@ export async function inPlanTransaction<End>(
   { db }: Pick<PullContext, 'db'>,
   work: (pullTx: PullTransaction) => Promise<End>,
 ): Promise<End> {
-  const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site, policy });
+  const pullTx = await PullTransaction.open(db, { pull: UNSTORED_PULL, feed, site, policy });
   try {
     return await work(pullTx);
   } finally {

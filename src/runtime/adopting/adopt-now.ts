@@ -8,9 +8,8 @@ import { beginAdoptRun, readAdoptRun } from '../../store/mapping/adopt/adopt-run
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
 import { UserError } from '../exit-status.ts';
-import type { AdoptionRequest, AdoptionStart } from './adoption-request.ts';
 import { type Adopting, withAdopting } from './open-adopting.ts';
-import { runAdoption } from './run-adoption.ts';
+import { type AdoptionRequest, type AdoptionStart, runAdoption } from './run-adoption.ts';
 
 export interface AdoptNow {
   /** Resolves once it runs, or is refused. */

@@ -26,7 +26,7 @@ async function unreadOthers({ db, config }: App, { feed, site }: Pick<Adopting, 
 }
 
 /** Passes the postings of these feeds to `take`. Returns the feeds that could not be read to their proven ends. */
-export async function readOthers(
+export async function readOtherFeeds(
   app: App,
   adopting: Pick<Adopting, 'feed' | 'site' | 'subject'>,
   take: (feed: FeedName, postings: readonly UnmappedPosting[]) => Promise<void>,

@@ -2,7 +2,7 @@
 // what else was found.
 import { startRounds } from '../../flow/pause.ts';
 import { type Message, tell } from '../../plan/message.ts';
-import type { PostingKey } from '../../posting/identifiers.ts';
+import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
 import { type AdoptOneEnd, adoptNamed, adoptSure, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
@@ -24,7 +24,6 @@ import { searchFeedAgain } from '../../store/site/site-search.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
-import type { AdoptionRequest } from './adoption-request.ts';
 import type { Adopting } from './open-adopting.ts';
 import { matchNotes } from './read-others.ts';
 
@@ -238,3 +237,25 @@ async function readPosting(
   const read = await findUnmapped(subject, new Set([key]));
   return read.kind === 'failed' ? read : { kind: 'read', found: read.found.get(key) };
 }
+
+/** What somebody asks for. */
+export type AdoptionRequest =
+  /** To compare anew, and adopt nothing. */
+  | { readonly kind: 'match' }
+  /** To adopt the certain matches that were shown. @param mark of them */
+  | { readonly kind: 'sure'; readonly mark: string }
+  /** To adopt one job. */
+  | {
+      readonly kind: 'named';
+      readonly key: PostingKey;
+      readonly siteJobId: SiteJobId;
+      /** Even if it seems to be another job, or another posting's. */
+      readonly anyway: boolean;
+      /** Of the proposal that was shown; `undefined`: the person named both. */
+      readonly version: string | undefined;
+    };
+
+export type AdoptionStart =
+  | { readonly kind: 'started'; readonly run: number }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly message: string };

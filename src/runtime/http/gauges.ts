@@ -12,7 +12,7 @@ import {
   type RecordGauge,
   readGauges,
 } from '../../store/report/gauges.ts';
-import type { GaugeValues, Sample } from '../../telemetry/metrics.ts';
+import type { GaugeValues, MetricSample } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { staleBefore } from '../read-health.ts';
 
@@ -23,7 +23,7 @@ const KEPT_MS = 1_000;
 const SHARE_OF_TIME = 0.05;
 
 /** Keeps a result for a while; concurrent and early callers share it. A failure is not kept. */
-export function keepBriefly<T>(read: () => Promise<T>, keptMs = KEPT_MS): () => Promise<T> {
+export function cacheBriefly<T>(read: () => Promise<T>, keptMs = KEPT_MS): () => Promise<T> {
   let kept: Promise<T> | undefined;
   let until = Number.POSITIVE_INFINITY;
   return () => {
@@ -110,7 +110,7 @@ const STATES: readonly ChangeGauge['state'][] = [
 ];
 const RECORD_KINDS: readonly RecordGauge['kind'][] = ['unreadable', 'duplicate'];
 
-const one = (value: number): Sample[] => [{ labels: {}, value }];
+const one = (value: number): MetricSample[] => [{ labels: {}, value }];
 
 export function gaugeValues(facts: GaugeFacts): GaugeValues[] {
   return [
@@ -137,11 +137,11 @@ export function gaugeValues(facts: GaugeFacts): GaugeValues[] {
 }
 
 function changeValues({ changes, records, feeds }: GaugeFacts): GaugeValues[] {
-  const counts = new Map<string, Sample>();
-  const add = (labels: Sample['labels'], value: number) => counts.set(JSON.stringify(labels), { labels, value });
+  const counts = new Map<string, MetricSample>();
+  const add = (labels: MetricSample['labels'], value: number) => counts.set(JSON.stringify(labels), { labels, value });
   for (const [feed, site] of feeds) for (const state of STATES) add({ feed, site, state }, 0);
   for (const { feed, site, state, n } of changes) add({ feed, site, state }, n);
-  const entries = new Map<string, Sample>();
+  const entries = new Map<string, MetricSample>();
   for (const feed of feeds.keys())
     for (const kind of RECORD_KINDS) entries.set(`${feed} ${kind}`, { labels: { feed, kind }, value: 0 });
   for (const { feed, kind, n } of records) entries.set(`${feed} ${kind}`, { labels: { feed, kind }, value: n });
@@ -165,7 +165,7 @@ function changeValues({ changes, records, feeds }: GaugeFacts): GaugeValues[] {
 }
 
 function pullValues({ pulls, overdue }: GaugeFacts): GaugeValues[] {
-  const ofFeed = (value: (pull: (typeof pulls)[number]) => number | null): Sample[] =>
+  const ofFeed = (value: (pull: (typeof pulls)[number]) => number | null): MetricSample[] =>
     pulls.flatMap((pull) => {
       const found = value(pull);
       return found === null ? [] : [{ labels: { feed: pull.feed }, value: found }];

@@ -11,7 +11,7 @@ import { packageRoot } from '../../config/package-root.ts';
 import { startMetrics } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
-import { collectGauges, keepBriefly, type ReadQueues } from './gauges.ts';
+import { cacheBriefly, collectGauges, type ReadQueues } from './gauges.ts';
 import { healthChecks, healthRoutes } from './health.ts';
 import { metricsRoutes } from './metrics-routes.ts';
 
@@ -24,7 +24,7 @@ export async function startHttp(app: App, readQueues: ReadQueues, pages?: Hono):
   const { host, port } = listen;
   const metrics = startMetrics(aboutVersion());
   const since = new Date();
-  const gauges = keepBriefly(() => collectGauges(app, since, readQueues));
+  const gauges = cacheBriefly(() => collectGauges(app, since, readQueues));
   const routes = healthRoutes(await healthChecks(app));
   routes.route('/', metricsRoutes({ metrics, gauges, token: metricsToken?.reveal(), isLocal: isLoopback(host) }));
   if (pages !== undefined) routes.route('/', pages);

@@ -1,7 +1,7 @@
 // Pulls a feed once in `start`, and logs its report when its changes are sent.
 import { pullFeed } from '../../../jobs/pull-feed.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { asReport } from '../../pull/pull-slots.ts';
+import { inReportSlot } from '../../pull/pull-slots.ts';
 import { pullReportJson } from '../../review/read-model/pull-report.ts';
 import { announcePull } from '../../telemetry/events.ts';
 import type { App } from '../app.ts';
@@ -40,7 +40,7 @@ export async function pullAndReport(
     const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
     const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
     const durationMs = performance.now() - startedAt;
-    const summary = await asReport(() => concludePull(db, setup.feed, end, blocker, durationMs));
+    const summary = await inReportSlot(() => concludePull(db, setup.feed, end, blocker, durationMs));
     const { status, seen, bytes } = summary;
     announcePull({ feed: setup.feed, status, seen, bytes, durationMs });
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';

@@ -1,7 +1,7 @@
 // The API's operations on jobs that the site had before: which one belongs to which posting of a feed.
 import { z } from 'zod';
 import { type ShownProposal, shownProposals } from '../../review/adopt/shown-proposals.ts';
-import type { AdoptionRequest } from '../../runtime/adopting/adoption-request.ts';
+import type { AdoptionRequest } from '../../runtime/adopting/run-adoption.ts';
 import type { AdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
 import { ProblemError } from '../problem.ts';
 import { adoptionAnswer, jobIdText, postingAndJob, proposalKindSchema, startedAdoptionAnswer } from './adopt-values.ts';

@@ -3,7 +3,7 @@
 import type { FeedFormat, ScriptRule, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { jsonFormat } from '../json/json-format.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
-import { refusalOf } from '../not-this-format.ts';
+import { refusalOf } from '../unexpected-document.ts';
 import { type Attributes, PageReader, type PageSink } from './page-reader.ts';
 import { AssignmentSearch, isClosing, OpeningSearch, type ValueSearch } from './value-search.ts';
 

@@ -4,7 +4,7 @@ import { type Attributes, PageReader, type PageSink } from '../html/page-reader.
 import { OpeningSearch } from '../html/value-search.ts';
 import { jsonFormat } from '../json/json-format.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
-import { isErrorName, refusalOf, statedErrorIn } from '../not-this-format.ts';
+import { isErrorName, refusalOf, statedErrorIn } from '../unexpected-document.ts';
 import { PostingRecords } from './posting-records.ts';
 
 export const jsonLdFormat: FeedFormat = {

@@ -6,8 +6,8 @@ import type { KeyRule } from '../../../posting/field-mapping.ts';
 import { noteIdAndName } from '../../../posting/id-and-name.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import type { FeedFormat, ParsedRecord, RecoverKey } from '../format.ts';
-import { quote } from '../not-this-format.ts';
-import { BROKEN, compileKeyOfTree, textWithFaults } from '../recover-key.ts';
+import { compileKeyOfTree, textWithFaults, UNREADABLE } from '../recover-key.ts';
+import { quote } from '../unexpected-document.ts';
 import { JsonSplitter } from './json-splitter.ts';
 
 // Parses the bytes of one JSON record into a tree of plain text, or reports why it can't be read.
@@ -64,7 +64,7 @@ function parseRepaired(text: string): ParsedRecord | MalformedJson | undefined {
 }
 
 /**
- * Parses a record of which single strings or literals are broken, as {@link BROKEN}; `undefined` if others than these may
+ * Parses a record of which single strings or literals are broken, as {@link UNREADABLE}; `undefined` if others than these may
  * be damaged. Both values of a repeated name are kept.
  */
 function parseTolerantly(text: string): RecordTree | undefined {
@@ -201,7 +201,7 @@ class RecordParser {
     const fault = this.#fault(message);
     this.#at = start;
     if (!this.#tolerant || this.#match(extent) === undefined) throw fault;
-    return BROKEN;
+    return UNREADABLE;
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -2,8 +2,8 @@
 import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { refusalOf } from '../not-this-format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
+import { refusalOf } from '../unexpected-document.ts';
 import { JsonOutline, parseListPath } from './json-outline.ts';
 import { ValueScanner } from './value-scanner.ts';
 

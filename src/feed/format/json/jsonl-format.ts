@@ -3,8 +3,8 @@
 
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { FeedFormat, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { refusalOf } from '../not-this-format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
+import { refusalOf } from '../unexpected-document.ts';
 import { jsonFormat, parseRecord } from './json-format.ts';
 
 export const jsonLinesFormat: FeedFormat = {

@@ -7,7 +7,7 @@ import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
-import { inPieces } from './open-pages.ts';
+import { splitIntoChunks } from './open-pages.ts';
 import { decodedPage } from './page-content.ts';
 import type { FetchLimits, PageFormat, PagesConfig } from './pages-config.ts';
 
@@ -107,7 +107,7 @@ const nameOf = ({ pathname }: URL): string => `sitemap ${pathname}`;
 
 const documentOf = (url: URL, { bytes, charset, isEndProven, relayed, mark, sentAt }: FetchedPage): SourceDocument => ({
   name: nameOf(url),
-  chunks: inPieces(bytes),
+  chunks: splitIntoChunks(bytes),
   charset,
   isEndProven,
   relayed,

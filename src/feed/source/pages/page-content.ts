@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
-import { bounded, SizeExceeded } from '../../decode/size-limits.ts';
+import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
 import { isZip } from '../../decode/unzip-documents.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
-import { type FetchLimits, type PageFormat, tooLarge } from './pages-config.ts';
+import { type FetchLimits, type PageFormat, pageTooLarge } from './pages-config.ts';
 
 export interface PageContent {
   readonly records: number;
@@ -61,14 +61,14 @@ export async function decodedPage(
   const size = { bytes: 0, compressedBytes: bytes.length };
   const chunks: Buffer[] = [];
   try {
-    const unpacked = bounded(decompress(once(bytes), length), size, {
+    const unpacked = limitDecompressedBytes(decompress(once(bytes), length), size, {
       maxBytes: limits.maxPageBytes,
       maxRatio: Number.POSITIVE_INFINITY,
     });
     // A chunk is valid only until the next one is requested.
     for await (const chunk of toUtf8(unpacked, hints)) chunks.push(Buffer.from(chunk));
   } catch (error) {
-    if (error instanceof SizeExceeded) throw new BrokenOff(tooLarge(limits));
+    if (error instanceof SizeExceeded) throw new BrokenOff(pageTooLarge(limits));
     throw error;
   }
   return Buffer.concat(chunks);

@@ -86,7 +86,7 @@ export interface FetchLimits {
   readonly minBytesPerSecond: number;
 }
 
-export const tooLarge = ({ maxPageBytes, sizeSetting }: FetchLimits): string =>
+export const pageTooLarge = ({ maxPageBytes, sizeSetting }: FetchLimits): string =>
   sizeSetting === undefined
     ? `a page is larger than the limit of ${maxPageBytes} bytes; ask for smaller pages, or raise max_page_bytes`
     : `it is larger than the limit of ${maxPageBytes} bytes; raise ${sizeSetting}`;

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { shownProposals } from '../../../review/adopt/shown-proposals.ts';
-import type { AdoptionRequest } from '../../../runtime/adopting/adoption-request.ts';
+import type { AdoptionRequest } from '../../../runtime/adopting/run-adoption.ts';
 import { PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt/adopt-proposals.ts';
 import { listAdoptRuns } from '../../../store/mapping/adopt/adopt-runs.ts';
 import { postingAndJob, proposalKindSchema } from '../../api/adopt-values.ts';

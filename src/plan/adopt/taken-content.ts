@@ -1,14 +1,14 @@
 // What a posting takes over from a job that is now its own, and the forms in which references and titles are compared.
-import type { Fields } from '../posting/posting.ts';
-import { isRewriting, type LearntRewrites } from './observe-values.ts';
-import { meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
-import { bareForm, fieldOf, referenceForm, withoutOmission } from './same-value.ts';
-import { formsAfter, type ShownForms } from './shown-forms.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { isRewriting, type LearntRewrites } from '../observe-values.ts';
+import { meansTheSame, type StatedTypes, typeOf } from '../same-meaning.ts';
+import { bareForm, fieldOf, referenceForm, withoutOmission } from '../same-value.ts';
+import { formsAfter, type ShownForms } from '../shown-forms.ts';
 
 const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /** Cheap keys for finding candidate jobs; `undefined` if the job shows no such field. */
-export interface Clues {
+interface Clues {
   readonly reference: string | undefined;
   readonly title: string | undefined;
 }
@@ -23,7 +23,7 @@ export function cluesOf(fields: Fields, referenceField: string | undefined): Clu
 }
 
 /** The content of a site job that a posting adopts. */
-export interface TakenContent {
+interface TakenContent {
   readonly fields: Fields;
   /** Fields that the job shows with another value than was sent, or not at all. */
   readonly uncertain: readonly string[];

@@ -1,20 +1,20 @@
 // Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
-import { checkDelays } from '../plan/check-delay.ts';
-import type { SiteJob } from '../site/exchange.ts';
-import { openCreates } from '../store/change/candidate-owners.ts';
-import { dueDoubts, explainDoubts } from '../store/change/doubt.ts';
-import { expectedJobs } from '../store/mapping/visible-jobs.ts';
-import { isSiteElsewhere } from '../store/site/known-address.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import { checkDelays } from '../../plan/check-delay.ts';
+import type { SiteJob } from '../../site/exchange.ts';
+import { openCreates } from '../../store/change/candidate-owners.ts';
+import { dueDoubts, explainDoubts } from '../../store/change/doubt.ts';
+import { expectedJobs } from '../../store/mapping/visible-jobs.ts';
+import { isSiteElsewhere } from '../../store/site/known-address.ts';
+import { learntRewrites } from '../../store/site/value-rewrites.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+import { rateLimitedJobAsker } from '../show-job.ts';
+import type { SiteContext } from '../site-context.ts';
+import { hidesNewJobs, showsReferences } from '../watch-site.ts';
 import { CandidateSearch } from './candidate-search.ts';
 import { decideDoubts } from './decide-doubts.ts';
 import { foundJobs } from './found-jobs.ts';
 import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
-import { askerInTurn } from './show-job.ts';
-import type { SiteContext } from './site-context.ts';
 import { keepUnowned } from './unowned-candidates.ts';
-import { hidesNewJobs, showsReferences } from './watch-site.ts';
 
 /** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;
@@ -41,7 +41,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
     policy.referenceField === undefined ? undefined : await foundJobs(siteContext, { isSearch: false, maxAgeMs });
-  const expected = await expectedJobs(askerInTurn(siteContext));
+  const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
   const take = (siteJob: SiteJob): void | Promise<void> => {
     expected.take(siteJob);
     found?.take(siteJob);

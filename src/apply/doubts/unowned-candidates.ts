@@ -1,11 +1,10 @@
 // Leaves each doubt the candidates that no other posting owns.
-
-import { isRewriting, rewritings } from '../plan/observe-values.ts';
-import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
-import { type Reuse, reuseOf } from '../plan/whose-job.ts';
-import type { Fields } from '../posting/posting.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { statesDeletion } from '../site/states-deletion.ts';
+import { isRewriting, rewritings } from '../../plan/observe-values.ts';
+import { compareReferences, fieldOf, foldSpace } from '../../plan/same-value.ts';
+import { type Reuse, reuseOf } from '../../plan/whose-job.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { statesDeletion } from '../../site/states-deletion.ts';
 import {
   type DeletedFor,
   deletedFor,
@@ -16,9 +15,9 @@ import {
   ownedJobs,
   refutedJobs,
   sharedKeys,
-} from '../store/change/candidate-owners.ts';
+} from '../../store/change/candidate-owners.ts';
+import type { SiteContext } from '../site-context.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
-import type { SiteContext } from './site-context.ts';
 
 /**
  * Drops candidates that a mapping already owns, that were deleted for another posting, that show the reference of another posting of ours,

@@ -1,6 +1,6 @@
 // Keeps the site jobs that creates in doubt may have made, within a memory limit.
-import type { Fields } from '../posting/posting.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
 
 /** Characters of field values kept across all candidates; beyond them a job is kept without its long values. */
 const MOST_CHARACTERS = 16_000_000;

@@ -1,5 +1,5 @@
 // Collects, while a site's list is read, the jobs that creates in doubt may have made.
-import type { Likeness } from '../plan/adopt/compare-job.ts';
+import type { Likeness } from '../../plan/adopt/compare-job.ts';
 import {
   type ComparedJob,
   isTimely,
@@ -7,19 +7,19 @@ import {
   type OpenContent,
   OpenContents,
   type OpenCreate,
-} from '../plan/adopt/open-contents.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
+} from '../../plan/adopt/open-contents.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import {
   type OpenCreates,
   ownedJobIds,
   ownedJobs,
   type SentValue,
   sharedValues,
-} from '../store/change/candidate-owners.ts';
-import { sentValuesOf } from '../store/change/proven-by-values.ts';
+} from '../../store/change/candidate-owners.ts';
+import { sentValuesOf } from '../../store/change/proven-by-values.ts';
+import type { SiteContext } from '../site-context.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
-import type { SiteContext } from './site-context.ts';
 import { reuseOfOwned } from './unowned-candidates.ts';
 
 const KEPT_AT_ONCE = 500;

@@ -6,7 +6,7 @@ import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 
 /** Candidate folders, best first: the system's temporary folder may not survive a restart. */
-export const SHELTERS: readonly string[] = [
+export const FALLBACK_FOLDERS: readonly string[] = [
   '/var/lib/jobmirror',
   join(tmpdir(), 'jobmirror-root'),
   '/tmp/jobmirror-root',
@@ -16,7 +16,7 @@ export const SHELTERS: readonly string[] = [
  * The first of `candidates` that root can use and `user` can enter; contains a folder `clusters`.
  * @throws EmbeddedPostgresError if there is none.
  */
-export function openShelter(user: ServerUser, candidates: readonly string[]): string {
+export function openFallbackFolder(user: ServerUser, candidates: readonly string[]): string {
   const failures: string[] = [];
   for (const folder of candidates) {
     try {

@@ -16,10 +16,10 @@ import { serveWeb } from '../serve-web.ts';
 export const DEMO_ACCOUNT = 'demo@example.com';
 
 /** A version of the bundled feed. */
-export type FeedVersion = 1 | 2;
+type FeedVersion = 1 | 2;
 
 /** Everything that runs during a demo. */
-export interface Stage {
+export interface DemoInstallation {
   readonly sandbox: Sandbox;
   /** The password of {@link DEMO_ACCOUNT}. */
   readonly password: string;
@@ -39,8 +39,8 @@ export interface Stage {
 /** The data is deleted afterwards, so it need not survive a power cut. */
 const POSTGRES_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Opens the stage in `folder`. `signal` ends pulls that were started on the pages. If a part fails to open, the parts opened before are closed. */
-export async function openStage(folder: string, signal: AbortSignal): Promise<Stage> {
+/** Opens the demo's installation in `folder`. `signal` ends pulls that were started on the pages. If a part fails to open, the parts opened before are closed. */
+export async function openDemoInstallation(folder: string, signal: AbortSignal): Promise<DemoInstallation> {
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let end = closers.pop(); end !== undefined; end = closers.pop()) await end();

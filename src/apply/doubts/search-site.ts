@@ -1,13 +1,13 @@
 // Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
 // existing jobs are not created a second time.
-import { merge, messageOf, tell } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import type { SiteJob } from '../site/exchange.ts';
-import { releaseOwned } from '../store/change/put-in-doubt.ts';
-import { expectedJobs } from '../store/mapping/visible-jobs.ts';
-import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
-import { isSiteElsewhere } from '../store/site/known-address.ts';
+import { merge, messageOf, tell } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { SiteJob } from '../../site/exchange.ts';
+import { releaseOwned } from '../../store/change/put-in-doubt.ts';
+import { expectedJobs } from '../../store/mapping/visible-jobs.ts';
+import { noticeRestore, takeSigns } from '../../store/site/ahead-signs.ts';
+import { isSiteElsewhere } from '../../store/site/known-address.ts';
 import {
   endSearch,
   feedsToCheck,
@@ -15,13 +15,13 @@ import {
   noteFailedSearch,
   noteSearch,
   restoredFeeds,
-} from '../store/site/site-search.ts';
-import { countNameless, forgetUnread } from '../store/site/unowned-jobs.ts';
-import { crossStep } from '../telemetry/steps.ts';
+} from '../../store/site/site-search.ts';
+import { countNameless, forgetUnread } from '../../store/site/unowned-jobs.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+import { rateLimitedJobAsker } from '../show-job.ts';
+import type { SiteContext } from '../site-context.ts';
+import { updateSiteHealth } from '../update-site-health.ts';
 import { foundJobs } from './found-jobs.ts';
-import { askerInTurn } from './show-job.ts';
-import type { SiteContext } from './site-context.ts';
-import { updateSiteHealth } from './update-site-health.ts';
 
 const RETRY_MS = 30_000;
 /** A page may be of any length, so progress is also recorded while one is read. */
@@ -30,7 +30,7 @@ const PROGRESS_EVERY_MS = 2_000;
 const AHEAD = 'a job on the site differs from what this database recorded: the database may be older than the site';
 
 /** Why a site without a list can't be searched. */
-export const UNSEARCHED = messageOf(
+export const CANNOT_SEARCH = messageOf(
   'list_path is not set, so jobmirror cannot see which jobs of this feed the site already has. It creates those missing from its ' +
     'database a second time',
   [
@@ -56,7 +56,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   if (released > 0) log.info({ site, released }, 'other postings own the jobs that these creates resemble');
   if (await noticeRestore(db, undefined))
     log.warn({ site }, 'the database was restored from a backup: searching all sites again');
-  const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, UNSEARCHED]));
+  const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, CANNOT_SEARCH]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
   if (feeds.length === 0) return signs.length > 0 || released > 0;
@@ -90,8 +90,8 @@ async function endUnsearched(siteContext: SiteContext, feeds: readonly FeedName[
   const restored = await restoredFeeds(db, feeds);
   for (const feed of restored) await noteFailedSearch(db, feed, unsearchedAfterRestore(feed));
   const others = feeds.filter((feed) => !restored.has(feed));
-  for (const feed of others) await endSearch(db, feed, siteContext, undefined, UNSEARCHED);
-  if (others.length > 0) log.warn({ site, feeds: others }, tell(UNSEARCHED, writeAction));
+  for (const feed of others) await endSearch(db, feed, siteContext, undefined, CANNOT_SEARCH);
+  if (others.length > 0) log.warn({ site, feeds: others }, tell(CANNOT_SEARCH, writeAction));
   return others.length > 0;
 }
 
@@ -106,7 +106,7 @@ async function readList(
 ): Promise<string | 'elsewhere' | undefined> {
   const { db, site, address, client, rateLimiter } = siteContext;
   const found = await foundJobs(siteContext, { isSearch: true });
-  const expected = await expectedJobs(askerInTurn(siteContext));
+  const expected = await expectedJobs(rateLimitedJobAsker(siteContext));
   const take = (siteJob: SiteJob): void => {
     expected.take(siteJob);
     found.take(siteJob);

@@ -1,11 +1,10 @@
 // A create in doubt while the site's list is searched for its job: what was sent, when, and which jobs may be its own.
-
-import type { AdoptRules } from '../plan/adopt/job-features.ts';
-import { CLOCK_SKEW_MS, type Window } from '../plan/adopt/open-contents.ts';
-import { checkDelays, checkDueMs } from '../plan/check-delay.ts';
-import type { Fields } from '../posting/posting.ts';
-import type { SiteJob } from '../site/exchange.ts';
-import type { Doubt } from '../store/change/doubt.ts';
+import type { AdoptRules } from '../../plan/adopt/job-features.ts';
+import { CLOCK_SKEW_MS, type Window } from '../../plan/adopt/open-contents.ts';
+import { checkDelays, checkDueMs } from '../../plan/check-delay.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { SiteJob } from '../../site/exchange.ts';
+import type { Doubt } from '../../store/change/doubt.ts';
 import type { Candidates } from './doubt-candidates.ts';
 
 export interface OpenDoubt extends Window, Candidates {

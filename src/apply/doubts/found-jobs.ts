@@ -1,22 +1,22 @@
 // While a site's list is read, collects the jobs that no posting in this database accounts for.
-import { featuresOfJob } from '../plan/adopt/job-features.ts';
-import { isRewriting } from '../plan/observe-values.ts';
-import { compareReferences, fieldOf } from '../plan/same-value.ts';
-import type { SiteJobId } from '../posting/identifiers.ts';
-import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { ownedJobIds } from '../store/change/candidate-owners.ts';
-import { databaseTime } from '../store/site/site-search.ts';
-import { type FoundJob, keepFound, markForeign, ownReferences } from '../store/site/unowned-jobs.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
-import type { SiteContext } from './site-context.ts';
-import { noteShownReference } from './watch-site.ts';
+import { featuresOfJob } from '../../plan/adopt/job-features.ts';
+import { isRewriting } from '../../plan/observe-values.ts';
+import { compareReferences, fieldOf } from '../../plan/same-value.ts';
+import type { SiteJobId } from '../../posting/identifiers.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { ownedJobIds } from '../../store/change/candidate-owners.ts';
+import { databaseTime } from '../../store/site/site-search.ts';
+import { type FoundJob, keepFound, markForeign, ownReferences } from '../../store/site/unowned-jobs.ts';
+import { learntRewrites } from '../../store/site/value-rewrites.ts';
+import type { SiteContext } from '../site-context.ts';
+import { noteShownReference } from '../watch-site.ts';
 
 const KEPT_AT_ONCE = 1_000;
 const MOST_AGE_MS = 86_400_000;
 /** If there are more, whose jobs are ours is known from as many. */
 const MOST_OWNERS = 1_000;
 
-export interface FoundJobs {
+interface FoundJobs {
   /** How many jobs were taken. */
   readonly read: number;
   /** When this started, by the database's clock. */

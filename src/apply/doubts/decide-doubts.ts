@@ -1,16 +1,22 @@
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
-import { isCloser, type Likeness } from '../plan/adopt/compare-job.ts';
-import { cluesOf, contentOf } from '../plan/match-doubt.ts';
-import { fieldOf } from '../plan/same-value.ts';
-import { reuseOf } from '../plan/whose-job.ts';
-import { type Listing, type SiteJob, toCompare } from '../site/exchange.ts';
-import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordListCheck } from '../store/change/doubt.ts';
-import { refuteDoubt } from '../store/change/refute-doubt.ts';
-import { crossStep } from '../telemetry/steps.ts';
+import { isCloser, type Likeness } from '../../plan/adopt/compare-job.ts';
+import { cluesOf, contentOf } from '../../plan/adopt/taken-content.ts';
+import { fieldOf } from '../../plan/same-value.ts';
+import { reuseOf } from '../../plan/whose-job.ts';
+import { type Listing, type SiteJob, toCompare } from '../../site/exchange.ts';
+import {
+  adoptDoubt,
+  countDoubtsByContent,
+  type Doubt,
+  explainDoubts,
+  recordListCheck,
+} from '../../store/change/doubt.ts';
+import { refuteDoubt } from '../../store/change/refute-doubt.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+import type { SiteContext } from '../site-context.ts';
 import type { CandidateSearch } from './candidate-search.ts';
 import { MAX_CANDIDATES } from './doubt-candidates.ts';
 import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
-import type { SiteContext } from './site-context.ts';
 
 /** What may keep a list that was read to its end from showing a new job. */
 interface ListLimits {

@@ -8,7 +8,7 @@ import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts'
 /** Receives the line of each record before its batch is handed over; `undefined` if it is not known. */
 export type OnRecord = (line: number | undefined) => void;
 
-export class SplittingHere implements Splitting {
+export class LocalSplitting implements Splitting {
   #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #batch = RecordBatch.empty();
