@@ -1,5 +1,7 @@
 // All routes of pages and API, with what protects them.
 import { type Context, Hono } from 'hono';
+import { OperationRefused } from '../operations/operation.ts';
+import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { clientReader } from './access/client.ts';
@@ -39,6 +41,10 @@ export function webRoutes(app: App, control: Control): Hono<WebEnv> {
   routes.all('*', (c) => failed(c, { status: 404, detail: 'there is nothing at this address' }));
   routes.onError((error, c) => {
     if (error instanceof ProblemError) return failed(c, error.problem);
+    if (error instanceof OperationRefused) {
+      const status = error.kind === 'unknown' ? 404 : 409;
+      return failed(c, { status, detail: tell(error.reason, app.writeAction) });
+    }
     const passing = describePassing(error);
     if (passing !== undefined) {
       return failed(c, {

@@ -39,8 +39,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/review': SIDES,
   'src/setup': SIDES,
   'src/runtime': [...STEPS, 'src/embedded-postgres'],
-  'src/web': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
-  'src/cli': [...STEPS, 'src/runtime', 'src/web', 'src/setup', 'src/sandbox', 'src/embedded-postgres'],
+  'src/operations': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
+  'src/web': [...SIDES, 'src/apply', 'src/review', 'src/operations', 'src/runtime'],
+  'src/cli': [
+    ...STEPS,
+    'src/operations',
+    'src/runtime',
+    'src/web',
+    'src/setup',
+    'src/sandbox',
+    'src/embedded-postgres',
+  ],
 };
 
 /** Exceptions to the table: the path to the files that are not compiled, and the sandbox's own database server. */

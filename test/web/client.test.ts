@@ -8,7 +8,7 @@ import createClient, { type Client } from 'openapi-fetch';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { openApi } from '../../src/web/api/openapi.ts';
-import { OPERATIONS } from '../../src/web/api/operations.ts';
+import { OPERATIONS } from '../../src/web/api/http-routes.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import type { paths } from './client/api.d.ts';

@@ -1,7 +1,7 @@
 // Groups of review entries, and one decision for many of them, over the HTTP API.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { OPERATIONS } from '../../src/web/api/operations.ts';
+import { OPERATIONS } from '../../src/web/api/http-routes.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, type Served, serve } from './served.ts';

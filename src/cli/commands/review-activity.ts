@@ -1,56 +1,39 @@
 // `jobmirror review activity`: who did what, when, and what was before and after.
-import { Command } from 'commander';
-import { activityJson, type RecordedDetail, readDetail } from '../../review/read-model/activity.ts';
-import { type Activity, listActivity } from '../../store/review/audit.ts';
-import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { type activityOutput, showActivity } from '../../operations/activity.ts';
+import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter } from '../command-line.ts';
-import { knownFeed } from '../feed-name.ts';
-import { positiveNumber } from '../option-values.ts';
+import { listCommand } from '../operation-command.ts';
 import { formatTable } from '../output/table.ts';
-import { withApp } from '../with-app.ts';
 
-interface Options {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly by?: string;
-  readonly before?: number;
-  readonly limit?: number;
-}
-
-const SHOWN = 50;
-
-export function reviewActivityCommand(): Command {
-  return new Command('activity')
-    .description('list who did what, when, and what was before and after, the newest first')
-    .argument('[feed]', 'only of this feed')
-    .option('--by <name>', 'only what this person or token did')
-    .option('--before <n>', 'only what is older than this number of the list', positiveNumber)
-    .option('--limit <n>', `actions at most (default: ${SHOWN})`, positiveNumber)
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object per action')
-    .action((name: string | undefined, options: Options) =>
-      withApp(options, async ({ db, config }) => {
-        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
-        const { by, before, limit = SHOWN } = options;
-        const found = await listActivity(db, { feed, actor: by, before }, limit + 1);
-        const items = found.slice(0, limit);
-        if (options.json === true) {
-          for (const item of items) await printJson(activityJson(item));
-          return;
-        }
+export const reviewActivityCommand = (): Command =>
+  listCommand(showActivity, {
+    name: 'activity',
+    description: 'list who did what, when, and what was before and after, the newest first',
+    arguments: ['feed'],
+    flags: { actor: 'by' },
+    help: { feed: 'only of this feed', actor: 'only what this person or token did' },
+    noun: 'actions',
+    shown: 50,
+    after: {
+      flag: '--before <n>',
+      help: 'only what is older than this number of the list',
+      place: (before) => ({ before }),
+    },
+    view({ items, next }, { write, input: { feed }, options }) {
+      const { by, before } = options;
+      if (items.length === 0) {
         const isFiltered = [feed, by, before].some((each) => each !== undefined);
-        if (items.length === 0)
-          return printLine(isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.');
-        await printLines(formatTable(COLUMNS, items.map(rowOf)));
-        if (found.length === items.length) return;
-        const older = ['review', 'activity', ...(feed === undefined ? [] : [feed])];
-        const same = by === undefined ? [] : ['--by', by];
-        const write = commandWriter(options.config);
-        await printLine(`\nOlder ones: ${write([...older, ...same, '--before', String(items.at(-1)?.id)])}`);
-      }),
-    );
-}
+        return [isFiltered ? 'There is nothing like that.' : 'Nobody has done anything yet.'];
+      }
+      const table = formatTable(COLUMNS, items.map(rowOf));
+      if (next === undefined) return table;
+      const same = [...(feed === undefined ? [] : [feed]), ...(by === undefined ? [] : ['--by', String(by)])];
+      const older = write(['review', 'activity', ...same, '--before', String(next.before)]);
+      return [...table, '', `Older ones: ${older}`];
+    },
+  });
 
 const COLUMNS = [
   { title: 'N', align: 'right' },
@@ -62,23 +45,25 @@ const COLUMNS = [
   { title: 'BEFORE AND AFTER' },
 ] as const;
 
-const rowOf = ({ id, at, actor, action, feed, key, detail }: Activity): string[] => [
-  String(id),
-  formatTime(at),
-  oneLine(actor, 40),
-  action,
-  feed ?? '-',
-  key === null ? '-' : oneLine(key, 40),
-  oneLine(describeDetail(readDetail(detail)), 300),
+type Activity = z.output<typeof activityOutput>;
+
+const rowOf = (activity: Activity): string[] => [
+  String(activity.activity),
+  formatTime(activity.at),
+  oneLine(activity.actor, 40),
+  activity.action,
+  activity.feed ?? '-',
+  activity.key === null ? '-' : oneLine(activity.key, 40),
+  oneLine(describeDetail(activity), 300),
 ];
 
 const LONGEST_VALUE = 60;
 
-function describeDetail({ edits, facts }: RecordedDetail): string {
-  const fields = edits.map(({ field, before, after }) =>
-    before === undefined ? `${field}: ${written(after)}` : `${field}: ${written(before)} → ${written(after)}`,
+function describeDetail({ edits, detail }: Activity): string {
+  const fields = edits.map(({ field, before, before_known, after }) =>
+    before_known ? `${field}: ${written(before)} → ${written(after)}` : `${field}: ${written(after)}`,
   );
-  const others = Object.entries(facts).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${written(value)}`);
+  const others = Object.entries(detail).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${written(value)}`);
   return [...fields, ...others].join('; ');
 }
 

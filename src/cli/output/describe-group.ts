@@ -54,7 +54,10 @@ export function describeGroup(
     '',
     `Example: entry ${example.id}${example.key === undefined ? '' : `, posting ${example.key}`} of feed ${example.feed}: ${say(example.reason, write)}`,
     ...(rules.length + notes.length === 0 ? [] : ['']),
-    ...rules.map((rule) => `Rule ${rule.id} of ${rule.actor} for new entries: ${oneLine(describeDecision(rule), 200)}`),
+    ...rules.map(
+      (rule) =>
+        `Rule ${rule.id} of ${rule.actor} for new entries: ${oneLine(describeDecision({ action: rule.action, edit: rule.detail.edit, reason: rule.detail.reason }), 200)}`,
+    ),
     ...notes.map((note) => `Note ${note.id} of ${note.actor}, ${formatTime(note.at)}: ${oneLine(note.text, 2_000)}`),
     '',
     'Possible:',

@@ -15,10 +15,11 @@ export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
     still_rejected: remaining,
     left_alone: bulk.skipped,
     to_do: total - done - bulk.skipped,
-    reasons: skipped,
+    reasons: [...skipped],
     waits_for: bulk.waitsFor,
     rule: bulk.rule,
     edit: detail.edit ?? null,
     reason: detail.reason ?? null,
+    unattended: detail.unattended === true,
   };
 }

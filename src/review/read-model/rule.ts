@@ -1,6 +1,7 @@
 // Rules and notes of groups as scripts see them, and what a rule does in words.
+import type { BulkEdit } from '../../store/review/bulk-actions.ts';
 import type { GroupNote } from '../../store/review/group-notes.ts';
-import type { ListedRule, RuleRow } from '../../store/review/rules.ts';
+import type { ListedRule } from '../../store/review/rules.ts';
 
 export function ruleJson(rule: ListedRule) {
   const { id, group, kind, field, message, feed, action, detail, actor, madeAt, endedAt, endedBy, done } = rule;
@@ -25,14 +26,20 @@ export function ruleJson(rule: ListedRule) {
 
 export const noteJson = ({ id, group, text, actor, at }: GroupNote) => ({ note: id, group, text, actor, at });
 
+/** What a rule or a person does. */
+export interface Decision {
+  readonly action: string;
+  readonly edit: BulkEdit | null | undefined;
+  readonly reason: string | null | undefined;
+}
+
 /** `edit: sets location-state to "Texas"` without the number of entries. */
-export function describeDecision({ action, detail }: Pick<RuleRow, 'detail'> & { readonly action: string }): string {
-  const { edit, reason } = detail;
+export function describeDecision({ action, edit, reason }: Decision): string {
   const set = Object.entries(edit?.set ?? {}).map(([field, value]) =>
     value === '' ? `removes ${field}` : `sets ${field} to ${quoted(value)}`,
   );
   const map = edit?.map === undefined ? [] : [`replaces values of ${edit.map.field}: ${pairsOf(edit.map.values)}`];
-  const parts = [...set, ...map, ...(reason === undefined ? [] : [quoted(reason)])];
+  const parts = [...set, ...map, ...(reason == null ? [] : [quoted(reason)])];
   return parts.length === 0 ? action : `${action}: ${parts.join(', ')}`;
 }
 

@@ -1,5 +1,6 @@
 // The API's actions on single review entries: the same that the terminal has.
 import { z } from 'zod';
+import { fieldsSchema, NOTHING, numberSchema, text } from '../../operations/scalars.ts';
 import type { BulkAction } from '../../plan/action.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import { actOnEntries } from '../../review/act-on-entries.ts';
@@ -15,9 +16,8 @@ import { readEntry } from '../../store/review/review-entry.ts';
 import { ProblemError } from '../problem.ts';
 import { openSiteOfEntry } from '../site-of-entry.ts';
 import { actedAnswer } from './answers.ts';
+import { type Context, type HttpOperation, route } from './http-route.ts';
 import { notFound } from './known.ts';
-import { type Context, type Operation, operation } from './operation.ts';
-import { fieldsSchema, NOTHING, numberSchema, text } from './scalars.ts';
 
 const seen = text(100).describe('The `version` of the entry that was seen: another one is not acted on.');
 const version = seen.optional();
@@ -45,7 +45,7 @@ const SIMPLE = {
 
 const simple = Object.entries(SIMPLE).map(([name, summary]) => {
   const action = name as keyof typeof SIMPLE;
-  return operation({
+  return route({
     ...acting(action, summary),
     // What deletes a job is decided only on what was seen: the next delete that is held may have the same number.
     body: action === 'approve' ? z.strictObject({ version: seen }) : z.strictObject({ version }).optional(),
@@ -65,7 +65,7 @@ const simple = Object.entries(SIMPLE).map(([name, summary]) => {
   });
 });
 
-const edit = operation({
+const edit = route({
   ...acting('edit', 'Set fields of a rejected or failed posting, until the source changes them, and send it'),
   body: z.strictObject({ fields: fieldsSchema.describe('An empty text removes the field.'), version }),
   async run({ params: { id }, body }, context) {
@@ -80,7 +80,7 @@ const edit = operation({
   },
 });
 
-const resolveDoubt = operation({
+const resolveDoubt = route({
   ...acting('settle', 'Resolve a create in doubt, after checking the site for its job'),
   body: z.discriminatedUnion('verdict', [
     z.strictObject({ verdict: z.literal('missing'), version: seen }),
@@ -121,7 +121,7 @@ const resolveDoubt = operation({
   },
 });
 
-export const ENTRY_ACTIONS: readonly Operation[] = [...simple, edit, resolveDoubt];
+export const ENTRY_ACTIONS: readonly HttpOperation[] = [...simple, edit, resolveDoubt];
 
 type Verdict = { verdict: 'missing' } | { verdict: 'exists'; site_job_id: string; anyway?: boolean | undefined };
 

@@ -1,8 +1,8 @@
 // The schemas of what pages and API are told about existing jobs, and of what the API answers.
 import { z } from 'zod';
+import { keyText, text } from '../../operations/scalars.ts';
 import { postingKey, siteJobId } from '../../posting/identifiers.ts';
 import { PROPOSAL_KINDS } from '../../store/mapping/adopt/adopt-proposals.ts';
-import { keyText, text } from './scalars.ts';
 
 export const proposalKindSchema = z.enum(PROPOSAL_KINDS, `must be one of ${PROPOSAL_KINDS.join(', ')}`).optional();
 

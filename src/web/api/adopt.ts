@@ -1,20 +1,20 @@
 // The API's operations on jobs that the site had before: which one belongs to which posting of a feed.
 import { z } from 'zod';
+import { cursorSchema, keyText, limitSchema, nameText, text } from '../../operations/scalars.ts';
 import { type ShownProposal, shownProposals } from '../../review/adopt/shown-proposals.ts';
 import type { AdoptionRequest } from '../../runtime/adopting/run-adoption.ts';
 import type { AdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
 import { ProblemError } from '../problem.ts';
 import { adoptionAnswer, jobIdText, postingAndJob, proposalKindSchema, startedAdoptionAnswer } from './adopt-values.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { route } from './http-route.ts';
 import { requireFeed } from './known.ts';
-import { operation } from './operation.ts';
-import { cursorSchema, keyText, limitSchema, nameText, text } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
 const placeSchema = z.strictObject({ after: z.int().min(-1).max(1e9) });
 const SHOWN = 50;
 
-export const showAdoption = operation({
+export const showAdoption = route({
   id: 'showAdoption',
   method: 'get',
   path: '/feeds/{feed}/adopt',
@@ -87,7 +87,7 @@ const decisionSchema = z.discriminatedUnion('decision', [
   }),
 ]);
 
-export const startAdoption = operation({
+export const startAdoption = route({
   id: 'startAdoption',
   method: 'post',
   path: '/feeds/{feed}/adopt',

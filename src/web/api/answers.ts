@@ -1,9 +1,9 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
+import { noteOutput } from '../../operations/notes.ts';
+import { ruleOutput } from '../../operations/rules.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
-import { BULK_KINDS } from '../../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
-import { RULE_ACTIONS } from '../../store/review/rules.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -259,29 +259,6 @@ export const actedAnswer = z
   })
   .meta({ title: 'Acted' });
 
-export const noteAnswer = z
-  .looseObject({ note: count, group: z.string(), text: z.string(), actor: z.string(), at: time })
-  .meta({ title: 'Note' });
-
-export const ruleAnswer = z
-  .looseObject({
-    rule: count,
-    group: z.string(),
-    kind,
-    field: z.string().nullable(),
-    message: z.string(),
-    feed: name.nullable().describe('`null`: new entries of all feeds.'),
-    action: z.enum(RULE_ACTIONS),
-    reason: z.string().nullable(),
-    actor: z.string(),
-    made_at: time,
-    ended_at: time.nullable(),
-    ended_by: z.string().nullable(),
-    done: count,
-    left_alone: count,
-  })
-  .meta({ title: 'Rule' });
-
 const frequency = <Name extends string>(of: Name) =>
   z.array(z.looseObject({ [of]: z.string(), count } as Record<Name, z.ZodString> & { count: typeof count }));
 
@@ -300,8 +277,8 @@ export const groupedAnswer = z
     feeds: frequency('feed'),
     sites: frequency('site'),
     example: z.looseObject({ id: count, feed: name, key: z.string().nullable(), reason: z.string() }),
-    notes: z.array(noteAnswer),
-    rules: z.array(ruleAnswer).describe('Those in force.'),
+    notes: z.array(noteOutput),
+    rules: z.array(ruleOutput).describe('Those in force.'),
   })
   .meta({ title: 'Group' });
 
@@ -315,50 +292,6 @@ export const selectionAnswer = z
       .describe('Why nothing can be decided about them before a question about changed keys is answered, and how.'),
   })
   .meta({ title: 'Selection' });
-
-export const bulkAnswer = z
-  .looseObject({
-    bulk: count,
-    action: z.enum(BULK_KINDS),
-    actor: z.string(),
-    state: z.enum(['open', 'stopped', 'done']),
-    started_at: time,
-    touched_at: time,
-    total: count,
-    done: count,
-    still_rejected: count,
-    left_alone: count,
-    to_do: count,
-    reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why entries were left alone.'),
-    reason: z.string().nullable(),
-    waits_for: z
-      .string()
-      .nullable()
-      .describe('Why it is making no progress, such as a paused site; `null`: it is not waiting.'),
-    rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
-  })
-  .meta({ title: 'BulkAction' });
-
-export const activityAnswer = z
-  .looseObject({
-    activity: count.describe('Its number: a later one is larger.'),
-    at: time,
-    actor: z.string().describe('A user, a token, or who ran a command.'),
-    action: z.string(),
-    feed: name.nullable(),
-    key: z.string().nullable(),
-    edits: z
-      .array(
-        z.looseObject({
-          field: z.string(),
-          before: z.string().nullable().describe('`null`: there was none, or an earlier version recorded it not.'),
-          after: z.string().nullable(),
-        }),
-      )
-      .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.'),
-    detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
-  })
-  .meta({ title: 'Activity' });
 
 export const problemAnswer = z
   .looseObject({

@@ -6,9 +6,9 @@ import { expectOwnPage, unauthorized, type Visitor } from '../access/visitor.ts'
 import type { Control } from '../control.ts';
 import { ProblemError, problemResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
+import type { HttpOperation, OperationResult } from './http-route.ts';
+import { OPERATIONS } from './http-routes.ts';
 import { openApi } from './openapi.ts';
-import type { Operation, OperationResult } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
 import { readRequest } from './read-request.ts';
 import { once } from './repeatable.ts';
 
@@ -62,7 +62,7 @@ export function apiRoutes(app: App, control: Control): Hono<WebEnv> {
   return api;
 }
 
-function expectScope({ actor, scopes }: Visitor, { scope }: Operation): void {
+function expectScope({ actor, scopes }: Visitor, { scope }: HttpOperation): void {
   if (scopes.has(scope)) return;
   throw new ProblemError({ status: 403, detail: `${actor} lacks the scope ${scope}, which this needs` });
 }

@@ -1,17 +1,17 @@
 // The API's operation that compares a create in doubt with jobs of its site.
 import { z } from 'zod';
+import { numberSchema, text } from '../../operations/scalars.ts';
 import { compareDoubt, readDoubt } from '../../review/compare-doubt.ts';
 import { comparedDoubtJson } from '../../review/read-model/doubt.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import { openSiteOfEntry } from '../site-of-entry.ts';
 import { comparedDoubtAnswer } from './answers.ts';
+import { route } from './http-route.ts';
 import { notFound } from './known.ts';
-import { operation } from './operation.ts';
-import { numberSchema, text } from './scalars.ts';
 
 const LONGEST_ID = 200;
 
-export const compareEntry = operation({
+export const compareEntry = route({
   id: 'compareEntry',
   method: 'get',
   path: '/review/{id}/candidates',

@@ -1,5 +1,6 @@
 // The API's operations on what people set in a posting.
 import { z } from 'zod';
+import { fieldName, fieldsSchema, keyText, NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
 import { postingKey } from '../../posting/identifiers.ts';
@@ -11,11 +12,10 @@ import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
 import { editsOfPosting } from '../../store/review/override.ts';
 import { ProblemError } from '../problem.ts';
 import { actedAnswer, undoneEditAnswer } from './answers.ts';
+import { route } from './http-route.ts';
 import { requireFeed, unknownPosting } from './known.ts';
-import { operation } from './operation.ts';
-import { fieldName, fieldsSchema, keyText, NOTHING, nameText, text } from './scalars.ts';
 
-export const setFields = operation({
+export const setFields = route({
   id: 'editPosting',
   method: 'post',
   path: '/feeds/{feed}/postings/{key}/edit',
@@ -53,7 +53,7 @@ export const setFields = operation({
   },
 });
 
-export const undoEdit = operation({
+export const undoEdit = route({
   id: 'undoEdit',
   method: 'post',
   path: '/feeds/{feed}/postings/{key}/undo-edit',

@@ -1,5 +1,6 @@
 // The API's operations on feeds and pulls.
 import { z } from 'zod';
+import { NOTHING, nameText, numberSchema } from '../../operations/scalars.ts';
 import { feedJson } from '../../review/read-model/feed.ts';
 import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
@@ -8,13 +9,12 @@ import { countedPull } from '../../store/pull/counted-pulls.ts';
 import { ProblemError } from '../problem.ts';
 import { startPullFor } from '../start-pull.ts';
 import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';
+import { route } from './http-route.ts';
 import { notFound, requireFeed } from './known.ts';
-import { operation } from './operation.ts';
-import { NOTHING, nameText, numberSchema } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
 
-export const listFeeds = operation({
+export const listFeeds = route({
   id: 'listFeeds',
   method: 'get',
   path: '/feeds',
@@ -31,7 +31,7 @@ export const listFeeds = operation({
   },
 });
 
-export const showFeed = operation({
+export const showFeed = route({
   id: 'showFeed',
   method: 'get',
   path: '/feeds/{feed}',
@@ -49,7 +49,7 @@ export const showFeed = operation({
   },
 });
 
-export const startFeedPull = operation({
+export const startFeedPull = route({
   id: 'startPull',
   method: 'post',
   path: '/feeds/{feed}/pulls',
@@ -81,7 +81,7 @@ export const startFeedPull = operation({
   },
 });
 
-export const showPull = operation({
+export const showPull = route({
   id: 'showPull',
   method: 'get',
   path: '/pulls/{id}',

@@ -1,15 +1,14 @@
 // The API's operations on the jobs that a search of the site found for a feed.
 import { z } from 'zod';
+import { bulkAction, bulkOutput } from '../../operations/bulk-actions.ts';
+import { cursorSchema, limitSchema, NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { tell } from '../../plan/message.ts';
 import type { LeftEntry } from '../../review/adopt-found.ts';
 import { foundJobsOf, startAdoptingFor } from '../adopt-found.ts';
 import { ProblemError } from '../problem.ts';
-import { bulkAnswer } from './answers.ts';
-import { bulkOf } from './bulk-of.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { route } from './http-route.ts';
 import { requireFeed } from './known.ts';
-import { operation } from './operation.ts';
-import { cursorSchema, limitSchema, NOTHING, nameText, text } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
 const placeSchema = z.strictObject({ after: z.int().min(0).max(1e15) });
@@ -36,7 +35,7 @@ const foundAnswer = z
   })
   .meta({ title: 'FoundJobs' });
 
-export const showFound = operation({
+export const showFound = route({
   id: 'showFound',
   method: 'get',
   path: '/feeds/{feed}/found',
@@ -67,7 +66,7 @@ export const showFound = operation({
   },
 });
 
-export const adoptFound = operation({
+export const adoptFound = route({
   id: 'adoptFound',
   method: 'post',
   path: '/feeds/{feed}/found',
@@ -77,13 +76,13 @@ export const adoptFound = operation({
   query: NOTHING,
   body: z.strictObject({ mark: text(100).describe('The `mark` that was shown: with any others, nothing is done.') }),
   status: 202,
-  response: bulkAnswer,
+  response: bulkOutput,
   async run({ params, body }, { app, control, actor }) {
     const feed = await requireFeed(app, params.feed);
     const start = await startAdoptingFor({ app, control, actor }, feed, body.mark);
     if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: tell(start.message, app.writeAction) });
     const { id } = start.bulk;
-    return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };
+    return { status: 202, location: `/review/actions/${id}`, body: z.encode(bulkOutput, await bulkAction(app, id)) };
   },
 });
 

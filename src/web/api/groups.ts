@@ -1,21 +1,19 @@
 // The API's operations on groups of review entries, and on many entries at once.
 import { z } from 'zod';
+import { bulkAction, bulkOutput } from '../../operations/bulk-actions.ts';
+import { editInput, withoutAbsent } from '../../operations/edit-input.ts';
+import { cursorSchema, groupSchema, limitSchema, NOTHING, text } from '../../operations/scalars.ts';
 import { tell } from '../../plan/message.ts';
 import { answerFirstAmong } from '../../review/answer-first.ts';
 import { markOf, previewBulk, startBulk } from '../../review/bulk/start-bulk.ts';
-import { continueBulk, stopBulk } from '../../review/bulk/stop-bulk.ts';
 import { listGroups } from '../../review/list-groups.ts';
-import { bulkJson } from '../../review/read-model/bulk.ts';
 import { groupJson } from '../../review/read-model/group.ts';
-import { listBulk, SELECTED_ACTIONS, skippedOfBulks } from '../../store/review/bulk-actions.ts';
+import { SELECTED_ACTIONS } from '../../store/review/bulk-actions.ts';
 import { ProblemError } from '../problem.ts';
-import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
-import { bulkOf } from './bulk-of.ts';
+import { groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { editSchema, withoutAbsent } from './edit-values.ts';
-import { operation } from './operation.ts';
+import { route } from './http-route.ts';
 import { entryQuery, filterParameters, filterSchema, selectParameters } from './review-filter.ts';
-import { cursorSchema, groupSchema, limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
 
 const SHOWN = 50;
 const SHOWN_VALUES = 10;
@@ -28,7 +26,7 @@ function cursorAfter(read: readonly { readonly id: string; readonly count: numbe
   return encodeCursor(read.length > limit && last !== undefined ? { count: last.count, id: last.id } : undefined);
 }
 
-export const listReviewGroups = operation({
+export const listReviewGroups = route({
   id: 'listReviewGroups',
   method: 'get',
   path: '/review/groups',
@@ -52,7 +50,7 @@ export const listReviewGroups = operation({
   },
 });
 
-export const previewActionOnReview = operation({
+export const previewActionOnReview = route({
   id: 'previewActionOnReview',
   method: 'get',
   path: '/review/selection',
@@ -115,12 +113,12 @@ const actSchema = z.discriminatedUnion('action', [
     action: z.literal('edit'),
     ...common,
     mark: mark.optional(),
-    edit: editSchema,
+    edit: editInput,
     also_new: alsoNew,
   }),
 ]);
 
-export const actOnReview = operation({
+export const actOnReview = route({
   id: 'actOnReview',
   method: 'post',
   path: '/review/actions',
@@ -130,7 +128,7 @@ export const actOnReview = operation({
   query: NOTHING,
   body: actSchema,
   status: 202,
-  response: bulkAnswer,
+  response: bulkOutput,
   async run({ body }, { app, control, actor }) {
     const { action, filter, expected } = body;
     const detail = {
@@ -144,70 +142,6 @@ export const actOnReview = operation({
     if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: tell(start.message, app.writeAction) });
     const { id } = start.bulk;
     control.bulk(id);
-    return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };
+    return { status: 202, location: `/review/actions/${id}`, body: z.encode(bulkOutput, await bulkAction(app, id)) };
   },
 });
-
-const actionPlace = z.strictObject({ before: z.int().min(1).max(1e15) });
-
-export const listReviewActions = operation({
-  id: 'listReviewActions',
-  method: 'get',
-  path: '/review/actions',
-  summary: 'Decisions for many entries with their progress, the newest first',
-  scope: 'read',
-  params: NOTHING,
-  query: z.strictObject({ cursor: cursorSchema, limit: limitSchema }),
-  response: pageOf(bulkAnswer),
-  async run({ query }, { app }) {
-    const limit = query.limit ?? SHOWN;
-    const { before } = decodeCursor(query.cursor, actionPlace) ?? {};
-    const read = await listBulk(app.db, limit + 1, before);
-    const bulks = read.slice(0, limit);
-    const skipped = await skippedOfBulks(
-      app.db,
-      bulks.map(({ id }) => id),
-    );
-    const items = bulks.map((bulk) => bulkJson(bulk, skipped.get(bulk.id) ?? []));
-    const next = read.length > limit ? { before: bulks.at(-1)?.id } : undefined;
-    return { body: { items, next_cursor: encodeCursor(next) } };
-  },
-});
-
-const ofAction = z.strictObject({ id: numberSchema });
-
-export const showReviewAction = operation({
-  id: 'showReviewAction',
-  method: 'get',
-  path: '/review/actions/{id}',
-  summary: 'One decision for many entries with its progress',
-  scope: 'read',
-  params: ofAction,
-  query: NOTHING,
-  response: bulkAnswer,
-  run: async ({ params: { id } }, { app }) => ({ body: await bulkOf(app, id) }),
-});
-
-/** Stopping and continuing differ in one word. */
-const setting = (name: 'stop' | 'continue', summary: string) =>
-  operation({
-    id: `${name}ReviewAction`,
-    method: 'post',
-    path: `/review/actions/{id}/${name}`,
-    summary,
-    scope: 'review',
-    params: ofAction,
-    query: NOTHING,
-    body: NOTHING.optional(),
-    response: bulkAnswer,
-    async run({ params: { id } }, { app, control, actor }) {
-      await bulkOf(app, id);
-      const isOpen = await (name === 'stop' ? stopBulk : continueBulk)(app.db, id, actor);
-      if (!isOpen) throw new ProblemError({ status: 409, detail: `action ${id} is done` });
-      if (name === 'continue') control.bulk(id);
-      return { body: await bulkOf(app, id) };
-    },
-  });
-
-export const stopReviewAction = setting('stop', 'End it after its present batch; what it did stays');
-export const continueReviewAction = setting('continue', 'Go on with what was stopped or interrupted');

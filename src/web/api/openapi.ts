@@ -6,14 +6,14 @@ import { z } from 'zod';
 import { packageRoot } from '../../config/package-root.ts';
 import { TITLES } from '../problem.ts';
 import { problemAnswer } from './answers.ts';
-import type { Operation } from './operation.ts';
+import type { HttpOperation } from './http-route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
 
 /** @param server the address of the API as its client sees it */
-export function openApi(operations: readonly Operation[], server: string): Json {
+export function openApi(operations: readonly HttpOperation[], server: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
@@ -33,12 +33,12 @@ export function openApi(operations: readonly Operation[], server: string): Json 
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `web.tokens` in the configuration.' },
       },
-      schemas: { Problem: schemaOf(problemAnswer, 'output') },
+      schemas: { Problem: schemaOf(problemAnswer, 'answer') },
     },
   };
 }
 
-function operationObject(operation: Operation): Json {
+function operationObject(operation: HttpOperation): Json {
   const { id, summary, scope, body, status, response, method } = operation;
   const parameters = [
     ...parametersOf(operation.params, 'path'),
@@ -55,14 +55,14 @@ function operationObject(operation: Operation): Json {
       [status]: {
         description: status === 202 ? 'Started.' : 'Done.',
         ...(status === 202 ? { headers: LOCATION } : {}),
-        content: { 'application/json': { schema: schemaOf(response, 'output') } },
+        content: { 'application/json': { schema: schemaOf(response, 'answer') } },
       },
       ...Object.fromEntries(problemsOf(operation).map((code) => [code, problemResponseObject(TITLES[code])])),
     },
   };
 }
 
-const problemsOf = ({ method, path }: Operation): readonly (keyof typeof TITLES)[] => [
+const problemsOf = ({ method, path }: HttpOperation): readonly (keyof typeof TITLES)[] => [
   400,
   401,
   403,
@@ -90,7 +90,7 @@ const IDEMPOTENCY_KEY: Json = {
 };
 
 function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+  const { properties = {}, required = [] } = schemaOf(schema, 'request') as {
     readonly properties?: Readonly<Record<string, Json>>;
     readonly required?: readonly string[];
   };
@@ -105,14 +105,18 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
 
 const bodyOf = (body: z.ZodType): Json => ({
   required: !body.safeParse(undefined).success,
-  content: { 'application/json': { schema: schemaOf(body, 'input') } },
+  content: { 'application/json': { schema: schemaOf(body, 'request') } },
 });
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+function schemaOf(schema: z.ZodType, of: 'request' | 'answer'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
+    io: 'input',
     reused: 'inline',
     unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // Members may be added to answers, so no client may refuse one that it does not know.
+      if (of === 'answer' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
   }) as Json;
   return rest;
 }

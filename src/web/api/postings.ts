@@ -1,5 +1,6 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
+import { cursorSchema, keyText, limitSchema, listOf, NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
@@ -14,14 +15,13 @@ import { ProblemError } from '../problem.ts';
 import { syncPostingFor } from '../sync-posting.ts';
 import { listedPostingAnswer, pageOf, postingAnswer, renewedAnswer, syncedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { route } from './http-route.ts';
 import { requireFeed, unknownPosting } from './known.ts';
-import { operation } from './operation.ts';
-import { cursorSchema, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
 
 const DEFAULT_LIMIT = 50;
 const MOST_TITLED = 200;
 
-export const listPostings = operation({
+export const listPostings = route({
   id: 'listPostings',
   method: 'get',
   path: '/feeds/{feed}/postings',
@@ -57,7 +57,7 @@ async function titledOf({ db }: App, feed: FeedName, q: string | undefined): Pro
   return postings.length > 0 ? [] : (await postingsTitled(db, q, feed, MOST_TITLED)).map(({ key }) => key);
 }
 
-export const showPosting = operation({
+export const showPosting = route({
   id: 'showPosting',
   method: 'get',
   path: '/feeds/{feed}/postings/{key}',
@@ -85,7 +85,7 @@ export const showPosting = operation({
   },
 });
 
-export const syncPosting = operation({
+export const syncPosting = route({
   id: 'syncPosting',
   method: 'post',
   path: '/feeds/{feed}/postings/{key}/sync',
@@ -105,7 +105,7 @@ export const syncPosting = operation({
   },
 });
 
-export const renewPosting = operation({
+export const renewPosting = route({
   id: 'renewPosting',
   method: 'post',
   path: '/feeds/{feed}/postings/{key}/renew',

@@ -3,7 +3,7 @@ import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
 import { type Fault, ProblemError } from '../problem.ts';
 import { receiveBody } from '../read-body.ts';
-import type { Operation } from './operation.ts';
+import type { HttpOperation } from './http-route.ts';
 
 /** Larger than any posting that a site accepts. */
 const MOST_BYTES = 1024 * 1024;
@@ -17,7 +17,7 @@ export interface RequestInput {
 }
 
 /** @throws {ProblemError} with every fault */
-export async function readRequest(request: HonoRequest, operation: Operation): Promise<RequestInput> {
+export async function readRequest(request: HonoRequest, operation: HttpOperation): Promise<RequestInput> {
   const faults: Fault[] = [];
   const check = (schema: z.ZodType, value: unknown, where: string): unknown => {
     const result = schema.safeParse(value);

@@ -1,8 +1,8 @@
 // The schemas of what pages and API are told about changed keys.
 import { z } from 'zod';
+import { keyText } from '../../operations/scalars.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import { PAIR_KINDS } from '../../store/change/rekey/rekey-line.ts';
-import { keyText } from './scalars.ts';
 
 export const pairKindSchema = z.enum(PAIR_KINDS, `must be one of ${PAIR_KINDS.join(', ')}`).optional();
 

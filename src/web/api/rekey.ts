@@ -1,5 +1,6 @@
 // The API's operations on a feed whose keys seem to have changed.
 import { z } from 'zod';
+import { cursorSchema, keyText, limitSchema, nameText, text } from '../../operations/scalars.ts';
 import { tell } from '../../plan/message.ts';
 import { decideRekey, type RekeyDecision } from '../../review/rekey/decide-rekey.ts';
 import { rekeyPolicy } from '../../review/rekey/rekey-policy.ts';
@@ -7,15 +8,14 @@ import { type ShownPair, suspectedPairs } from '../../review/rekey/suspected-pai
 import { ProblemError } from '../problem.ts';
 import { rekeyAnswer, rekeyedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { route } from './http-route.ts';
 import { requireFeed } from './known.ts';
-import { operation } from './operation.ts';
 import { linePlaceSchema, oldAndNewKey, pairKindSchema } from './rekey-values.ts';
-import { cursorSchema, keyText, limitSchema, nameText, text } from './scalars.ts';
 
 const ofFeed = z.strictObject({ feed: nameText });
 const SHOWN = 50;
 
-export const showRekey = operation({
+export const showRekey = route({
   id: 'showRekey',
   method: 'get',
   path: '/feeds/{feed}/rekey',
@@ -70,7 +70,7 @@ const decisionSchema = z.discriminatedUnion('decision', [
   z.strictObject({ decision: z.literal('not_rekey'), mark: mark('all') }),
 ]);
 
-export const decideAboutRekey = operation({
+export const decideAboutRekey = route({
   id: 'decideAboutRekey',
   method: 'post',
   path: '/feeds/{feed}/rekey',

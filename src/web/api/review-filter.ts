@@ -1,10 +1,10 @@
 // What requests select in review: by feed, site, group, kind, age and text.
 import { z } from 'zod';
+import { groupSchema, listOf, nameText, spanText, text } from '../../operations/scalars.ts';
 import type { App } from '../../runtime/app.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 import { requireFeed, requireSite } from './known.ts';
-import { groupSchema, listOf, nameText, spanText, text } from './scalars.ts';
 
 const shared = {
   feed: nameText.optional(),

@@ -1,5 +1,6 @@
 // The API's operations that read review entries.
 import { z } from 'zod';
+import { cursorSchema, limitSchema, NOTHING, numberSchema } from '../../operations/scalars.ts';
 import { escalates } from '../../review/escalation.ts';
 import { groupAll } from '../../review/list-groups.ts';
 import { entryJson, listedEntryJson } from '../../review/read-model/entry.ts';
@@ -8,10 +9,9 @@ import { readEntry } from '../../store/review/review-entry.ts';
 import { reviewPage } from '../../store/review/review-page.ts';
 import { entryAnswer, listedEntryAnswer, pageOf } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { route } from './http-route.ts';
 import { notFound } from './known.ts';
-import { operation } from './operation.ts';
 import { entryQuery, filterParameters } from './review-filter.ts';
-import { cursorSchema, limitSchema, NOTHING, numberSchema } from './scalars.ts';
 
 /** The place in the list of entries at which a page ended. */
 export const placeSchema = z.strictObject({
@@ -21,7 +21,7 @@ export const placeSchema = z.strictObject({
 });
 const DEFAULT_LIMIT = 50;
 
-export const listReview = operation({
+export const listReview = route({
   id: 'listReview',
   method: 'get',
   path: '/review',
@@ -45,7 +45,7 @@ export const listReview = operation({
   },
 });
 
-export const showEntry = operation({
+export const showEntry = route({
   id: 'showEntry',
   method: 'get',
   path: '/review/{id}',

@@ -1,14 +1,14 @@
 // The API's operations on sites.
 import { z } from 'zod';
+import { NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { siteJson } from '../../review/read-model/site.ts';
 import { readSiteStatus } from '../../runtime/read-status.ts';
 import { resumeSiteFor } from '../resume-site.ts';
 import { pageOf, resumedAnswer, siteAnswer } from './answers.ts';
+import { route } from './http-route.ts';
 import { requireSite } from './known.ts';
-import { operation } from './operation.ts';
-import { NOTHING, nameText, text } from './scalars.ts';
 
-export const listSites = operation({
+export const listSites = route({
   id: 'listSites',
   method: 'get',
   path: '/sites',
@@ -23,7 +23,7 @@ export const listSites = operation({
   },
 });
 
-export const resumeConfiguredSite = operation({
+export const resumeConfiguredSite = route({
   id: 'resumeSite',
   method: 'post',
   path: '/sites/{site}/resume',

@@ -1,6 +1,9 @@
 // What all pages and all forms have in common: who asks, and what they may do.
 import type { Context, Handler } from 'hono';
+import { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
+import { fromText, membersOf } from '../../operations/from-text.ts';
+import { type OperationContext, OperationRefused, type SingleOperation } from '../../operations/operation.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, type Visitor } from '../access/visitor.ts';
 import type { Control } from '../control.ts';
@@ -51,6 +54,48 @@ export function actOnForm(
     expectScope(visitor, scope);
     return answer(c, await act({ ...pageVisit(c, visitor), form }));
   };
+}
+
+/** What an operation works with when a page asks for it. */
+export const askedBy = ({ app, control }: PageContext, actor: string): OperationContext => ({
+  app,
+  actor,
+  carryOut: (bulk) => control.bulk(bulk),
+});
+
+/** The same for a form that asks for an operation: its input is what the address and the form name of its members. */
+export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>(
+  context: PageContext,
+  operation: SingleOperation<Input, Output>,
+  pages: {
+    /** The address of the page that follows. */
+    next(done: z.output<Output>, form: Form): string | Promise<string>;
+    /** The page that says why nothing was done; by default that of an error. */
+    refused?(why: OperationRefused, asked: PageVisit, input: z.output<Input>): Promise<Page>;
+  },
+): Handler<WebEnv> =>
+  actOnForm(operation.scope, async (asked) => {
+    const input = readInput(operation, (name) => asked.c.req.param(name) ?? asked.form.one(name));
+    try {
+      return asked.goTo(await pages.next(await operation.run(input, askedBy(context, asked.actor)), asked.form));
+    } catch (error) {
+      if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
+      return pages.refused(error, asked, input);
+    }
+  });
+
+/** @throws {ProblemError} with everything that is wrong */
+export function readInput<Input extends z.ZodType>(
+  { input }: { readonly input: Input },
+  textIn: (name: string) => string | undefined,
+): z.output<Input> {
+  const members = Object.entries(membersOf(input));
+  const given = Object.fromEntries(members.map(([name]) => [name, textIn(name) || undefined]));
+  const read = z.object(Object.fromEntries(members.map(([name, schema]) => [name, fromText(schema)]))).safeParse(given);
+  if (read.success) return input.parse(read.data);
+  const faults = read.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
+  const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
+  throw new ProblemError({ status: 400, detail, faults });
 }
 
 const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: fc568e70faecc1659395bb153e8ad7db315f2a433ffa786c8d04cac112e8b947
+// The types of the API's client. SHA-256 of the document: b0a8be8edb4b3d7fa9d8978f6c6129464803bf6614933e475ce0d7b408f6e4f5
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1873,19 +1873,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3009,18 +3018,16 @@ export interface operations {
                             } & {
                                 [key: string]: unknown;
                             };
-                            notes: ({
+                            notes: {
                                 note: number;
                                 group: string;
                                 text: string;
                                 actor: string;
                                 /** Format: date-time */
                                 at: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                             /** @description Those in force. */
-                            rules: ({
+                            rules: {
                                 rule: number;
                                 group: string;
                                 /** @enum {string} */
@@ -3031,6 +3038,17 @@ export interface operations {
                                 feed: string | null;
                                 /** @enum {string} */
                                 action: "edit" | "retry" | "discard";
+                                edit: {
+                                    set?: {
+                                        [key: string]: string;
+                                    };
+                                    map?: {
+                                        field: string;
+                                        values: {
+                                            [key: string]: string;
+                                        };
+                                    };
+                                } | null;
                                 reason: string | null;
                                 actor: string;
                                 /** Format: date-time */
@@ -3039,9 +3057,7 @@ export interface operations {
                                 ended_by: string | null;
                                 done: number;
                                 left_alone: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -3207,7 +3223,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             bulk: number;
                             /** @enum {string} */
                             action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
@@ -3224,20 +3240,29 @@ export interface operations {
                             left_alone: number;
                             to_do: number;
                             /** @description Why entries were left alone. */
-                            reasons: ({
+                            reasons: {
                                 message: string;
                                 count: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
+                            edit: {
+                                set?: {
+                                    [key: string]: string;
+                                };
+                                map?: {
+                                    field: string;
+                                    values: {
+                                        [key: string]: string;
+                                    };
+                                };
+                            } | null;
                             reason: string | null;
+                            /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                            unattended: boolean;
                             /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                             waits_for: string | null;
                             /** @description The rule that selected the entries; `null`: a person did. */
                             rule: number | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -3519,19 +3544,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3652,19 +3686,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3765,19 +3808,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -3914,19 +3966,28 @@ export interface operations {
                         left_alone: number;
                         to_do: number;
                         /** @description Why entries were left alone. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
+                        /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
+                        unattended: boolean;
                         /** @description Why it is making no progress, such as a paused site; `null`: it is not waiting. */
                         waits_for: string | null;
                         /** @description The rule that selected the entries; `null`: a person did. */
                         rule: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4043,7 +4104,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             rule: number;
                             group: string;
                             /** @enum {string} */
@@ -4054,6 +4115,17 @@ export interface operations {
                             feed: string | null;
                             /** @enum {string} */
                             action: "edit" | "retry" | "discard";
+                            edit: {
+                                set?: {
+                                    [key: string]: string;
+                                };
+                                map?: {
+                                    field: string;
+                                    values: {
+                                        [key: string]: string;
+                                    };
+                                };
+                            } | null;
                             reason: string | null;
                             actor: string;
                             /** Format: date-time */
@@ -4062,9 +4134,7 @@ export interface operations {
                             ended_by: string | null;
                             done: number;
                             left_alone: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -4183,6 +4253,17 @@ export interface operations {
                         feed: string | null;
                         /** @enum {string} */
                         action: "edit" | "retry" | "discard";
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
                         actor: string;
                         /** Format: date-time */
@@ -4191,8 +4272,6 @@ export interface operations {
                         ended_by: string | null;
                         done: number;
                         left_alone: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4287,6 +4366,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Number of the rule. */
                 id: string;
             };
             cookie?: never;
@@ -4314,6 +4394,17 @@ export interface operations {
                         feed: string | null;
                         /** @enum {string} */
                         action: "edit" | "retry" | "discard";
+                        edit: {
+                            set?: {
+                                [key: string]: string;
+                            };
+                            map?: {
+                                field: string;
+                                values: {
+                                    [key: string]: string;
+                                };
+                            };
+                        } | null;
                         reason: string | null;
                         actor: string;
                         /** Format: date-time */
@@ -4322,8 +4413,6 @@ export interface operations {
                         ended_by: string | null;
                         done: number;
                         left_alone: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4452,8 +4541,6 @@ export interface operations {
                         actor: string;
                         /** Format: date-time */
                         at: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -4580,8 +4667,6 @@ export interface operations {
                         actor: string;
                         /** Format: date-time */
                         at: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -5941,7 +6026,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
                             /** @description Its number: a later one is larger. */
                             activity: number;
                             /** Format: date-time */
@@ -5952,21 +6037,19 @@ export interface operations {
                             feed: string | null;
                             key: string | null;
                             /** @description Fields that were edited, or whose edits were undone; the first 500 characters of each value. */
-                            edits: ({
+                            edits: {
                                 field: string;
-                                /** @description `null`: there was none, or an earlier version recorded it not. */
+                                /** @description `null`: there was none, or it is not known. */
                                 before: string | null;
+                                /** @description `false`: an earlier version of jobmirror did not record it. */
+                                before_known: boolean;
                                 after: string | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
                             /** @description What else is recorded, such as a reason. */
                             detail: {
                                 [key: string]: unknown;
                             };
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {

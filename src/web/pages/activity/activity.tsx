@@ -1,6 +1,6 @@
 // What people did, newest first.
-import type { FeedName } from '../../../posting/identifiers.ts';
-import type { Activity, ActivityFilter } from '../../../store/review/audit.ts';
+import type { z } from 'zod';
+import type { activityOutput } from '../../../operations/activity.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
@@ -8,9 +8,9 @@ import { Detail } from './detail.tsx';
 
 export interface ActivityPageProps {
   readonly visit: Visit;
-  readonly items: readonly Activity[];
-  readonly feeds: readonly FeedName[];
-  readonly selection: ActivityFilter;
+  readonly items: readonly z.output<typeof activityOutput>[];
+  readonly feeds: readonly string[];
+  readonly selection: { readonly feed?: string; readonly actor?: string; readonly before?: number };
   /** Where the older ones begin; `undefined`: there are none. */
   readonly older: number | undefined;
 }
@@ -55,7 +55,7 @@ export const ActivityPage = ({ visit, items, feeds, selection, older }: Activity
               </tr>
             </thead>
             <tbody>
-              {items.map(({ at, actor: who, action, feed: ofFeed, key, detail }) => (
+              {items.map(({ at, actor: who, action, feed: ofFeed, key, edits, detail }) => (
                 <tr>
                   <td>
                     <When at={at} />
@@ -72,7 +72,9 @@ export const ActivityPage = ({ visit, items, feeds, selection, older }: Activity
                       </span>
                     )}
                   </td>
-                  <td>{detail !== null && <Detail detail={detail} />}</td>
+                  <td>
+                    <Detail edits={edits} facts={detail} />
+                  </td>
                 </tr>
               ))}
             </tbody>

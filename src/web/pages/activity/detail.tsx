@@ -1,12 +1,15 @@
 // What is recorded of an action besides its name: what it concerned, and for edits each field before and after.
+
+import type { z } from 'zod';
+import type { activityOutput } from '../../../operations/activity.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import { type RecordedEdit, readDetail } from '../../../review/read-model/activity.ts';
 
 const MOST_FACTS = 12;
 const MOST_CHARACTERS = 200;
 
-export const Detail = ({ detail }: { detail: Readonly<Record<string, unknown>> }) => {
-  const { edits, facts } = readDetail(detail);
+type Recorded = z.output<typeof activityOutput>;
+
+export const Detail = ({ edits, facts }: { edits: Recorded['edits']; facts: Recorded['detail'] }) => {
   const shown = Object.entries(facts).slice(0, MOST_FACTS);
   return (
     <>
@@ -26,10 +29,10 @@ export const Detail = ({ detail }: { detail: Readonly<Record<string, unknown>> }
   );
 };
 
-const Edit = ({ field, before, after }: RecordedEdit) => (
+const Edit = ({ field, before, before_known, after }: Recorded['edits'][number]) => (
   <div class="difference">
     <span class="field">{field}</span>
-    {before !== undefined && (
+    {before_known && (
       <>
         <del>{written(before)}</del>
         {' → '}

@@ -1,5 +1,6 @@
 // The pages of creates in doubt: a list, and one with the jobs that it may have made.
 import { type Context, Hono } from 'hono';
+import { numberSchema } from '../../../operations/scalars.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PersonsVerdict } from '../../../review/check-verdict.ts';
 import { compareDoubt, readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
@@ -14,7 +15,6 @@ import { reviewPage } from '../../../store/review/review-page.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { placeSchema } from '../../api/review.ts';
-import { numberSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { openSiteOfEntry } from '../../site-of-entry.ts';
 import type { WebEnv } from '../../web-env.ts';

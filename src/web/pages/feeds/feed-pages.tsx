@@ -1,5 +1,6 @@
 // The page of one feed, and its forms: pull it now, resume it.
 import { Hono } from 'hono';
+import { numberSchema } from '../../../operations/scalars.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { resumeStoppedFeed } from '../../../review/resume-stopped-feed.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -7,7 +8,6 @@ import { type AttentiveStatus, readAttention } from '../../../runtime/attention.
 import { countedPulls } from '../../../store/pull/counted-pulls.ts';
 import { recentPulls } from '../../../store/pull/recent-pulls.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
-import { numberSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { startPullFor } from '../../start-pull.ts';
 import type { WebEnv } from '../../web-env.ts';

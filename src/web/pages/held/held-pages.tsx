@@ -1,5 +1,6 @@
 // The pages of held deletes: which feeds have some, and those of one feed with the decisions about them.
 import { Hono } from 'hono';
+import { text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
@@ -10,7 +11,6 @@ import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
 import { placeSchema } from '../../api/review.ts';
-import { text } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';

@@ -1,10 +1,10 @@
 // The page that finds the job of a posting by key, ID or title.
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { keyText } from '../../../operations/scalars.ts';
 import { findJobs, jobsAfter, jobsFrom } from '../../../store/mapping/find-jobs.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
-import { keyText } from '../../api/scalars.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';

@@ -1,4 +1,6 @@
 // Acts on one posting or record as a form asks for it. If nothing was done, the page comes back with what was typed.
+
+import { groupSchema, text } from '../../../operations/scalars.ts';
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
 import { actOnEntries } from '../../../review/act-on-entries.ts';
@@ -7,7 +9,6 @@ import { entryVersion } from '../../../review/entry-version.ts';
 import { sitesOfFeeds } from '../../../review/sites-of-feeds.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound } from '../../api/known.ts';
-import { groupSchema, text } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';

@@ -1,11 +1,12 @@
 // Sets fields of a posting as a form asks for it. If nothing was saved, the page comes back with what was typed.
+
+import { fieldsSchema } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import { editPosting } from '../../../review/edit-posting.ts';
 import { versionOfPosting } from '../../../review/entry-version.ts';
 import { findPosting } from '../../../review/find-posting.ts';
 import type { PostingStory } from '../../../store/review/posting-history.ts';
 import { unknownPosting } from '../../api/known.ts';
-import { fieldsSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';

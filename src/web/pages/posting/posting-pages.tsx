@@ -1,5 +1,6 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
+import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
 import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import { textOf } from '../../../plan/message.ts';
 import { postingKey } from '../../../posting/identifiers.ts';
@@ -9,7 +10,6 @@ import { undoEdits } from '../../../review/undo-edit.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
-import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import { syncPostingFor } from '../../sync-posting.ts';
 import type { WebEnv } from '../../web-env.ts';

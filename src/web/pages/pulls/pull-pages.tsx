@@ -1,6 +1,7 @@
 // The pages of pulls: all of them, and one with its sums and what it changed on the site.
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { keyText, numberSchema } from '../../../operations/scalars.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
@@ -9,7 +10,6 @@ import { countedPulls } from '../../../store/pull/counted-pulls.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
 import { PULL_EFFECTS } from '../../../store/pull/pulled-postings.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
-import { keyText, numberSchema } from '../../api/scalars.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { expectValue } from '../expect-value.ts';
 import { type PageContext, showPage } from '../page.tsx';

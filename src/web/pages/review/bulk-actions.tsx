@@ -1,17 +1,20 @@
 // Actions on many entries: all of them, the newest first, and one with its progress and what it left alone.
+import type { z } from 'zod';
+import type { bulkOutput } from '../../../operations/bulk-actions.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import { describeDecision } from '../../../review/read-model/rule.ts';
-import type { BulkRow, SkippedCount } from '../../../store/review/bulk-actions.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 
 const STATES = { open: 'running', stopped: 'stopped', done: 'done' } as const;
-const stateOf = ({ state, waitsFor }: BulkRow): string => (waitsFor === null ? STATES[state] : 'waiting');
+type Bulk = z.output<typeof bulkOutput>;
 
-export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly BulkRow[] }) => (
+const stateOf = ({ state, waits_for }: Bulk): string => (waits_for === null ? STATES[state] : 'waiting');
+
+export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonly Bulk[] }) => (
   <Layout title="Actions on many entries" visit={visit} section="review">
     <p>
       <a href={visit.prefix + pageAddress.review()}>All groups</a>
@@ -46,17 +49,17 @@ export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonl
             {actions.map((bulk) => (
               <tr>
                 <th scope="row" class="number">
-                  <a href={visit.prefix + pageAddress.bulkAction(bulk.id)}>{bulk.id}</a>
+                  <a href={visit.prefix + pageAddress.bulkAction(bulk.bulk)}>{bulk.bulk}</a>
                 </th>
                 <td>{excerpt(describeDecision(bulk), 300)}</td>
                 <td>{bulk.rule === null ? bulk.actor : `${bulk.actor}, by rule ${bulk.rule}`}</td>
                 <td>
-                  <When at={bulk.startedAt} />
+                  <When at={bulk.started_at} />
                 </td>
                 <td>{stateOf(bulk)}</td>
                 <td class="number">{bulk.total}</td>
                 <td class="number">{bulk.done}</td>
-                <td class="number">{bulk.skipped}</td>
+                <td class="number">{bulk.left_alone}</td>
               </tr>
             ))}
           </tbody>
@@ -68,18 +71,17 @@ export const BulkActions = ({ visit, actions }: { visit: Visit; actions: readonl
 
 export interface BulkProps {
   readonly visit: Visit;
-  readonly bulk: BulkRow;
-  readonly reasons: readonly SkippedCount[];
+  readonly bulk: Bulk;
   readonly leftAlone: readonly { readonly entry: number; readonly feed: FeedName; readonly why: string }[];
   /** Why it was not stopped or continued. */
   readonly refused?: string | undefined;
 }
 
-export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkProps) => {
+export const BulkProgress = ({ visit, bulk, leftAlone, refused }: BulkProps) => {
   const { prefix } = visit;
-  const handled = bulk.done + bulk.skipped;
+  const handled = bulk.done + bulk.left_alone;
   return (
-    <Layout title={`Action ${bulk.id}: ${excerpt(describeDecision(bulk))}`} visit={visit} section="review">
+    <Layout title={`Action ${bulk.bulk}: ${excerpt(describeDecision(bulk))}`} visit={visit} section="review">
       <p class="row">
         <a href={prefix + pageAddress.review()}>All groups</a>
         <a href={prefix + pageAddress.bulkActions()}>Actions on many entries</a>
@@ -95,28 +97,29 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
           <label for="handled">{`${stateOf(bulk)}: ${handled} of ${plural(bulk.total, 'entry', 'entries')}`}</label>
           <progress id="handled" value={String(handled)} max={String(Math.max(1, bulk.total))} />
         </p>
-        {bulk.waitsFor !== null && (
+        {bulk.waits_for !== null && (
           <p class="notice">
-            {`Waiting: ${excerpt(bulk.waitsFor, 500)}`}
+            {`Waiting: ${excerpt(bulk.waits_for, 500)}`}
             <br />
-            {bulk.detail.unattended === true ? 'It continues by itself.' : 'It does not continue by itself.'}
+            {bulk.unattended ? 'It continues by itself.' : 'It does not continue by itself.'}
           </p>
         )}
         <dl class="facts">
           <dt>Done</dt>
           <dd>{bulk.done}</dd>
-          {bulk.remaining > 0 && (
+          {bulk.still_rejected > 0 && (
             <>
               <dt>Of them still rejected</dt>
               <dd>
-                {bulk.remaining} <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
+                {bulk.still_rejected}{' '}
+                <a href={prefix + pageAddress.review({ kind: 'rejected' })}>Show what is rejected</a>
               </dd>
             </>
           )}
           <dt>Left alone</dt>
-          <dd>{bulk.skipped}</dd>
+          <dd>{bulk.left_alone}</dd>
           <dt>Still to do</dt>
-          <dd>{bulk.total - handled}</dd>
+          <dd>{bulk.to_do}</dd>
           <dt>By</dt>
           <dd>
             {bulk.actor}
@@ -129,22 +132,22 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
           </dd>
           <dt>Started</dt>
           <dd>
-            <When at={bulk.startedAt} />
+            <When at={bulk.started_at} />
           </dd>
           <dt>Last progress</dt>
           <dd>
-            <When at={bulk.touchedAt} />
+            <When at={bulk.touched_at} />
           </dd>
         </dl>
-        {reasons.length > 0 && (
+        {bulk.reasons.length > 0 && (
           <>
             <h2 id="why">Why entries were left alone</h2>
             <ul>
-              {reasons.map(({ message, count }) => (
+              {bulk.reasons.map(({ message, count }) => (
                 <li>{`${count}: ${excerpt(message, 300)}`}</li>
               ))}
             </ul>
-            <h3 id="left-alone">{leftAlone.length < bulk.skipped ? `${leftAlone.length} of them` : 'Which ones'}</h3>
+            <h3 id="left-alone">{leftAlone.length < bulk.left_alone ? `${leftAlone.length} of them` : 'Which ones'}</h3>
             <ul>
               {leftAlone.map(({ entry, feed, why }) => (
                 <li>
@@ -166,8 +169,8 @@ export const BulkProgress = ({ visit, bulk, reasons, leftAlone, refused }: BulkP
 /** An action that waits is continued at once by whichever process the visitor asks, unless another one carries it out by then. */
 const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
   <>
-    {(bulk.state === 'stopped' || bulk.waitsFor !== null) && (
-      <form method="post" action={visit.prefix + pageAddress.continueBulkAction(bulk.id)}>
+    {(bulk.state === 'stopped' || bulk.waits_for !== null) && (
+      <form method="post" action={visit.prefix + pageAddress.continueBulkAction(bulk.bulk)}>
         <Csrf visit={visit} />
         <p>
           <button type="submit">Continue</button>
@@ -175,7 +178,7 @@ const Control = ({ visit, bulk }: Pick<BulkProps, 'visit' | 'bulk'>) => (
       </form>
     )}
     {bulk.state === 'open' && (
-      <form method="post" action={visit.prefix + pageAddress.stopBulkAction(bulk.id)}>
+      <form method="post" action={visit.prefix + pageAddress.stopBulkAction(bulk.bulk)}>
         <Csrf visit={visit} />
         <p>
           <button type="submit">Stop after the present batch</button>

@@ -1,4 +1,6 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
+
+import { text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import { answerFirstAmong } from '../../../review/answer-first.ts';
 import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
@@ -7,7 +9,6 @@ import type { App } from '../../../runtime/app.ts';
 import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
 import type { SelectedCount } from '../../../store/review/selected-counts.ts';
-import { text } from '../../api/scalars.ts';
 import { pageAddress } from '../addresses.ts';
 import type { PageContext, PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';

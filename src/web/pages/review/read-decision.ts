@@ -1,9 +1,9 @@
 // Reads from the form of a list of entries what a person decided.
 import { z } from 'zod';
+import { fieldName } from '../../../operations/scalars.ts';
 import { readValueTable } from '../../../review/value-table.ts';
 import { type BulkEdit, SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SeenEntry } from '../../../store/review/selected-counts.ts';
-import { fieldName } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { Form } from '../read-form.ts';
 import type { Typed } from './decision-form.tsx';

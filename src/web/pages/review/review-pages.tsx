@@ -1,20 +1,26 @@
 // The pages of review: groups of entries, the entries of one, actions on many of them, rules and notes.
-import { type Context, Hono } from 'hono';
-import { continueBulk, stopBulk } from '../../../review/bulk/stop-bulk.ts';
-import { noteGroup, removeGroupNote } from '../../../review/group-note.ts';
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import {
+  bulkAction,
+  type bulkOutput,
+  continueReviewAction,
+  listReviewActions,
+  showReviewAction,
+  stopReviewAction,
+} from '../../../operations/bulk-actions.ts';
+import { noteReviewGroup, removeReviewNote } from '../../../operations/notes.ts';
+import { readListPage } from '../../../operations/operation.ts';
+import { endReviewRule, listReviewRules } from '../../../operations/rules.ts';
+import { numberSchema } from '../../../operations/scalars.ts';
 import { listGroupsWithTotals } from '../../../review/list-groups.ts';
-import { endRuleOf } from '../../../review/rules/add-rule.ts';
 import type { App } from '../../../runtime/app.ts';
-import { findBulk, leftAlone, listBulk, skippedOfBulk } from '../../../store/review/bulk-actions.ts';
-import { listRules } from '../../../store/review/rules.ts';
-import { notFound } from '../../api/known.ts';
-import { numberSchema } from '../../api/scalars.ts';
-import { ProblemError } from '../../problem.ts';
+import { leftAlone } from '../../../store/review/bulk-actions.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { expectValue } from '../expect-value.ts';
 import type { Visit } from '../layout.tsx';
-import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { actOnForm, askedBy, operationForm, type PageContext, readInput, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { BulkActions, BulkProgress } from './bulk-actions.tsx';
 import { confirmPage, decide, decideConfirmed } from './decide.tsx';
@@ -34,7 +40,7 @@ const SHOWN_RULES = 100;
 const SHOWN_LEFT_ALONE = 50;
 
 export function reviewPages(context: PageContext): Hono<WebEnv> {
-  const { app, control } = context;
+  const { app } = context;
   const { db } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
@@ -69,56 +75,52 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   );
   pages.get(
     '/review/actions',
-    showPage(async ({ visit }) => <BulkActions visit={visit} actions={await listBulk(db, SHOWN_ACTIONS)} />),
+    showPage(async ({ visit, actor }) => {
+      const { items } = await readListPage(listReviewActions, {}, { limit: SHOWN_ACTIONS }, askedBy(context, actor));
+      return <BulkActions visit={visit} actions={items} />;
+    }),
   );
   pages.get(
     '/review/actions/:id',
-    showPage(async ({ c, visit }) => bulkPage(app, visit, numberIn(c))),
-  );
-  pages.post(
-    '/review/actions/:id/stop',
-    actOnForm('review', async ({ c, visit, actor, goTo }) => {
-      const id = numberIn(c);
-      if (await stopBulk(db, id, actor)) return goTo(pageAddress.bulkAction(id));
-      return c.html(await bulkPage(app, visit, id, 'It is done already, so nothing was stopped.'), 409);
+    showPage(async ({ c, visit, actor }) => {
+      const { id } = readInput(showReviewAction, (name) => c.req.param(name));
+      return bulkPage(app, visit, await showReviewAction.run({ id }, askedBy(context, actor)));
     }),
   );
-  pages.post(
-    '/review/actions/:id/continue',
-    actOnForm('review', async ({ c, visit, actor, goTo }) => {
-      const id = numberIn(c);
-      if (!(await continueBulk(db, id, actor)))
-        return c.html(await bulkPage(app, visit, id, 'It is done already.'), 409);
-      control.bulk(id);
-      return goTo(pageAddress.bulkAction(id));
-    }),
-  );
+  const settings = [
+    { operation: stopReviewAction, name: 'stop', isDone: 'It is done already, so nothing was stopped.' },
+    { operation: continueReviewAction, name: 'continue', isDone: 'It is done already.' },
+  ];
+  for (const { operation, name, isDone } of settings) {
+    pages.post(
+      `/review/actions/:id/${name}`,
+      operationForm(context, operation, {
+        next: ({ bulk }) => pageAddress.bulkAction(bulk),
+        async refused(why, { c, visit }, { id }) {
+          if (why.kind === 'unknown') throw why;
+          return c.html(await bulkPage(app, visit, await bulkAction(app, id), isDone), 409);
+        },
+      }),
+    );
+  }
   pages.get(
     '/review/rules',
-    showPage(async ({ visit }) => <Rules visit={visit} rules={await listRules(db, SHOWN_RULES)} />),
+    showPage(async ({ visit, actor }) => {
+      const { items } = await readListPage(listReviewRules, {}, { limit: SHOWN_RULES }, askedBy(context, actor));
+      return <Rules visit={visit} rules={items} />;
+    }),
   );
   pages.post(
     '/review/rules/:id/end',
-    actOnForm('review', async ({ c, form, actor, goTo }) => {
-      expectDone(await endRuleOf(db, numberIn(c), actor));
-      return goTo(await backTo(app, form, pageAddress.rules()));
-    }),
+    operationForm(context, endReviewRule, { next: (_rule, form) => backTo(app, form, pageAddress.rules()) }),
   );
   pages.post(
     '/review/notes',
-    actOnForm('review', async ({ form, actor, goTo }) => {
-      const { texts } = await readSelection(app, (name) => form.one(name));
-      if (texts.group === undefined) throw new ProblemError({ status: 400, detail: 'a note needs a group' });
-      expectDone(await noteGroup(db, texts.group, form.one('text') ?? '', actor));
-      return goTo(pageAddress.entries(texts));
-    }),
+    operationForm(context, noteReviewGroup, { next: (_note, form) => backTo(app, form, pageAddress.review()) }),
   );
   pages.post(
     '/review/notes/:id/remove',
-    actOnForm('review', async ({ c, form, actor, goTo }) => {
-      expectDone(await removeGroupNote(db, numberIn(c), actor));
-      return goTo(await backTo(app, form, pageAddress.review()));
-    }),
+    operationForm(context, removeReviewNote, { next: (_note, form) => backTo(app, form, pageAddress.review()) }),
   );
   return pages;
 }
@@ -129,25 +131,7 @@ async function backTo(app: App, form: Form, otherwise: string): Promise<string> 
   return texts.group === undefined ? otherwise : pageAddress.entries(texts);
 }
 
-async function bulkPage({ db }: App, visit: Visit, id: number, refused?: string) {
-  const bulk = await findBulk(db, id);
-  if (bulk === undefined) throw notFound(`there is no action ${id} on many entries`);
-  const reasons = await skippedOfBulk(db, id);
-  const left = bulk.skipped === 0 ? [] : await leftAlone(db, id, SHOWN_LEFT_ALONE);
-  return <BulkProgress visit={visit} bulk={bulk} reasons={reasons} leftAlone={left} refused={refused} />;
-}
-
-/** The number in the address. */
-function numberIn(c: Context<WebEnv>): number {
-  const id = numberSchema.safeParse(c.req.param('id'));
-  if (id.success) return id.data;
-  throw new ProblemError({ status: 400, detail: 'the address must name a number' });
-}
-
-/** @throws {ProblemError} if nothing was done */
-function expectDone(
-  end: { readonly kind: 'done' } | { readonly kind: 'unknown' | 'refused'; readonly message: string },
-): void {
-  if (end.kind === 'done') return;
-  throw new ProblemError({ status: end.kind === 'unknown' ? 404 : 409, detail: end.message });
+async function bulkPage({ db }: App, visit: Visit, bulk: z.output<typeof bulkOutput>, refused?: string) {
+  const left = bulk.left_alone === 0 ? [] : await leftAlone(db, bulk.bulk, SHOWN_LEFT_ALONE);
+  return <BulkProgress visit={visit} bulk={bulk} leftAlone={left} refused={refused} />;
 }

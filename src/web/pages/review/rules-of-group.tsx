@@ -19,20 +19,20 @@ export const RulesOfGroup = ({ visit, texts, rules }: RulesOfGroupProps) =>
       <ul>
         {rules.map((rule) => (
           <li>
-            {`Rule ${rule.id} of ${rule.actor}${rule.feed === null ? '' : ` for feed ${rule.feed}`}: ${excerpt(describeDecision(rule), 300)} (${rule.done} done, ${rule.leftAlone} left alone)`}
-            {mayReview(visit) && <EndRule visit={visit} rule={rule} texts={texts} />}
+            {`Rule ${rule.id} of ${rule.actor}${rule.feed === null ? '' : ` for feed ${rule.feed}`}: ${excerpt(describeDecision({ action: rule.action, edit: rule.detail.edit, reason: rule.detail.reason }), 300)} (${rule.done} done, ${rule.leftAlone} left alone)`}
+            {mayReview(visit) && <EndRule visit={visit} rule={rule.id} texts={texts} />}
           </li>
         ))}
       </ul>
     </section>
   );
 
-/** @param texts where the rule was shown, if it was with its group */
-export const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: ListedRule; texts?: ReviewSelection }) => (
-  <form method="post" action={visit.prefix + pageAddress.endRule(rule.id)}>
+/** @param rule its number; texts where it was shown, if it was with its group */
+export const EndRule = ({ visit, rule, texts }: { visit: Visit; rule: number; texts?: ReviewSelection }) => (
+  <form method="post" action={visit.prefix + pageAddress.endRule(rule)}>
     <Csrf visit={visit} />
     {texts !== undefined && <SelectionFields texts={texts} />}
-    <button type="submit" aria-label={`End rule ${rule.id}`}>
+    <button type="submit" aria-label={`End rule ${rule}`}>
       End
     </button>
   </form>

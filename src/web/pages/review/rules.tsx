@@ -1,13 +1,14 @@
 // All rules: what is done with new entries of groups without asking again, by whom and since when.
+import type { z } from 'zod';
+import type { ruleOutput } from '../../../operations/rules.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import { describeDecision } from '../../../review/read-model/rule.ts';
-import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { EndRule } from './rules-of-group.tsx';
 
-export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ListedRule[] }) => {
+export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly z.output<typeof ruleOutput>[] }) => {
   const { prefix } = visit;
   return (
     <Layout title="Rules" visit={visit} section="review">
@@ -43,7 +44,7 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ListedRu
               {rules.map((rule) => (
                 <tr>
                   <th scope="row" class="number">
-                    {rule.id}
+                    {rule.rule}
                   </th>
                   <td>
                     <a href={prefix + pageAddress.entries({ group: rule.group, feed: rule.feed ?? undefined })}>
@@ -54,20 +55,20 @@ export const Rules = ({ visit, rules }: { visit: Visit; rules: readonly ListedRu
                   <td>{excerpt(describeDecision(rule), 300)}</td>
                   <td>{rule.actor}</td>
                   <td>
-                    <When at={rule.madeAt} />
+                    <When at={rule.made_at} />
                   </td>
                   <td class="number">{rule.done}</td>
-                  <td class="number">{rule.leftAlone}</td>
+                  <td class="number">{rule.left_alone}</td>
                   <td>
-                    {rule.endedAt !== null ? (
+                    {rule.ended_at !== null ? (
                       <>
                         {'ended by '}
-                        {rule.endedBy ?? 'somebody'}
+                        {rule.ended_by ?? 'somebody'}
                         {', '}
-                        <When at={rule.endedAt} />
+                        <When at={rule.ended_at} />
                       </>
                     ) : mayReview(visit) ? (
-                      <EndRule visit={visit} rule={rule} />
+                      <EndRule visit={visit} rule={rule.rule} />
                     ) : (
                       'in force'
                     )}

@@ -1,9 +1,9 @@
 // What a page of review shows, read from its address or from a form that was sent from it.
 import { z } from 'zod';
+import { cursorSchema } from '../../../operations/scalars.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
 import { entryQuery, filterParameters } from '../../api/review-filter.ts';
-import { cursorSchema } from '../../api/scalars.ts';
 import { ProblemError } from '../../problem.ts';
 import type { ReviewSelection } from '../addresses.ts';
 

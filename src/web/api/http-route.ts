@@ -1,4 +1,4 @@
-// One operation of the API: its schemas validate requests, and the OpenAPI document is made of them.
+// One operation as the HTTP API has it: its schemas validate requests, and the OpenAPI document is made of them.
 import type { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
 import type { App } from '../../runtime/app.ts';
@@ -18,7 +18,7 @@ export interface OperationResult {
   readonly location?: string;
 }
 
-export interface Operation {
+export interface HttpOperation {
   readonly id: string;
   readonly method: 'get' | 'post';
   /** Below `/api/v1`, with parameters in braces. */
@@ -43,15 +43,15 @@ interface Input<Params extends z.ZodObject, Query extends z.ZodObject, Body exte
 }
 
 /** Keeps the types of the schemas for the code of the operation. */
-export function operation<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
-  written: Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'scope' | 'response'> & {
+export function route<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
+  written: Pick<HttpOperation, 'id' | 'method' | 'path' | 'summary' | 'scope' | 'response'> & {
     readonly params: Params;
     readonly query: Query;
     readonly body?: Body;
-    readonly status?: Operation['status'];
+    readonly status?: HttpOperation['status'];
     run(input: Input<Params, Query, Body>, context: Context): Promise<OperationResult>;
   },
-): Operation {
+): HttpOperation {
   return {
     ...written,
     status: written.status ?? 200,

@@ -1,7 +1,7 @@
 // The schemas of values in requests: bounded, and without what the database can't store.
 import { z } from 'zod';
-import { MAX_KEY_LENGTH } from '../../posting/identifiers.ts';
-import { FIELD_NAME } from '../../posting/site-rules.ts';
+import { MAX_KEY_LENGTH } from '../posting/identifiers.ts';
+import { FIELD_NAME } from '../posting/site-rules.ts';
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
@@ -61,3 +61,14 @@ export const listOf = <Value extends string>(values: readonly [Value, ...Value[]
     .pipe(z.array(z.enum(values)))
     .optional()
     .describe(`One or more of ${values.join(', ')}, separated by commas.`);
+
+/** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
+export const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+
+/** How many there are. */
+export const count = z.int().min(0);
+/** A number by which a thing is named. */
+export const idNumber = z.int().min(1).max(1e15);

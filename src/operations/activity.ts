@@ -1,24 +1,69 @@
-// What people did, as pages, scripts and the terminal show it: what it was about, and each edited field before and after.
-import { excerpt } from '../../posting/xml-characters.ts';
-import type { Activity } from '../../store/review/audit.ts';
+// Who did what, when, and what was before and after.
+import { z } from 'zod';
+import { excerpt } from '../posting/xml-characters.ts';
+import { type Activity, listActivity } from '../store/review/audit.ts';
+import { listOperation, namedFeed } from './operation.ts';
+import { count, idNumber, nameText, text, time } from './scalars.ts';
+
+const LONGEST_NAME = 200;
+
+export const activityOutput = z
+  .strictObject({
+    activity: count.describe('Its number: a later one is larger.'),
+    at: time,
+    actor: z.string().describe('A user, a token, or who ran a command.'),
+    action: z.string(),
+    feed: z.string().nullable(),
+    key: z.string().nullable(),
+    edits: z
+      .array(
+        z.strictObject({
+          field: z.string(),
+          before: z.string().nullable().describe('`null`: there was none, or it is not known.'),
+          before_known: z.boolean().describe('`false`: an earlier version of jobmirror did not record it.'),
+          after: z.string().nullable(),
+        }),
+      )
+      .describe('Fields that were edited, or whose edits were undone; the first 500 characters of each value.'),
+    detail: z.record(z.string(), z.unknown()).describe('What else is recorded, such as a reason.'),
+  })
+  .meta({ title: 'Activity' });
+
+export const showActivity = listOperation({
+  id: 'showActivity',
+  path: '/activity',
+  summary: 'Who did what, when, and what was before and after: the newest first',
+  scope: 'read',
+  input: z.strictObject({
+    feed: nameText.optional(),
+    actor: text(LONGEST_NAME).min(1).optional().describe('Only what this user or token did, as answers name it.'),
+  }),
+  item: activityOutput,
+  place: z.strictObject({ before: idNumber }),
+  async run({ feed: name, actor }, { limit, after }, { app }) {
+    const feed = name === undefined ? undefined : await namedFeed(app, name);
+    return (await listActivity(app.db, { feed, actor, before: after?.before }, limit)).map(activityJson);
+  },
+  placeOf: ({ activity }) => ({ before: activity }),
+});
 
 type Recorded = Readonly<Record<string, unknown>>;
 
 /** A field that was edited, or whose edit was undone. */
-export interface RecordedEdit {
+interface RecordedEdit {
   readonly field: string;
   /** `undefined`: not recorded, as by earlier versions. `null`: the field was not there. */
   readonly before: string | null | undefined;
   readonly after: string | null;
 }
 
-export interface RecordedDetail {
+interface RecordedDetail {
   readonly edits: readonly RecordedEdit[];
   /** What else is recorded, by its name. */
   readonly facts: Recorded;
 }
 
-export function readDetail(detail: Recorded | null): RecordedDetail {
+function readDetail(detail: Recorded | null): RecordedDetail {
   const { edits, former, ...others } = detail ?? {};
   const undone = Array.isArray(edits) ? edits.filter((edit) => isUndone(edit, others.fields)) : [];
   const facts = Object.entries(others).filter(
@@ -36,9 +81,14 @@ export function readDetail(detail: Recorded | null): RecordedDetail {
 /** Whole descriptions before and after would make a list of many megabytes. */
 const LONGEST_VALUE = 500;
 
-export function activityJson({ id, at, actor, action, feed, key, detail }: Activity) {
+function activityJson({ id, at, actor, action, feed, key, detail }: Activity) {
   const { edits, facts } = readDetail(detail);
-  const shown = edits.map(({ field, before, after }) => ({ field, before: cut(before ?? null), after: cut(after) }));
+  const shown = edits.map(({ field, before, after }) => ({
+    field,
+    before: cut(before ?? null),
+    before_known: before !== undefined,
+    after: cut(after),
+  }));
   const others = Object.entries(facts).map(([name, value]) => [name, cutFact(value)]);
   return { activity: id, at, actor, action, feed, key, edits: shown, detail: Object.fromEntries(others) };
 }

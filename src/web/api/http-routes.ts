@@ -1,28 +1,28 @@
 // All operations of the API, in the order of its documentation.
+import { showActivity } from '../../operations/activity.ts';
+import {
+  continueReviewAction,
+  listReviewActions,
+  showReviewAction,
+  stopReviewAction,
+} from '../../operations/bulk-actions.ts';
+import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
+import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
-import { showActivity } from './activity.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { compareEntry } from './candidates.ts';
 import { setFields, undoEdit } from './edits.ts';
 import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
-import {
-  actOnReview,
-  continueReviewAction,
-  listReviewActions,
-  listReviewGroups,
-  previewActionOnReview,
-  showReviewAction,
-  stopReviewAction,
-} from './groups.ts';
-import type { Operation } from './operation.ts';
+import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
+import { httpOperation } from './http-operation.ts';
+import type { HttpOperation } from './http-route.ts';
 import { listPostings, renewPosting, showPosting, syncPosting } from './postings.ts';
 import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
-import { addReviewRule, endReviewRule, listReviewRules, noteReviewGroup, removeReviewNote } from './rules.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
 
-export const OPERATIONS: readonly Operation[] = [
+export const OPERATIONS: readonly HttpOperation[] = [
   listFeeds,
   showFeed,
   startFeedPull,
@@ -44,19 +44,19 @@ export const OPERATIONS: readonly Operation[] = [
   listReviewGroups,
   previewActionOnReview,
   actOnReview,
-  listReviewActions,
-  showReviewAction,
-  stopReviewAction,
-  continueReviewAction,
-  listReviewRules,
-  addReviewRule,
-  endReviewRule,
-  noteReviewGroup,
-  removeReviewNote,
+  httpOperation(listReviewActions),
+  httpOperation(showReviewAction),
+  httpOperation(stopReviewAction),
+  httpOperation(continueReviewAction),
+  httpOperation(listReviewRules),
+  httpOperation(addReviewRule),
+  httpOperation(endReviewRule),
+  httpOperation(noteReviewGroup),
+  httpOperation(removeReviewNote),
   showEntry,
   compareEntry,
   ...ENTRY_ACTIONS,
   listSites,
   resumeConfiguredSite,
-  showActivity,
+  httpOperation(showActivity),
 ];

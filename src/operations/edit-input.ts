@@ -1,5 +1,6 @@
-// The schema of what an edit of many entries sets.
+// What an edit of many entries sets: in requests, and in answers.
 import { z } from 'zod';
+import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { fieldName, fieldsSchema, text } from './scalars.ts';
 
 /** More different values than a person would replace. */
@@ -13,11 +14,20 @@ const map = z.strictObject({
     .describe('From the value that an entry has to its new one.'),
 });
 
-export const editSchema = z
+export const editInput = z
   .strictObject({ set: fieldsSchema.optional(), map: map.optional() })
   .refine(({ set, map: by }) => set !== undefined || by !== undefined, 'must hold set or map');
 
 /** Members that were not sent. */
-export function withoutAbsent({ set, map: by }: z.output<typeof editSchema>) {
-  return { ...(set === undefined ? {} : { set }), ...(by === undefined ? {} : { map: by }) };
-}
+export const withoutAbsent = ({ set, map: by }: z.output<typeof editInput>): BulkEdit => ({
+  ...(set === undefined ? {} : { set }),
+  ...(by === undefined ? {} : { map: by }),
+});
+
+const fields = z.record(z.string(), z.string());
+
+/** As it was stored. */
+export const editOutput = z.strictObject({
+  set: fields.optional(),
+  map: z.strictObject({ field: z.string(), values: fields }).optional(),
+});

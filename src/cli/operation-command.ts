@@ -1,0 +1,209 @@
+// Makes a command of an operation: arguments and options from its input, JSON from its output, and a text view.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { fromText, isFlag, isOptional, membersOf } from '../operations/from-text.ts';
+import {
+  type OperationContext,
+  type ListOperation,
+  type ListPage,
+  OperationRefused,
+  readListPage,
+  type SingleOperation,
+} from '../operations/operation.ts';
+import type { App } from '../runtime/app.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import { printJson, printLine, printLines } from '../telemetry/print.ts';
+import { actorName } from './actor.ts';
+import { commandWriter, type WriteCommand } from './command-line.ts';
+import { positiveNumber } from './option-values.ts';
+import { withApp } from './with-app.ts';
+import { say } from './write-action.ts';
+
+/** Options as commander gives them, by their names in camel case. */
+export type GivenOptions = Readonly<Record<string, unknown>>;
+
+type CommonOptions = GivenOptions & { readonly config?: string };
+
+interface CommandForm {
+  readonly name: string;
+  /** By default the operation's summary. */
+  readonly description?: string;
+  /** Members of the input that are arguments, in their order; the others are options. */
+  readonly arguments?: readonly string[];
+  /** What help says of members that the operation does not describe, or describes for programs. */
+  readonly help?: Readonly<Record<string, string>>;
+  /** Options that are named otherwise than their member. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Adds arguments and options that are no members of the input. */
+  extend?(command: Command): Command;
+}
+
+type SingleForm<Input, Output> = CommandForm & {
+  /** Builds the input itself, from all arguments and options; by default each member is one. */
+  read?(given: readonly unknown[], options: GivenOptions): Promise<Input>;
+  /** Help of `--json`. */
+  readonly json?: string;
+} & Told<Output>;
+
+/** A line that says what was done, or what follows in this process, which prints everything itself. */
+type Told<Output> =
+  | { view(done: Output): string }
+  | { follow(done: Output, app: App, options: CommonOptions, signal: AbortSignal): Promise<void> };
+
+interface ListForm<Input, Item, Place> extends CommandForm {
+  /** Items at most, unless an option says otherwise. */
+  readonly shown: number;
+  /** What one of them is, in the plural. */
+  readonly noun: string;
+  /** The option that names where to begin. */
+  readonly after?: { readonly flag: string; readonly help: string; place(number: number): Place };
+  /** Lines. */
+  view(
+    page: ListPage<Item, Place>,
+    around: { readonly write: WriteCommand; readonly input: Input; readonly options: GivenOptions },
+  ): readonly string[];
+}
+
+export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>(
+  operation: SingleOperation<Input, Output>,
+  form: SingleForm<z.output<Input>, z.output<Output>>,
+): Command {
+  const command = commandOf(operation, form);
+  if (operation.scope !== 'read') command.option(...ACTOR);
+  return withCommon(command, form.json ?? 'print one JSON object').action(async (...given: unknown[]) => {
+    const { values, options } = partsOf(given);
+    const read = form.read ?? (async () => inputOf(operation, form, values, options));
+    return runSingle(operation, await read(values, options), form, options);
+  });
+}
+
+/** Runs the operation as a command with these options does, and prints what was done. */
+export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
+  operation: SingleOperation<Input, Output>,
+  input: z.output<Input>,
+  told: Told<z.output<Output>>,
+  options: CommonOptions,
+): Promise<void> =>
+  withApp(options, (app, signal) =>
+    explained(options, async () => {
+      const done = await operation.run(input, askedHere(app, options));
+      if ('follow' in told) return told.follow(done, app, options, signal);
+      return options.json === true ? printJson(z.encode(operation.output, done)) : printLine(told.view(done));
+    }),
+  );
+
+/** The options of every operation's command. */
+export const withCommon = (command: Command, json: string): Command =>
+  command
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', json)
+    .exitOverride()
+    .showHelpAfterError('(see --help)');
+
+export const ACTOR = ['--as <name>', 'who acts, for the audit (default: the user of the operating system)'] as const;
+
+export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
+  operation: ListOperation<Input, Item, Place>,
+  form: ListForm<z.output<Input>, z.output<Item>, z.output<Place>>,
+): Command {
+  const command = commandOf(operation, form);
+  if (form.after !== undefined) command.option(form.after.flag, form.after.help, positiveNumber);
+  command.option('--limit <n>', `${form.noun} at most (default: ${form.shown})`, positiveNumber);
+  return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {
+    const { values, options } = partsOf(given);
+    return withApp(options, (app) =>
+      explained(options, async () => {
+        const input = inputOf(operation, form, values, options);
+        const from = form.after === undefined ? undefined : options[nameOf(form.after.flag)];
+        const after = typeof from === 'number' ? form.after?.place(from) : undefined;
+        const limit = Number(options.limit ?? form.shown);
+        const page = await readListPage(operation, input, { limit, after }, askedHere(app, options));
+        if (options.json !== true)
+          return printLines(form.view(page, { write: commandWriter(configOf(options)), input, options }));
+        for (const item of page.items) await printJson(z.encode(operation.item, item));
+      }),
+    );
+  });
+}
+
+type AnyOperation = SingleOperation | ListOperation;
+
+function commandOf({ input, summary }: AnyOperation, form: CommandForm): Command {
+  const command = new Command(form.name).description(form.description ?? beginning(summary));
+  const members = 'read' in form ? {} : membersOf(input);
+  for (const name of form.arguments ?? []) {
+    const schema = members[name] as z.ZodType;
+    command.argument(isOptional(schema) ? `[${name}]` : `<${name}>`, helpOf(name, schema, form), readerOf(schema));
+  }
+  for (const [name, schema] of Object.entries(members)) {
+    if (form.arguments?.includes(name)) continue;
+    const flag = `--${form.flags?.[name] ?? name.replaceAll('_', '-')}`;
+    const option = new Option(isFlag(schema) ? flag : `${flag} <${lastWord(flag)}>`, helpOf(name, schema, form));
+    if (!isFlag(schema)) option.argParser(readerOf(schema));
+    command.addOption(option.makeOptionMandatory(!isOptional(schema)));
+  }
+  return form.extend?.(command) ?? command;
+}
+
+/** Commander passes the arguments, the options and the command. */
+function partsOf(given: readonly unknown[]) {
+  const options = given.at(-2) as CommonOptions;
+  return { values: given.slice(0, -2), options };
+}
+
+/** @throws {UserError} with everything that is wrong */
+function inputOf<Input extends z.ZodType>(
+  { input }: { readonly input: Input },
+  form: CommandForm,
+  values: readonly unknown[],
+  options: GivenOptions,
+): z.output<Input> {
+  const members = Object.keys(membersOf(input)).flatMap((name) => {
+    const at = form.arguments?.indexOf(name) ?? -1;
+    const value = at === -1 ? options[nameOf(`--${form.flags?.[name] ?? name.replaceAll('_', '-')}`)] : values[at];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const read = input.safeParse(Object.fromEntries(members));
+  if (read.success) return read.data;
+  throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+}
+
+async function explained(options: GivenOptions, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof OperationRefused) {
+      throw new UserError(say(error.reason, commandWriter(configOf(options))), { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** A command carries out itself what it starts: see `follow`. */
+const askedHere = (app: App, { as }: GivenOptions): OperationContext => ({
+  app,
+  actor: actorName(typeof as === 'string' ? as : undefined),
+  carryOut: () => undefined,
+});
+
+const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);
+
+/** Says of a wrong text what it must be. */
+function readerOf(schema: z.ZodType): (text: string) => unknown {
+  const reader = fromText(schema);
+  return (text) => {
+    const read = reader.safeParse(text);
+    if (read.success) return read.data;
+    const message = read.error.issues[0]?.message ?? 'is wrong';
+    throw new InvalidArgumentError(`It ${message}.`);
+  };
+}
+
+const helpOf = (name: string, schema: z.ZodType, { help }: CommandForm): string =>
+  help?.[name] ?? beginning(schema.description ?? '').replace(/\.$/, '');
+
+const beginning = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+const lastWord = (flag: string): string => flag.split('-').at(-1) ?? flag;
+
+/** The name under which commander keeps an option. */
+const nameOf = (flag: string): string => new Option(flag).attributeName();

@@ -1,0 +1,102 @@
+// Actions on many review entries: those that ran or run in batches, with their progress.
+import { z } from 'zod';
+import { continueBulk, stopBulk } from '../review/bulk/stop-bulk.ts';
+import { bulkJson } from '../review/read-model/bulk.ts';
+import { BULK_KINDS, findBulk, listBulk, skippedOfBulk, skippedOfBulks } from '../store/review/bulk-actions.ts';
+import { editOutput } from './edit-input.ts';
+import { listOperation, type OperationContext, OperationRefused, operation } from './operation.ts';
+import { count, idNumber, time } from './scalars.ts';
+
+export const bulkOutput = z
+  .strictObject({
+    bulk: count,
+    action: z.enum(BULK_KINDS),
+    actor: z.string(),
+    state: z.enum(['open', 'stopped', 'done']),
+    started_at: time,
+    touched_at: time,
+    total: count,
+    done: count,
+    still_rejected: count,
+    left_alone: count,
+    to_do: count,
+    reasons: z.array(z.strictObject({ message: z.string(), count })).describe('Why entries were left alone.'),
+    edit: editOutput.nullable(),
+    reason: z.string().nullable(),
+    unattended: z.boolean().describe('Whether `start` carries it out; `false`: a command does, as long as it runs.'),
+    waits_for: z
+      .string()
+      .nullable()
+      .describe('Why it is making no progress, such as a paused site; `null`: it is not waiting.'),
+    rule: count.nullable().describe('The rule that selected the entries; `null`: a person did.'),
+  })
+  .meta({ title: 'BulkAction' });
+
+export const listReviewActions = listOperation({
+  id: 'listReviewActions',
+  path: '/review/actions',
+  summary: 'Decisions for many entries with their progress, the newest first',
+  scope: 'read',
+  input: z.strictObject({}),
+  item: bulkOutput,
+  place: z.strictObject({ before: idNumber }),
+  async run(_input, { limit, after }, { app: { db } }) {
+    const bulks = await listBulk(db, limit, after?.before);
+    const skipped = await skippedOfBulks(
+      db,
+      bulks.map(({ id }) => id),
+    );
+    return bulks.map((bulk) => bulkJson(bulk, skipped.get(bulk.id) ?? []));
+  },
+  placeOf: ({ bulk }) => ({ before: bulk }),
+});
+
+const ofAction = z.strictObject({ id: idNumber });
+
+/** @throws {OperationRefused} if there is none with this number */
+export async function bulkAction({ db }: Pick<OperationContext['app'], 'db'>, id: number) {
+  const bulk = await findBulk(db, id);
+  if (bulk === undefined) throw new OperationRefused('unknown', `there is no action ${id} on many entries`);
+  return bulkJson(bulk, await skippedOfBulk(db, id));
+}
+
+export const showReviewAction = operation({
+  id: 'showReviewAction',
+  path: '/review/actions/{id}',
+  summary: 'One decision for many entries with its progress',
+  scope: 'read',
+  input: ofAction,
+  output: bulkOutput,
+  run: ({ id }, { app }) => bulkAction(app, id),
+});
+
+export const stopReviewAction = operation({
+  id: 'stopReviewAction',
+  path: '/review/actions/{id}/stop',
+  summary: 'End it after its present batch; what it did stays',
+  scope: 'review',
+  input: ofAction,
+  output: bulkOutput,
+  async run({ id }, { app, actor }) {
+    await bulkAction(app, id);
+    if (!(await stopBulk(app.db, id, actor))) throw isDone(id);
+    return bulkAction(app, id);
+  },
+});
+
+export const continueReviewAction = operation({
+  id: 'continueReviewAction',
+  path: '/review/actions/{id}/continue',
+  summary: 'Go on with what was stopped or interrupted',
+  scope: 'review',
+  input: ofAction,
+  output: bulkOutput,
+  async run({ id }, { app, actor, carryOut }) {
+    await bulkAction(app, id);
+    if (!(await continueBulk(app.db, id, actor))) throw isDone(id);
+    carryOut(id);
+    return bulkAction(app, id);
+  },
+});
+
+const isDone = (id: number): OperationRefused => new OperationRefused('conflict', `action ${id} is done`);

@@ -1,0 +1,111 @@
+// An operation: something that a person or a program can ask for, written once. The command line, the HTTP API and the pages adapt it,
+// and hold no rule of their own.
+import type { z } from 'zod';
+import type { Scope } from '../config/build/web-config.ts';
+import { namedFeeds } from '../config/config.ts';
+import { type Message, textOf } from '../plan/message.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import type { App } from '../runtime/app.ts';
+import { knownFeeds } from '../store/change/act-in-review.ts';
+
+/** What an operation works with. */
+export interface OperationContext {
+  readonly app: Pick<App, 'db' | 'config' | 'writeAction'>;
+  /** Who asks, for the audit. */
+  readonly actor: string;
+  /** Starts an action on many entries that was stored. */
+  carryOut(bulk: number): void;
+}
+
+interface Described {
+  /** Unique, as the OpenAPI document names it. */
+  readonly id: string;
+  /** Of the HTTP API below `/api/v1`, with members of the input in braces. */
+  readonly path: string;
+  /** What it does: a sentence without a subject and a full stop. */
+  readonly summary: string;
+  /** What the asker must be allowed to do. `read` changes nothing. */
+  readonly scope: Scope;
+}
+
+/** Asks for one thing, or does one thing. */
+export interface SingleOperation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType>
+  extends Described {
+  readonly kind: 'single';
+  readonly input: Input;
+  /** Strict: its input side is the JSON that every adapter writes. */
+  readonly output: Output;
+  /** @throws {OperationRefused} */
+  run(input: z.output<Input>, asked: OperationContext): Promise<z.output<Output>>;
+}
+
+/** Lists things, a page at a time. */
+export interface ListOperation<
+  Input extends z.ZodType = z.ZodType,
+  Item extends z.ZodType = z.ZodType,
+  Place extends z.ZodType = z.ZodType,
+> extends Described {
+  readonly kind: 'list';
+  readonly input: Input;
+  readonly item: Item;
+  /** Where a page ended. */
+  readonly place: Place;
+  /** At most so many, from the first after the place on. @throws {OperationRefused} */
+  run(
+    input: z.output<Input>,
+    page: { readonly limit: number; readonly after: z.output<Place> | undefined },
+    asked: OperationContext,
+  ): Promise<readonly z.output<Item>[]>;
+  placeOf(item: z.output<Item>): z.output<Place>;
+}
+
+export type Operation = SingleOperation | ListOperation;
+
+export const operation = <Input extends z.ZodType, Output extends z.ZodType>(
+  written: Omit<SingleOperation<Input, Output>, 'kind'>,
+): SingleOperation<Input, Output> => ({ kind: 'single', ...written });
+
+export const listOperation = <Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
+  written: Omit<ListOperation<Input, Item, Place>, 'kind'>,
+): ListOperation<Input, Item, Place> => ({ kind: 'list', ...written });
+
+/** A page of a list, and where the next one begins. */
+export interface ListPage<Item, Place> {
+  readonly items: readonly Item[];
+  /** `undefined`: nothing follows. */
+  readonly next: Place | undefined;
+}
+
+/** @throws {OperationRefused} */
+export async function readListPage<Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
+  list: ListOperation<Input, Item, Place>,
+  input: z.output<Input>,
+  { limit, after }: { readonly limit: number; readonly after?: z.output<Place> | undefined },
+  asked: OperationContext,
+): Promise<ListPage<z.output<Item>, z.output<Place>>> {
+  const read = await list.run(input, { limit: limit + 1, after }, asked);
+  const items = read.slice(0, limit);
+  const last = read.length > limit ? items.at(-1) : undefined;
+  return { items, next: last === undefined ? undefined : list.placeOf(last) };
+}
+
+/** Nothing was done. */
+export class OperationRefused extends Error {
+  override name = 'OperationRefused';
+  /** `unknown`: there is no such thing. `conflict`: its present state does not allow it. */
+  readonly kind: 'unknown' | 'conflict';
+  readonly reason: Message;
+
+  constructor(kind: OperationRefused['kind'], reason: Message) {
+    super(textOf(reason));
+    this.kind = kind;
+    this.reason = reason;
+  }
+}
+
+/** A feed of the configuration or of the database. @throws {OperationRefused} */
+export async function namedFeed({ config, db }: OperationContext['app'], name: string): Promise<FeedName> {
+  const known = new Set([...namedFeeds(config), ...(await knownFeeds(db))]);
+  if (known.has(name as FeedName)) return name as FeedName;
+  throw new OperationRefused('unknown', `there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);
+}

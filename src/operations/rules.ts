@@ -1,0 +1,82 @@
+// Rules: what is done with new entries of a group without asking a person again. Notes of groups are in notes.ts.
+import { z } from 'zod';
+import { ruleJson } from '../review/read-model/rule.ts';
+import { addRule, endRuleOf, type RuleEnd } from '../review/rules/add-rule.ts';
+import { ENTRY_KINDS } from '../store/review/review-entries.ts';
+import { listRules, RULE_ACTIONS } from '../store/review/rules.ts';
+import { editInput, editOutput, withoutAbsent } from './edit-input.ts';
+import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
+import { count, groupSchema, idNumber, nameText, text, time } from './scalars.ts';
+
+export const ruleOutput = z
+  .strictObject({
+    rule: count,
+    group: z.string(),
+    kind: z.enum(ENTRY_KINDS),
+    field: z.string().nullable(),
+    message: z.string(),
+    feed: z.string().nullable().describe('`null`: new entries of all feeds.'),
+    action: z.enum(RULE_ACTIONS),
+    edit: editOutput.nullable(),
+    reason: z.string().nullable(),
+    actor: z.string(),
+    made_at: time,
+    ended_at: time.nullable(),
+    ended_by: z.string().nullable(),
+    done: count,
+    left_alone: count,
+  })
+  .meta({ title: 'Rule' });
+
+export const listReviewRules = listOperation({
+  id: 'listReviewRules',
+  path: '/review/rules',
+  summary: 'What is done with new entries of groups: the rules in force first, then the newest',
+  scope: 'read',
+  input: z.strictObject({}),
+  item: ruleOutput,
+  place: z.strictObject({ inForce: z.boolean(), id: idNumber }),
+  run: async (_input, { limit, after }, { app }) => (await listRules(app.db, limit, after)).map(ruleJson),
+  placeOf: ({ rule, ended_at }) => ({ inForce: ended_at === null, id: rule }),
+});
+
+const common = {
+  group: groupSchema,
+  feed: nameText.optional().describe('Only new entries of this feed.'),
+};
+
+export const addReviewRule = operation({
+  id: 'addReviewRule',
+  path: '/review/rules',
+  summary: 'Decide new entries of a group without being asked: each of them once, and none that waits now',
+  scope: 'review',
+  input: z.discriminatedUnion('action', [
+    z.strictObject({ action: z.literal('retry'), ...common }),
+    z.strictObject({ action: z.literal('discard'), ...common, reason: text(1_000).optional() }),
+    z.strictObject({ action: z.literal('edit'), ...common, edit: editInput }),
+  ]),
+  output: ruleOutput,
+  async run(input, { app, actor }) {
+    const feed = input.feed === undefined ? undefined : await namedFeed(app, input.feed);
+    const detail = {
+      ...(input.action === 'edit' ? { edit: withoutAbsent(input.edit) } : {}),
+      ...(input.action === 'discard' && input.reason !== undefined ? { reason: input.reason } : {}),
+    };
+    return ruleOf(await addRule(app.db, { group: input.group, action: input.action, feed, detail, actor }));
+  },
+});
+
+export const endReviewRule = operation({
+  id: 'endReviewRule',
+  path: '/review/rules/{id}/end',
+  summary: 'End a rule; what it did stays',
+  scope: 'review',
+  input: z.strictObject({ id: idNumber.describe('Number of the rule.') }),
+  output: ruleOutput,
+  run: async ({ id }, { app, actor }) => ruleOf(await endRuleOf(app.db, id, actor)),
+});
+
+function ruleOf(end: RuleEnd) {
+  if (end.kind === 'done') return ruleJson(end.rule);
+  throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : 'conflict', end.message);
+}
