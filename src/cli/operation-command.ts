@@ -3,9 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { fromText, isFlag, isOptional, membersOf } from '../operations/from-text.ts';
 import {
-  type OperationContext,
   type ListOperation,
   type ListPage,
+  type OperationContext,
   OperationRefused,
   readListPage,
   type SingleOperation,

@@ -3,8 +3,7 @@
 import type { Message } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { PullHistory } from '../store/pull/pull-history.ts';
-import { RECENT_PULLS } from '../store/pull/pull-history.ts';
+import { type PullHistory, RECENT_PULLS } from '../store/pull/pull-history.ts';
 
 /** One thing that fails or waits. */
 export interface HealthCondition {
