@@ -1,5 +1,4 @@
 // Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
-
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/deadline.ts';

@@ -1,6 +1,5 @@
 // Decides the result of an attempt, such as another try later: from outcome to result. The state that follows from a result is
 // decided in `src/plan/after-attempt.ts`.
-
 import { backoffMs } from '../flow/retry.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';

@@ -1,6 +1,5 @@
 // Asks a site to show one job: at once, or within the site's rate limit and with retries; gives an update or delete the
 // time that it took.
-
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { backoffMs, type RetryPolicy, retry } from '../flow/retry.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';

@@ -1,6 +1,5 @@
 // Finds out how a site shows jobs: whether it keeps the reference that creates send, and whether it shows jobs right
 // after it has created them.
-
 import { setTimeout as wait } from 'node:timers/promises';
 import { tell } from '../plan/message.ts';
 import { compareReferences, fieldOf } from '../plan/same-value.ts';

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
-/** The same, except for the characters of multi-line text. */
+/** A control character, except tabs and line feeds, which multi-line text has. */
 const STEERING_CHARACTER = /(?![\t\n])\p{Cc}/u;
 const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 

@@ -62,7 +62,7 @@ export async function readPreset(preset: Preset): Promise<WrittenFormat> {
   return format;
 }
 
-/** It comes with jobmirror. */
+/** Whether the preset comes with jobmirror. */
 export const isBundled = ({ file }: Preset): boolean => dirname(file) === BUNDLED;
 
 /** The base of relative paths in a preset. */

@@ -1,5 +1,4 @@
 // Runs one Postgres server per data folder, shared by all commands on this machine.
-
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';

@@ -1,5 +1,8 @@
 // Waits: for a time, for a promise with a time limit, or between the rounds of repeated work.
 
+/** The longest time that a timer supports; about 24 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 interface PauseOptions {
   /** Whether a process that has nothing else to do waits as well, instead of ending. Default: it waits. */
   readonly keepsAlive?: boolean;

@@ -37,7 +37,7 @@ interface ShownComparison {
   readonly changed: readonly string[];
   /** Fields that can't be compared: the job does not show them, or nobody knows how the site shows them. */
   readonly hidden: readonly string[];
-  /** Those of the hidden ones that could be compared if they were sent once more. */
+  /** The hidden fields that could be compared if they were sent once more. */
   readonly unknown: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import type { Fields } from '../posting/posting.ts';
 export type StateBeforePull =
   | { readonly kind: 'absent' }
   | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
-  /** It had a job whose content is not known, as of a job that was imported. */
+  /** The posting had a job whose content is not known, as that of a job that was imported. */
   | { readonly kind: 'unknown' };
 
 /** A posting that the pull changed or wants to change. */
@@ -91,7 +91,7 @@ const WITHDRAW = { kind: 'withdraw' } as const;
 export interface FormerValues {
   /** Null for a field that the job did not have; undefined if not known. */
   readonly fields: Readonly<Record<string, string | null>> | undefined;
-  /** They are all that the job had. */
+  /** Whether the job had no other values. */
   readonly whole: boolean;
 }
 

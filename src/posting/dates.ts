@@ -4,7 +4,7 @@
 /** The order of day and month in numeric dates. Feeds do not declare it, so the configuration must. */
 export type NumericOrder = 'month first' | 'day first';
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Hours from UTC of the zone names of RFC 5322, section 4.3. */
 const ZONE_HOURS: ReadonlyMap<string, number> = new Map(

@@ -50,7 +50,7 @@ export const TRANSFORMS = {
   number_point: check('as `number`, and the decimal sign is a point: `3.000` is 3', (text) => plainNumber(text, '.')),
   number_comma: {
     about: 'as `number`, and the decimal sign is a comma: `3.000` is 3000',
-    // Its own result has a point.
+    // The result of this transform has a decimal point, which the transform itself would drop.
     kind: 'shape',
     scope: 'feed text',
     apply: (text) => plainNumber(text, ','),

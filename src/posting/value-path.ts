@@ -143,7 +143,7 @@ export const holdsConditions = (step: Step | undefined, tree: RecordTree): boole
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
   textsAt(path, tree).some((text) => text.trim() === value);
 
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
+export const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 /**
  * Flattens repeated elements with an explicit stack, because a JSON feed may nest lists arbitrarily deep.

@@ -1,5 +1,4 @@
 // Limits the concurrency of pulls in a process. Waiting for a source takes no slot; small feeds have their own slots.
-
 import type { WaitForBytes } from '../feed/source/gathered-documents.ts';
 import { endsWithin } from '../flow/pause.ts';
 import { type Semaphore, semaphoreFor } from '../flow/semaphore.ts';

@@ -1,6 +1,5 @@
 // Fast path for a small feed whose records are all unchanged: ends the pull without the tables and statements of a
 // plan.
-
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';

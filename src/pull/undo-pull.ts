@@ -183,7 +183,7 @@ export const noSuchPull = (pull: number): string => `no pull ${pull} is recorded
 export interface UndoFindings {
   /** Set back, or created again, once requests in flight have ended. */
   readonly restored: number;
-  /** Those of them that have no job now: they get new job IDs. */
+  /** How many of them have no job now: they get new job IDs. */
   readonly createdAgain: number;
   /** Creates wait until a person has decided about the changed keys of the feed. */
   readonly createsWait: boolean;

@@ -124,7 +124,7 @@ function backendOf<B extends IQueueBackend, C>(
       );
       reportErrorsOf(worker);
       await worker.waitUntilReady().catch((error) => {
-        // It would ask for queue jobs all the same, again and again without a pause.
+        // The worker would ask for queue jobs all the same, again and again without a pause.
         worker.close(true).catch(report);
         throw error;
       });

@@ -36,7 +36,7 @@ const LONGEST_RETRY_WAIT_MS = 30_000;
 const LONGEST_THROTTLE_MS = 5 * 60_000;
 /** Give up after this long without progress, whatever the reason. */
 const STANDSTILL_MS = 3 * 60_000;
-/** The same while a request is being sent, perhaps by another process: longer than any request takes. */
+/** Give up after this long while a request is being sent, perhaps by another process: longer than any request takes. */
 const SENDING_STANDSTILL_MS = 10 * 60_000;
 
 /** Waits for some feeds of one site. */

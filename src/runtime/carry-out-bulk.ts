@@ -1,5 +1,4 @@
 // Carries out an action on many review entries, which may ask sites about their jobs.
-
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { askForJob } from '../apply/show-job.ts';
 import { pauseForToken } from '../apply/update-site-health.ts';

@@ -1,5 +1,4 @@
 // Detects processes that use one database with different configurations, and describes the differences.
-
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import { configDigests } from '../config/config-digests.ts';

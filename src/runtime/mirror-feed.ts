@@ -1,5 +1,4 @@
 // Mirrors one feed once, for `sync`: pulls it, has its changes sent, and reports the outcome counts.
-
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';

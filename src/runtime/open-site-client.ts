@@ -1,6 +1,5 @@
 // Opens a client of a site for a command or a person, or tells why the site must not be asked. The client is loaded
 // here: commands that ask no site start without HTTP and XML libraries.
-
 import { describeMove, takeAddress } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { proveReads } from '../apply/prove-token.ts';

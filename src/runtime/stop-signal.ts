@@ -1,5 +1,4 @@
 // Turns SIGINT, SIGTERM, SIGHUP and broken output into an abort signal; a second signal ends the process at once.
-
 import { onOutputFailure, printNotice } from '../telemetry/print.ts';
 import { UserError } from './exit-status.ts';
 

@@ -90,10 +90,10 @@ export function documentTypeOf(bytes: Buffer): DocumentType | undefined {
 /** Whether the first two lines are objects. */
 function isLines(text: string): boolean {
   const lines = text.split('\n', 50).filter((line) => line.trim() !== '');
-  return lines.length > 1 && lines.slice(0, 2).every(isObject);
+  return lines.length > 1 && lines.slice(0, 2).every(isJsonText);
 }
 
-function isObject(line: string): boolean {
+function isJsonText(line: string): boolean {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,4 @@
 // Finds the preset that fits a document best, by reading its first records with each preset.
-
 import { makeFeedConfig } from '../config/build/feed-config.ts';
 import { readMapFiles } from '../config/build/map-files.ts';
 import type { FeedConfig } from '../config/config.ts';

@@ -1,9 +1,8 @@
 // Proposes the key and the fields of records with unknown names, by the names of their elements and by their texts.
-
 import { textPathsIn } from '../posting/path-census.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import type { UsPlace } from '../posting/steps/us-places.ts';
-import { parseValuePath, textsAt } from '../posting/value-path.ts';
+import { isList, parseValuePath, textsAt } from '../posting/value-path.ts';
 
 /** A rule as the configuration writes it. */
 export type ProposedRule = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
@@ -318,8 +317,6 @@ function* namedValuesIn(tree: RecordTree, path: string, depth: number): Iterable
     }
   }
 }
-
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 const plain = (name: string): string =>
   name

@@ -52,7 +52,7 @@ export interface Proposal {
   readonly records: number;
   /** Paths of the records that have a text, for the comments. */
   readonly paths: readonly string[];
-  /** The same with some of their values, for whoever has to choose one. */
+  /** The paths with some of their values, for whoever has to choose one. */
   readonly columns: readonly PathSample[];
   readonly notes: readonly string[];
   /** The second choice, and how it differs. */
@@ -246,7 +246,7 @@ const titleOf = (bytes: Buffer): string => {
 interface Own {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly sample: SampledRecords;
-  /** Those of its records that are postings. */
+  /** The sampled records that are postings. */
   readonly trees: SampledRecords['trees'];
   readonly mapping: ProposedMapping;
   readonly lenient: boolean;
@@ -310,7 +310,7 @@ async function withoutRecords({ bytes, records }: ProposalRequest, type: Documen
     : 'no records were found in it; name their path with --records, such as --records source/job';
 }
 
-/** Nothing is sent without a key. */
+/** What the proposed mapping makes of the records; without a key, nothing is sent. */
 function ownYield({ settings, trees, mapping }: Own): MappedRecords {
   const key = mapping.key ?? 'no key';
   const feed = feedConfigOf(formatFrom({ ...settings, key, fields: mapping.fields }));

@@ -1,6 +1,5 @@
 // Writes the configuration that `init` proposes, with comments for whoever edits it next, or adds its feed to a
 // configuration that exists.
-
 import { basename } from 'node:path';
 import { type Document, isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { quoteStandardInput } from '../config/yaml-source.ts';

@@ -1,5 +1,4 @@
 // Separates an address from the secrets in it and in headers: the configuration names environment variables instead.
-
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

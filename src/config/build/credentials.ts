@@ -53,7 +53,7 @@ async function makeAuthorization(
 ): Promise<Authorization | undefined> {
   if (basic !== undefined) {
     const user = fillText(basic.user, around.env);
-    // It ends at the first colon (RFC 7617, section 2).
+    // The user name of HTTP Basic ends at the first colon (RFC 7617, section 2).
     if (user.includes(':')) around.complain(['basic', 'user'], 'holds a colon, which HTTP Basic cannot carry');
     const password = await readSecret(basic, 'basic', 'password', around);
     return { kind: 'basic', user: new Secret(user), password };

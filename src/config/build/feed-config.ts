@@ -98,7 +98,7 @@ const placesOf = ({ fields, ...places }: NonNullable<WrittenFeed['places']>): Pl
 
 type Constants = Readonly<Record<string, string>>;
 
-/** Those of the feed count before those of its site. */
+/** The constants of a feed: its own take precedence over those of its site. */
 export const constantsOf = (feed: { constants: Constants }, site: { constants: Constants }): Constants => ({
   ...site.constants,
   ...feed.constants,

@@ -18,7 +18,7 @@ export interface SizeLimits {
 export class SizeExceeded extends BrokenOff {}
 
 /** The compression ratio of smaller feeds is not checked. */
-const RATIO_FROM_BYTES = 10 * 1024 * 1024;
+export const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 
 /** Counts the bytes as stored or sent. */
 export async function* countStoredBytes(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerator<Buffer> {

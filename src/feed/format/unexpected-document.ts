@@ -1,6 +1,9 @@
 // Says what a document has in place of records: another format, or an error that it states in named values of any
 // format.
 
+/** So much of a document's beginning tells what it is. */
+export const OPENING_BYTES = 2_048;
+
 /** At most 100 characters for a message, on one line, in quotes. */
 export const quote = (text: string): string => {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ');

@@ -1,6 +1,5 @@
 // The steps from a field's text in the feed to its text on the site: named transforms, and the steps with settings
 // `map`, `match`, `us_place` and `date`. The longer ones have files of their own.
-
 import { explainNoDate, type NumericOrder, readDate } from '../dates.ts';
 import { compilePattern, MalformedPatternError } from '../pattern.ts';
 import { accepted, refused, TRANSFORMS, type Transform, type Transformed, type TransformName } from '../transforms.ts';

@@ -9,6 +9,7 @@ import {
   httpOf,
   openDetailFetcher,
 } from '../../feed/source/sources.ts';
+import { MAX_TIMER_MS } from '../../flow/pause.ts';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import { semaphoreFor } from '../../flow/semaphore.ts';
 import { interpretedHash } from '../../posting/hash.ts';
@@ -36,18 +37,18 @@ import { type ListRecord, RecordSpool } from './record-spool.ts';
 
 /** What became of the detail of a posting. */
 export type DetailOutcome =
-  /** It is in the database, see `StoredDetail`. */
+  /** The detail is in the database, see `StoredDetail`. */
   | { readonly kind: 'stored'; readonly listHash: Buffer }
-  /** Its bytes. */
+  /** The bytes of the detail. */
   | { readonly kind: 'document'; readonly bytes: Buffer }
   | { readonly kind: 'failed'; readonly message: string; readonly excerpt: Buffer }
-  /** It was not requested, for a reason that is not the posting's. */
+  /** The detail was not requested, for a reason that is not the posting's. */
   | { readonly kind: 'postponed' };
 
 export interface DetailsContext {
   readonly db: Database;
   readonly signal: AbortSignal;
-  /** That of the list. */
+  /** The rate limiter of the list. */
   readonly limiter: RateLimiter;
   /** Whether details are stored; a plan stores nothing. */
   readonly mayStore: boolean;
@@ -222,7 +223,7 @@ export class DetailReader {
     };
     const outcomes = group.map((keyed, at) => outcomeOf(keyed, at));
     const results = await Promise.allSettled(outcomes);
-    // Those that succeeded are stored even if the pull ends here.
+    // Details that were received are stored even if the pull ends here.
     if (mayStore) {
       await assignDetails(db, this.#feed, assigned);
       this.#noteListed(assigned);
@@ -367,7 +368,6 @@ function lastingFailure(listHash: Buffer, answer: Answer, message: string): Fail
 }
 
 const POSTPONED = { kind: 'postponed' } as const;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Failures in a row before details are only sampled. */
 export const FAILURES_IN_A_ROW = 10;

@@ -120,12 +120,12 @@ export class DetailedList implements RecordSink {
 
 // Reads the list of a feed with details and requests the details, before the list is planned.
 interface ListContext extends PullContext {
-  /** That of the list. */
+  /** The rate limiter of the list. */
   readonly limiter?: RateLimiter;
   /** See `DetailsContext`. */
   readonly mayStore: boolean;
   readonly refusal?: string;
-  /** Its number, for the log; a plan has none. */
+  /** The number of the pull, for the log; a plan has none. */
   readonly pull?: number;
   /** See `RecordIntake`. */
   readonly samplesKnown?: boolean;

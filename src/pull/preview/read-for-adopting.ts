@@ -1,6 +1,5 @@
 // Reads a feed to adopt jobs, and writes nothing: the postings that have no job, or whether the feed still has a record
 // as it was read.
-
 import { formatOf } from '../../feed/format/formats.ts';
 import { openFeed } from '../../feed/read-feed.ts';
 import { requestDigest } from '../../feed/source/request-digest.ts';

@@ -10,7 +10,7 @@ const MAX_KINDS = 100;
 const MAX_KEYS = 50_000;
 
 export interface TriedRecord {
-  /** Its position in the feed, from 0. */
+  /** The position of the record in the feed, from 0. */
   readonly ordinal: number;
   readonly place: RecordPlace;
 }
@@ -58,14 +58,14 @@ export interface CountedField {
 export interface TrialSums {
   /** Postings with different keys, whether valid or not. */
   readonly postings: number;
-  /** Those of them whose fields are not known, as their details were not requested. */
+  /** How many of them have fields that are not known, as their details were not requested. */
   readonly withoutDetail: number;
   readonly rejected: number;
   readonly unreadable: number;
   readonly skipped: number;
   /** Further records with the key of an earlier one. */
   readonly repeated: number;
-  /** Those of them with other content than the first. */
+  /** How many of them have other content than the first. */
   readonly conflicting: number;
   /** Each mapped field, and in how many of the postings with known fields it has a value that nothing refuses, or one that is refused. */
   readonly fields: readonly { readonly field: string; readonly filled: number; readonly refused: number }[];

@@ -183,7 +183,7 @@ class TrialSink implements RecordSink {
     return undefined;
   }
 
-  /** Those of a record's postings do not depend on its detail. */
+  /** The keys of the postings in a record with several places, which do not depend on its detail. */
   async #keysOfPlaces(listed: ListedRecord, bytes: Buffer): Promise<readonly PostingKey[]> {
     const read = await this.#reader.complete(listed, listed.tree, bytes);
     return read.kind === 'places' ? read.postings.map(({ posting }) => posting.key) : [listed.key];

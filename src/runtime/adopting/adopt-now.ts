@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 2;
 export function adoptNow(app: App, engine: Engine): AdoptNow {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Those whose end is being stored, so that people see it, and which still hold their feed's lock. */
+  /** Adoptions whose end is being stored, so that people see it, and which still hold the lock of their feed. */
   const ended = new Map<FeedName, Promise<void>>();
   const connectionOf = (site: SiteName) => engine.siteContexts.get(site);
 

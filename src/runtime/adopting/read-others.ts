@@ -1,6 +1,5 @@
 // Reads the other feeds of a site that this database does not know: a job may belong to one of their postings. Tells
 // people so.
-
 import type { Message } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { readUnmapped } from '../../pull/preview/read-for-adopting.ts';

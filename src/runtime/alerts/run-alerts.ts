@@ -1,6 +1,5 @@
 // Watches for alerts and sends their messages, while the process runs. For each destination, one process of those with the same
 // configuration evaluates; each process sends.
-
 import { hash } from 'node:crypto';
 import { type AlertDestination, namedFeeds } from '../../config/config.ts';
 import { endsWithin, type Rounds, startRounds } from '../../flow/pause.ts';

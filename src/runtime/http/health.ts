@@ -20,7 +20,7 @@ export interface Health {
 interface HealthChecks {
   /** Runs on each request, but never twice at the same time. A throw counts as unhealthy. */
   readonly check: () => Promise<Health>;
-  /** The same for `/readyz`: whether the process itself can work. Default: `check`. */
+  /** The check of `/readyz`: whether the process itself can work. Default: `check`. */
   readonly ready?: () => Promise<Health>;
   /** A check that takes longer than this, in milliseconds, counts as unhealthy; 5 s by default. */
   readonly checkTimeoutMs?: number;

@@ -1,5 +1,4 @@
 // Starts the HTTP server of `start` with all of its routes.
-
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';

@@ -11,7 +11,7 @@ import { pullAndReport } from './pull-and-report.ts';
 /** What became of a request to pull a feed. */
 export type PullStart =
   | { readonly kind: 'started'; readonly pull: number }
-  /** It is being pulled already: by this pull, if it is known. */
+  /** The feed is being pulled already: by this pull, if it is known. */
   | { readonly kind: 'busy'; readonly pull: number | undefined }
   /** This process can't pull it. */
   | { readonly kind: 'unusable'; readonly message: string };
@@ -41,7 +41,7 @@ export function pullNow(
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
   const running = new Set<Promise<unknown>>();
   const queued = new Set<FeedName>();
-  /** Those that {@link follow} pulls until they are no longer queued. */
+  /** The feeds that {@link follow} pulls until they are no longer queued. */
   const followed = new Set<FeedName>();
   const track = (work: Promise<unknown>): void => {
     const tracked = work.finally(() => running.delete(tracked));

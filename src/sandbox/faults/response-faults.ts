@@ -1,6 +1,5 @@
 // Faults in responses: statuses of the site or of a proxy in front of it, refusals, broken bodies, and responses that
 // do not come from the interface (HTML pages and redirects).
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureXml } from '../xml/write-xml.ts';
 import { type FaultParameters, fault } from './fault-row.ts';
@@ -56,7 +55,7 @@ export const status404 = refusing('404', 'not found, as if somebody deleted the 
 
 // Faults in response bodies, and responses that do not come from the interface: HTML pages and redirects.
 
-/** The same response with another body and its length. */
+/** A copy of the response with another body and its length. */
 function withBody(answer: Response, body: string | ReadableStream<Uint8Array>): Response {
   const headers = new Headers(answer.headers);
   headers.delete('content-length');

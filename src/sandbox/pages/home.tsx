@@ -1,5 +1,4 @@
 // The home page and the list of states.
-
 import { stateByAbbreviation } from '../job-rules.ts';
 import type { Job } from '../store/jobs.ts';
 import { Jobs, Search } from './job-list.tsx';

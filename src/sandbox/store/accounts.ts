@@ -1,6 +1,5 @@
 // Stores accounts and their log-in sessions, and finds accounts by e-mail address, password, token or session.
 // Passwords are hashed with salted scrypt; of a session's cookie only a hash is stored.
-
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Pool } from 'pg';
 

@@ -1,5 +1,4 @@
 // Parses the body of a create or an update into fields (site-interface.md, section 2: root `job`, one element per field).
-
 import { SaxesParser } from 'saxes';
 import type { JobError } from '../job-rules.ts';
 import type { JobFields } from '../store/jobs.ts';

@@ -1,5 +1,4 @@
 // Sends one message to a destination, by webhook, to Slack or by e-mail, and says what became of it. Throws nothing.
-
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
@@ -154,7 +153,7 @@ export async function sendMail(
     const { rejected } = await transport.sendMail({
       from,
       to: [...to],
-      // The same for each attempt, so that mail programs show one.
+      // Each attempt has the same ID, so that mail programs show one message.
       messageId: `<${id}@jobmirror>`,
       date: new Date(payload.timestamp),
       subject: `[jobmirror] ${subject.slice(0, LONGEST_SUBJECT)}`,

@@ -1,5 +1,4 @@
 // The report on a feed as one page to mail: no scripts, nothing loaded from elsewhere, and every text of feed and site escaped.
-
 import { textOf } from '../../../plan/message.ts';
 import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
 import type { PullSummary } from '../../../store/pull/pull-summary.ts';

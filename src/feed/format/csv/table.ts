@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { nearestName } from '../../../posting/nearest-name.ts';
 import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
 import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
-import { quote, refusalOf, statedError } from '../unexpected-document.ts';
+import { OPENING_BYTES, quote, refusalOf, statedError } from '../unexpected-document.ts';
 import { CR, QUOTE } from './row-scanner.ts';
 import { detectDelimiter, headerText, namesOf, parseRow, treeOf } from './table-row.ts';
 
@@ -18,8 +18,6 @@ type TableStep =
   /** The row is the header, or without one the first record. */
   | { readonly kind: 'table'; readonly table: Table; readonly isRecord: boolean }
   | { readonly kind: 'refused'; readonly message: string };
-
-const OPENING_BYTES = 2_048;
 /** Every record that is parsed carries the header. */
 const MAX_HEADER_BYTES = 16_384;
 

@@ -1,6 +1,5 @@
 // Applies the credentials of a source to a request: the Authorization header, a key in the query, or an access token
 // that OAuth 2.0 client credentials (RFC 6749, 4.4) got and that is kept until shortly before it expires.
-
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';

@@ -1,6 +1,5 @@
 // Requests a resource over HTTP: with credentials, which stay within their origin, through safe redirects, and only if
 // it is no longer the version that is known.
-
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';

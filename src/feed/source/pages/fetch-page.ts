@@ -1,7 +1,7 @@
 // Fetches one page as a whole: within the rate limit, and again after failures that pass.
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
 import { type RetryPolicy, retry } from '../../../flow/retry.ts';
-import { startPace } from '../../decode/pace.ts';
+import { SOURCE_RATE_WINDOW_MS, startPace } from '../../decode/pace.ts';
 import { type HttpConditions, readBody } from '../http/exchange.ts';
 import type { HttpConfig } from '../http/http-config.ts';
 import { requestResource } from '../http/request-resource.ts';
@@ -38,8 +38,6 @@ interface FetchContext extends HttpConditions {
   readonly limiter: RateLimiter;
 }
 
-const RATE_WINDOW_MS = 30_000;
-
 /** Throws {@link BrokenOff} if all tries failed, and the reason of the signal. */
 export async function fetchPage(
   config: FetchConfig,
@@ -60,7 +58,10 @@ async function fetchOnce(
   { url, body }: PageRequest,
   { signal, network }: FetchContext,
 ): Promise<FetchedPage> {
-  const pace = startPace({ ...limits, totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS }, signal);
+  const pace = startPace(
+    { ...limits, totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: SOURCE_RATE_WINDOW_MS },
+    signal,
+  );
   try {
     const method = body === undefined ? 'GET' : 'POST';
     const answer = await requestResource(http, { url, method, body }, { signal: pace.signal, network });

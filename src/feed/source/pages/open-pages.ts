@@ -1,5 +1,4 @@
 // Opens a list of several pages over HTTP, and reads it a page at a time.
-
 import { hash } from 'node:crypto';
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
 import { baseAddress } from '../http/http-config.ts';

@@ -87,7 +87,7 @@ class Sitemaps {
     try {
       if (!URL.canParse(address, base.href)) throw new BrokenOff('an entry is not an address');
       const url = sameOrigin(new URL(address, base), new URL(this.#config.http.url), 'one of its sitemaps is');
-      // Those that are known are too many already, so the reading breaks off.
+      // More addresses than the limit are known already, so the reading breaks off.
       if (this.#known.has(url.href) || this.#known.size > this.#config.limits.maxPages) return;
       this.#known.add(url.href);
       this.#waiting.push(url);

@@ -2,6 +2,7 @@
 // records, which says where the next page is. The records themselves are split again when the page is read as a document.
 import { createHash } from 'node:crypto';
 import type { RecordTree } from '../../../posting/posting.ts';
+import { isList } from '../../../posting/value-path.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
@@ -26,7 +27,7 @@ export async function readPageContent(
   { format, encoding, ...options }: PageFormat,
   limits: FetchLimits,
 ): Promise<PageContent> {
-  // Its files would be read as documents later, and not be counted here.
+  // The files of the archive would be read as documents later, and their records not be counted here.
   if (isZip(bytes)) throw new BrokenOff('the page is a zip archive, which cannot be one of several pages');
   const page = await decodedPage(bytes, { configured: encoding, transport: charset }, limits);
   const spans: { readonly start: number; readonly end: number }[] = [];
@@ -127,5 +128,3 @@ function withoutPrefixes(tree: RecordTree): RecordTree {
   }
   return Object.fromEntries([...found].map(([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]));
 }
-
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);

@@ -1,6 +1,5 @@
 // Reads an object, or the objects of a folder, from S3-compatible storage. Signs requests itself (AWS Signature Version
 // 4): the AWS SDK has some 60 packages.
-
 import { createHash, createHmac } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { type Folder, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
