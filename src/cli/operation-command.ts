@@ -1,7 +1,7 @@
 // Makes a command of an operation: arguments and options from its input, JSON from its output, and a text view.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { fromText, isFlag, isOptional, membersOf } from '../operations/from-text.ts';
+import { fromText, isFlag, isList, isOptional, membersOf } from '../operations/from-text.ts';
 import {
   type ListOperation,
   type ListPage,
@@ -133,7 +133,10 @@ function commandOf({ input, summary }: AnyOperation, form: CommandForm): Command
   const members = 'read' in form ? {} : membersOf(input);
   for (const name of form.arguments ?? []) {
     const schema = members[name] as z.ZodType;
-    command.argument(isOptional(schema) ? `[${name}]` : `<${name}>`, helpOf(name, schema, form), readerOf(schema));
+    const word = isList(schema) ? `${name.replace(/s$/, '')}...` : name;
+    const term = isOptional(schema) ? `[${word}]` : `<${word}>`;
+    if (isList(schema)) command.argument(term, helpOf(name, schema, form));
+    else command.argument(term, helpOf(name, schema, form), readerOf(schema));
   }
   for (const [name, schema] of Object.entries(members)) {
     if (form.arguments?.includes(name)) continue;
@@ -161,7 +164,8 @@ function inputOf<Input extends z.ZodType>(
   const members = Object.keys(membersOf(input)).flatMap((name) => {
     const at = form.arguments?.indexOf(name) ?? -1;
     const value = at === -1 ? options[nameOf(`--${form.flags?.[name] ?? name.replaceAll('_', '-')}`)] : values[at];
-    return value === undefined ? [] : [[name, value] as const];
+    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    return isGiven ? [[name, value] as const] : [];
   });
   const read = input.safeParse(Object.fromEntries(members));
   if (read.success) return read.data;

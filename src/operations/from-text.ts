@@ -6,6 +6,9 @@ function inner(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional ? inner(schema.unwrap() as z.ZodType) : schema;
 }
 
+/** `true`: given several times. */
+export const isList = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodArray;
+
 /** `true`: without a value on the command line. */
 export const isFlag = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodBoolean;
 

@@ -95,16 +95,19 @@ export class OperationRefused extends Error {
   /** `unknown`: there is no such thing. `conflict`: its present state does not allow it. */
   readonly kind: 'unknown' | 'conflict';
   readonly reason: Message;
+  /** The present state, for programs: members of the answer of the API. */
+  readonly now: Readonly<Record<string, unknown>>;
 
-  constructor(kind: OperationRefused['kind'], reason: Message) {
+  constructor(kind: OperationRefused['kind'], reason: Message, now: OperationRefused['now'] = {}) {
     super(textOf(reason));
     this.kind = kind;
     this.reason = reason;
+    this.now = now;
   }
 }
 
 /** A feed of the configuration or of the database. @throws {OperationRefused} */
-export async function namedFeed({ config, db }: OperationContext['app'], name: string): Promise<FeedName> {
+export async function namedFeed({ config, db }: Pick<App, 'config' | 'db'>, name: string): Promise<FeedName> {
   const known = new Set([...namedFeeds(config), ...(await knownFeeds(db))]);
   if (known.has(name as FeedName)) return name as FeedName;
   throw new OperationRefused('unknown', `there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);

@@ -68,6 +68,9 @@ export const time = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 });
 
+/** What a person can do about something, as data. */
+export const actionOutput = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
+
 /** How many there are. */
 export const count = z.int().min(0);
 /** A number by which a thing is named. */

@@ -43,7 +43,7 @@ export function webRoutes(app: App, control: Control): Hono<WebEnv> {
     if (error instanceof ProblemError) return failed(c, error.problem);
     if (error instanceof OperationRefused) {
       const status = error.kind === 'unknown' ? 404 : 409;
-      return failed(c, { status, detail: tell(error.reason, app.writeAction) });
+      return failed(c, { status, detail: tell(error.reason, app.writeAction), more: error.now });
     }
     const passing = describePassing(error);
     if (passing !== undefined) {

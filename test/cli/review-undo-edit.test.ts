@@ -25,7 +25,8 @@ it('an edit that the site has accepted is undone by the next sync', async () => 
   const none = await run('review', 'undo-edit', 'acme', KEY, 'category-name');
   expect(none.errors).toContain('there is no edit of category-name');
   const undone = await run('review', 'undo-edit', 'acme', KEY, 'title', '--as', 'ann', '--json');
-  expect(undone.json()).toEqual([{ feed: 'acme', key: KEY, undone: ['title'] }]);
+  const message = 'the next pull brings back what the source has';
+  expect(undone.json()).toEqual([{ feed: 'acme', key: KEY, undone: ['title'], message }]);
   await run('sync', 'acme');
   const [why] = (await run('why', 'acme', KEY, '--json')).json<{ edits: object[]; site_job: { fields: object } }>();
   expect(why?.edits).toEqual([{ field: 'location-state', source_value: 'Jalisco', value: 'Texas' }]);

@@ -1,48 +1,29 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
-import { Command } from 'commander';
-import { countedPullJson } from '../../review/read-model/pull.ts';
-import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
-import { type CountedPull, countedPulls } from '../../store/pull/counted-pulls.ts';
-import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { type pullOutput, showPulls } from '../../operations/pulls.ts';
+import { oneLine } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { knownFeed } from '../feed-name.ts';
-import { positiveNumber } from '../option-values.ts';
+import { listCommand } from '../operation-command.ts';
 import { pullStatus } from '../output/describe-status.ts';
 import { formatTable } from '../output/table.ts';
-import { withApp } from '../with-app.ts';
-import { actionWriter, sayAll } from '../write-action.ts';
 
-const SHOWN_PULLS = 20;
-
-export function pullsCommand(): Command {
-  return new Command('pulls')
-    .argument('[feed]', 'only of this feed')
-    .option('--limit <n>', 'pulls at most', positiveNumber, SHOWN_PULLS)
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object per pull')
-    .action((name: string | undefined, options: { config?: string; json?: boolean; limit: number }) =>
-      withApp(options, async ({ db, config }) => {
-        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
-        await concludeAbandonedPulls(db, feed);
-        const pulls = await countedPulls(db, feed, options.limit);
-        const write = commandWriter(options.config);
-        if (options.json === true) {
-          for (const pull of pulls) await printJson(countedPullJson(pull, actionWriter(write)));
-        } else if (pulls.length === 0) {
-          await printLine('Nothing has been pulled yet.');
-        } else {
-          await printLines(
-            formatTable(
-              COLUMNS,
-              pulls.map((pull) => rowOf(pull, write)),
-            ),
-          );
-        }
-      }),
-    );
-}
+export const pullsCommand = (): Command =>
+  listCommand(showPulls, {
+    name: 'pulls',
+    arguments: ['feed'],
+    help: { feed: 'only of this feed' },
+    noun: 'pulls',
+    shown: 20,
+    after: {
+      flag: '--before <n>',
+      help: 'only what is older than this pull',
+      place: (before) => ({ before }),
+    },
+    view: ({ items }) =>
+      items.length === 0 ? ['Nothing has been pulled yet.'] : formatTable(COLUMNS, items.map(rowOf)),
+  });
 
 const COLUMNS = [
   { title: 'PULL', align: 'right' },
@@ -60,10 +41,10 @@ const COLUMNS = [
   { title: 'MESSAGE' },
 ] as const;
 
-const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
-  String(pull.id),
+const rowOf = (pull: z.output<typeof pullOutput>): string[] => [
+  String(pull.pull),
   pull.feed,
-  formatTime(pull.startedAt),
+  formatTime(pull.started_at),
   pullStatus(pull),
   String(pull.seen),
   String(pull.unchanged),
@@ -72,6 +53,6 @@ const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
   String(pull.deleted),
   String(pull.requests),
   formatBytes(pull.bytes),
-  pull.durationMs === undefined ? '-' : (pull.durationMs / 1000).toFixed(1),
-  oneLine(sayAll([...pull.notes, ...pull.shortfalls, ...(pull.weak === undefined ? [] : [pull.weak])], write)),
+  pull.duration_ms === null ? '-' : (pull.duration_ms / 1000).toFixed(1),
+  oneLine([pull.message, ...pull.shortfalls, pull.weak].filter((text) => text !== null).join('; ')),
 ];

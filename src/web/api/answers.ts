@@ -1,7 +1,9 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
 import { noteOutput } from '../../operations/notes.ts';
+import { uncountedPullOutput } from '../../operations/pulls.ts';
 import { ruleOutput } from '../../operations/rules.ts';
+import { actionOutput } from '../../operations/scalars.ts';
 import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
 
@@ -16,33 +18,7 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
   });
 
-const action = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
 const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
-
-export const pullAnswer = z
-  .looseObject({
-    pull: count,
-    feed: name,
-    undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
-    status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
-    complete: z.boolean(),
-    started_at: time,
-    finished_at: time.nullable(),
-    seen: count,
-    unchanged: count,
-    created: count.optional(),
-    updated: count.optional(),
-    deleted: count.optional(),
-    duplicates: count,
-    unreadable: count,
-    skipped: count,
-    expired: count,
-    gone: count,
-    weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
-    message: z.string().nullable(),
-    actions: z.array(action),
-  })
-  .meta({ title: 'Pull' });
 
 export const startedPullAnswer = z.looseObject({ pull: count, feed: name }).meta({ title: 'StartedPull' });
 
@@ -71,7 +47,7 @@ export const feedAnswer = z
       .describe(
         'What to know of jobs that were made since the backup from which the database was restored; `null`: nothing.',
       ),
-    last_pull: pullAnswer.nullable(),
+    last_pull: uncountedPullOutput.nullable(),
   })
   .meta({ title: 'Feed' });
 
@@ -173,15 +149,6 @@ export const renewedAnswer = z
   .looseObject({ feed: name, key: z.string(), message: z.string() })
   .meta({ title: 'Renewed' });
 
-export const undoneEditAnswer = z
-  .looseObject({
-    feed: name,
-    key: z.string(),
-    undone: z.array(z.string()).describe('The fields.'),
-    message: z.string(),
-  })
-  .meta({ title: 'UndoneEdit' });
-
 const kind = z.enum(ENTRY_KINDS);
 
 export const listedEntryAnswer = z
@@ -211,7 +178,7 @@ export const entryAnswer = z
     problems: z.array(problem),
     desired_fields: fields.nullable().optional(),
     record: z.string().nullable().optional().describe(RECORD),
-    actions: z.array(action),
+    actions: z.array(actionOutput),
   })
   .meta({ title: 'Entry' });
 

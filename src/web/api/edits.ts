@@ -1,17 +1,14 @@
 // The API's operations on what people set in a posting.
 import { z } from 'zod';
-import { fieldName, fieldsSchema, keyText, NOTHING, nameText, text } from '../../operations/scalars.ts';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
+import { fieldsSchema, keyText, NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { tell } from '../../plan/message.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import { editedMessage, editPosting } from '../../review/edit-posting.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
-import { editsVersion, undoEdits } from '../../review/undo-edit.ts';
-import { editsOfPosting } from '../../store/review/override.ts';
 import { ProblemError } from '../problem.ts';
-import { actedAnswer, undoneEditAnswer } from './answers.ts';
+import { actedAnswer } from './answers.ts';
 import { route } from './http-route.ts';
 import { requireFeed, unknownPosting } from './known.ts';
 
@@ -50,40 +47,5 @@ export const setFields = route({
     const current = now === undefined ? null : postingJson(now.story, app.writeAction, app.config);
     const more = report.stale === true ? { yours: body, version: current?.version ?? null, current } : { current };
     throw new ProblemError({ status: 409, detail: `posting ${key}: ${tell(report.message, app.writeAction)}`, more });
-  },
-});
-
-export const undoEdit = route({
-  id: 'undoEdit',
-  method: 'post',
-  path: '/feeds/{feed}/postings/{key}/undo-edit',
-  summary: 'Undo what a person has set in a posting: the next pull brings back what the source has',
-  scope: 'review',
-  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
-  query: NOTHING,
-  body: z
-    .strictObject({
-      fields: z.array(fieldName).min(1).max(1_000).optional().describe('Only these; all that were edited by default.'),
-      version: text(100).optional().describe('The `edits_version` of the posting that was seen.'),
-    })
-    .optional(),
-  response: undoneEditAnswer,
-  async run({ params, body }, { app, actor }) {
-    const feed = await requireFeed(app, params.feed);
-    const key = postingKey(params.key.trim());
-    if ((await findPosting(app.db, feed, key)) === undefined) throw unknownPosting(feed, key);
-    const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
-    const createOnly = createOnlyOf(mapping);
-    const report = await undoEdits(app.db, feed, key, {
-      actor,
-      fields: body?.fields,
-      version: body?.version,
-      createOnly,
-      policy,
-    });
-    if (report.kind === 'undone') return { body: { feed, key, undone: [...report.fields], message: report.message } };
-    const edits = await editsOfPosting(app.db, feed, key);
-    const more = report.stale === true ? { yours: body, edits, edits_version: editsVersion(edits) } : {};
-    throw new ProblemError({ status: 409, detail: tell(report.message, app.writeAction), more });
   },
 });

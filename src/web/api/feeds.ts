@@ -1,14 +1,11 @@
 // The API's operations on feeds and pulls.
 import { z } from 'zod';
-import { NOTHING, nameText, numberSchema } from '../../operations/scalars.ts';
+import { NOTHING, nameText } from '../../operations/scalars.ts';
 import { feedJson } from '../../review/read-model/feed.ts';
-import { countedPullJson } from '../../review/read-model/pull.ts';
 import { readStatus } from '../../runtime/read-status.ts';
-import { concludeAbandonedPulls } from '../../store/pull/abandoned-pulls.ts';
-import { countedPull } from '../../store/pull/counted-pulls.ts';
 import { ProblemError } from '../problem.ts';
 import { startPullFor } from '../start-pull.ts';
-import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';
+import { feedAnswer, pageOf, startedPullAnswer } from './answers.ts';
 import { route } from './http-route.ts';
 import { notFound, requireFeed } from './known.ts';
 
@@ -78,22 +75,5 @@ export const startFeedPull = route({
       default:
         return start satisfies never;
     }
-  },
-});
-
-export const showPull = route({
-  id: 'showPull',
-  method: 'get',
-  path: '/pulls/{id}',
-  summary: 'One pull with its counts so far',
-  scope: 'read',
-  params: z.strictObject({ id: numberSchema }),
-  query: NOTHING,
-  response: pullAnswer,
-  async run({ params: { id } }, { app }) {
-    await concludeAbandonedPulls(app.db);
-    const pull = await countedPull(app.db, id);
-    if (pull === undefined) throw notFound(`there is no pull ${id}`);
-    return { body: countedPullJson(pull, app.writeAction) };
   },
 });

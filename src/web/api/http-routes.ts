@@ -7,12 +7,14 @@ import {
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
+import { undoEdit } from '../../operations/postings.ts';
+import { showPull, showPulls } from '../../operations/pulls.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { compareEntry } from './candidates.ts';
-import { setFields, undoEdit } from './edits.ts';
-import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
+import { setFields } from './edits.ts';
+import { listFeeds, showFeed, startFeedPull } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
 import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
@@ -32,12 +34,13 @@ export const OPERATIONS: readonly HttpOperation[] = [
   startAdoption,
   showFound,
   adoptFound,
-  showPull,
+  httpOperation(showPulls),
+  httpOperation(showPull),
   listPostings,
   showPosting,
   syncPosting,
   setFields,
-  undoEdit,
+  httpOperation(undoEdit),
   renewPosting,
   listReview,
   // Before paths that have a number in their place.

@@ -2,7 +2,7 @@
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
-import { fromText, membersOf } from '../../operations/from-text.ts';
+import { fromText, isList, membersOf } from '../../operations/from-text.ts';
 import { type OperationContext, OperationRefused, type SingleOperation } from '../../operations/operation.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, type Visitor } from '../access/visitor.ts';
@@ -69,15 +69,16 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
   operation: SingleOperation<Input, Output>,
   pages: {
     /** The address of the page that follows. */
-    next(done: z.output<Output>, form: Form): string | Promise<string>;
+    next(done: z.output<Output>, form: Form, asked: PageVisit): string | Promise<string>;
     /** The page that says why nothing was done; by default that of an error. */
-    refused?(why: OperationRefused, asked: PageVisit, input: z.output<Input>): Promise<Page>;
+    refused?(why: OperationRefused, asked: PageVisit & { readonly form: Form }, input: z.output<Input>): Promise<Page>;
   },
 ): Handler<WebEnv> =>
   actOnForm(operation.scope, async (asked) => {
-    const input = readInput(operation, (name) => asked.c.req.param(name) ?? asked.form.one(name));
+    const { c, form } = asked;
+    const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
     try {
-      return asked.goTo(await pages.next(await operation.run(input, askedBy(context, asked.actor)), asked.form));
+      return asked.goTo(await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked));
     } catch (error) {
       if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
       return pages.refused(error, asked, input);
@@ -87,10 +88,15 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
 /** @throws {ProblemError} with everything that is wrong */
 export function readInput<Input extends z.ZodType>(
   { input }: { readonly input: Input },
-  textIn: (name: string) => string | undefined,
+  textIn: (name: string, list: boolean) => string | readonly string[] | undefined,
 ): z.output<Input> {
   const members = Object.entries(membersOf(input));
-  const given = Object.fromEntries(members.map(([name]) => [name, textIn(name) || undefined]));
+  const given = Object.fromEntries(
+    members.map(([name, schema]) => {
+      const written = textIn(name, isList(schema));
+      return [name, written === undefined || written.length === 0 ? undefined : written];
+    }),
+  );
   const read = z.object(Object.fromEntries(members.map(([name, schema]) => [name, fromText(schema)]))).safeParse(given);
   if (read.success) return input.parse(read.data);
   const faults = read.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));

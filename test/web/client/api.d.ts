@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: b0a8be8edb4b3d7fa9d8978f6c6129464803bf6614933e475ce0d7b408f6e4f5
+// The types of the API's client. SHA-256 of the document: 862754de23aec1472ba46e30b8eafed9b66e28e4d8fb90318630bd48af170d5d
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -134,6 +134,26 @@ export interface paths {
          * @description Needs the scope `review`.
          */
         post: operations["adoptFound"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pulls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pulls with their counts so far, the newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listPulls"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -792,7 +812,7 @@ export interface operations {
                             failing: string[];
                             /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                             restored: string | null;
-                            last_pull: ({
+                            last_pull: {
                                 pull: number;
                                 feed: string;
                                 /** @description The pull that this one undid; `null`: it read the feed. */
@@ -805,25 +825,26 @@ export interface operations {
                                 finished_at: string | null;
                                 seen: number;
                                 unchanged: number;
-                                created?: number;
-                                updated?: number;
-                                deleted?: number;
                                 duplicates: number;
                                 unreadable: number;
                                 skipped: number;
                                 expired: number;
                                 gone: number;
+                                grace: number;
+                                discarded: number;
+                                bytes: number;
+                                duration_ms: number | null;
                                 /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                                 weak: string | null;
+                                /** @description Why the feed is not proven complete. */
+                                shortfalls: string[];
                                 message: string | null;
                                 actions: ({
                                     kind: string;
                                 } & {
                                     [key: string]: unknown;
                                 })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            } | null;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -918,7 +939,7 @@ export interface operations {
                         failing: string[];
                         /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                         restored: string | null;
-                        last_pull: ({
+                        last_pull: {
                             pull: number;
                             feed: string;
                             /** @description The pull that this one undid; `null`: it read the feed. */
@@ -931,25 +952,26 @@ export interface operations {
                             finished_at: string | null;
                             seen: number;
                             unchanged: number;
-                            created?: number;
-                            updated?: number;
-                            deleted?: number;
                             duplicates: number;
                             unreadable: number;
                             skipped: number;
                             expired: number;
                             gone: number;
+                            grace: number;
+                            discarded: number;
+                            bytes: number;
+                            duration_ms: number | null;
                             /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                             weak: string | null;
+                            /** @description Why the feed is not proven complete. */
+                            shortfalls: string[];
                             message: string | null;
                             actions: ({
                                 kind: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        } | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -1990,6 +2012,120 @@ export interface operations {
             };
         };
     };
+    listPulls: {
+        parameters: {
+            query?: {
+                /** @description Only of this feed. */
+                feed?: string;
+                /** @description The `next_cursor` of the answer before. */
+                cursor?: string;
+                /** @description How many at most, from 1 to 200; 50 by default. */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            pull: number;
+                            feed: string;
+                            /** @description The pull that this one undid; `null`: it read the feed. */
+                            undoes: number | null;
+                            /** @enum {string} */
+                            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                            complete: boolean;
+                            /** Format: date-time */
+                            started_at: string;
+                            finished_at: string | null;
+                            seen: number;
+                            unchanged: number;
+                            duplicates: number;
+                            unreadable: number;
+                            skipped: number;
+                            expired: number;
+                            gone: number;
+                            grace: number;
+                            discarded: number;
+                            bytes: number;
+                            duration_ms: number | null;
+                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                            weak: string | null;
+                            /** @description Why the feed is not proven complete. */
+                            shortfalls: string[];
+                            message: string | null;
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            created: number;
+                            updated: number;
+                            deleted: number;
+                            requests: number;
+                        }[];
+                        /** @description `null`: nothing follows. */
+                        next_cursor: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showPull: {
         parameters: {
             query?: never;
@@ -2020,24 +2156,29 @@ export interface operations {
                         finished_at: string | null;
                         seen: number;
                         unchanged: number;
-                        created?: number;
-                        updated?: number;
-                        deleted?: number;
                         duplicates: number;
                         unreadable: number;
                         skipped: number;
                         expired: number;
                         gone: number;
+                        grace: number;
+                        discarded: number;
+                        bytes: number;
+                        duration_ms: number | null;
                         /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                         weak: string | null;
+                        /** @description Why the feed is not proven complete. */
+                        shortfalls: string[];
                         message: string | null;
                         actions: ({
                             kind: string;
                         } & {
                             [key: string]: unknown;
                         })[];
-                    } & {
-                        [key: string]: unknown;
+                        created: number;
+                        updated: number;
+                        deleted: number;
+                        requests: number;
                     };
                 };
             };
@@ -2613,9 +2754,8 @@ export interface operations {
                         key: string;
                         /** @description The fields. */
                         undone: string[];
+                        /** @description What follows. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };

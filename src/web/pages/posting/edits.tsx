@@ -43,7 +43,7 @@ export const EditList = ({ visit, view }: { visit: Visit; view: PostingView }) =
                 <SubjectFields version={editsVersion(view.story.edits)} group={view.group} />
                 <input type="hidden" name="feed" value={view.story.feed} />
                 <input type="hidden" name="key" value={view.story.key} />
-                <input type="hidden" name="field" value={field} />
+                <input type="hidden" name="fields" value={field} />
                 <button type="submit" aria-label={`Undo the edit of ${field}`}>
                   Undo
                 </button>

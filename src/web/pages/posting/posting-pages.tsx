@@ -1,12 +1,11 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
-import { fieldName, groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
-import { createOnlyOf } from '../../../plan/create-only-fields.ts';
+import { undoEdit } from '../../../operations/postings.ts';
+import { groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
-import { postingKey } from '../../../posting/identifiers.ts';
+import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import { findPosting } from '../../../review/find-posting.ts';
 import { renewAs } from '../../../review/renew-postings.ts';
-import { undoEdits } from '../../../review/undo-edit.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
@@ -15,7 +14,7 @@ import { syncPostingFor } from '../../sync-posting.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
-import { actOnForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
+import { actOnForm, operationForm, type PageContext, type PageVisit, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { decideEntry } from './act.tsx';
 import { editFields } from './edit.tsx';
@@ -92,22 +91,18 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/posting/undo-edit',
-    actOnForm('review', async (sent) => {
-      const { form, visit, actor } = sent;
-      const at = await postingIn(form);
-      const { feed, key, group } = at;
-      const version = parameter(text(100), 'version', form.one('version'));
-      const fields = [parameter(fieldName, 'field', form.one('field'))];
-      const { mapping = {}, policy } = app.config.feeds.get(feed) ?? {};
-      const createOnly = createOnlyOf(mapping);
-      const report = await undoEdits(app.db, feed, key, { actor, fields, version, createOnly, policy });
-      if (report.kind === 'refused') {
-        const refused = `The edit was not undone: ${textOf(report.message)}.`;
-        return sent.c.html(<PostingOverview visit={visit} view={await readPosting(app, at)} refused={refused} />, 409);
-      }
-      // At once, if it can be: otherwise the next one by schedule does it.
-      if (mayPull(visit)) await control.pullSoon(feed);
-      return sent.goTo(pageAddress.posting(feed, key, group));
+    operationForm(context, undoEdit, {
+      async next({ feed, key }, form, { visit }) {
+        // At once, if it can be: otherwise the next pull by schedule does it.
+        if (mayPull(visit)) await control.pullSoon(feed as FeedName);
+        return pageAddress.posting(feed, key, form.one('group'));
+      },
+      async refused(why, { c, visit, form }) {
+        if (why.kind === 'unknown') throw why;
+        const refused = `The edit was not undone: ${textOf(why.reason)}.`;
+        const view = await readPosting(app, await postingIn(form));
+        return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
+      },
     }),
   );
   pages.post(

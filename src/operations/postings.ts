@@ -1,0 +1,49 @@
+// What people do to single postings.
+import { z } from 'zod';
+import { createOnlyOf } from '../plan/create-only-fields.ts';
+import { postingKey } from '../posting/identifiers.ts';
+import { findPosting } from '../review/find-posting.ts';
+import { editsVersion, undoEdits } from '../review/undo-edit.ts';
+import { editsOfPosting } from '../store/review/override.ts';
+import { namedFeed, OperationRefused, operation } from './operation.ts';
+import { fieldName, keyText, nameText, text } from './scalars.ts';
+
+export const undoEdit = operation({
+  id: 'undoEdit',
+  path: '/feeds/{feed}/postings/{key}/undo-edit',
+  summary: 'Undo what a person has set in a posting: the next pull brings back what the source has',
+  scope: 'review',
+  input: z.strictObject({
+    feed: nameText,
+    key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.'),
+    fields: z.array(fieldName).min(1).max(1_000).optional().describe('Only these; all that were edited by default.'),
+    version: text(100).optional().describe('The `edits_version` of the posting that was seen.'),
+  }),
+  output: z
+    .strictObject({
+      feed: z.string(),
+      key: z.string(),
+      undone: z.array(z.string()).describe('The fields.'),
+      message: z.string().describe('What follows.'),
+    })
+    .meta({ title: 'UndoneEdit' }),
+  async run({ feed: name, key: written, fields, version }, { app: { db, config }, actor }) {
+    const feed = await namedFeed({ db, config }, name);
+    const key = postingKey(written.trim());
+    if ((await findPosting(db, feed, key)) === undefined) {
+      throw new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+    }
+    const { mapping = {}, policy } = config.feeds.get(feed) ?? {};
+    const report = await undoEdits(db, feed, key, {
+      actor,
+      fields,
+      version,
+      createOnly: createOnlyOf(mapping),
+      policy,
+    });
+    if (report.kind === 'undone') return { feed, key, undone: [...report.fields], message: report.message };
+    const edits = await editsOfPosting(db, feed, key);
+    const now = report.stale === true ? { yours: { fields, version }, edits, edits_version: editsVersion(edits) } : {};
+    throw new OperationRefused('conflict', report.message, now);
+  },
+});
