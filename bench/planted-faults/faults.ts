@@ -687,7 +687,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/apply/doubts/decide-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
-    tests: ['test/apply/resolve-doubts.test.ts'],
+    tests: ['test/apply/doubts/resolve-doubts.test.ts'],
     named: 'identical content',
   },
   {

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { isSecretCredential } from '../../src/config/schema/credentials-schema.ts';
-import { feedName } from '../../src/posting/identifiers.ts';
-import { configSecrets } from '../../src/runtime/app.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { isSecretCredential } from '../../../src/config/schema/credentials-schema.ts';
+import { feedName } from '../../../src/posting/identifiers.ts';
+import { configSecrets } from '../../../src/runtime/app.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -1,11 +1,11 @@
 // Scheduled runs in a process that stops: none of them keeps it alive.
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { feedName } from '../../src/posting/identifiers.ts';
-import { nextRun } from '../../src/runtime/schedule/next-run.ts';
-import { type RunEnd, startScheduledRuns } from '../../src/runtime/schedule/scheduled-runs.ts';
-import { makeDue, setSchedules } from '../../src/store/feed/feed-schedule.ts';
-import { openDatabase } from '../../src/store/postgres/database.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { feedName } from '../../../src/posting/identifiers.ts';
+import { nextRun } from '../../../src/runtime/schedule/next-run.ts';
+import { type RunEnd, startScheduledRuns } from '../../../src/runtime/schedule/scheduled-runs.ts';
+import { makeDue, setSchedules } from '../../../src/store/feed/feed-schedule.ts';
+import { openDatabase } from '../../../src/store/postgres/database.ts';
+import { createTestDatabase } from '../../support/database.ts';
 
 it('a stop leaves no timer once all runs have ended', async () => {
   const testDatabase = await createTestDatabase();

@@ -1,14 +1,14 @@
 // Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_CANDIDATES } from '../../src/apply/doubts/doubt-candidates.ts';
-import { resolveDoubts } from '../../src/apply/doubts/resolve-doubts.ts';
-import type { SiteContext } from '../../src/apply/site-context.ts';
-import { siteJobId } from '../../src/posting/identifiers.ts';
-import type { Listing, SiteJob } from '../../src/site/exchange.ts';
-import type { Database } from '../../src/store/postgres/database.ts';
-import { openStage, type Stage } from '../review/stage.ts';
-import { posting, type TestPosting } from '../support/indeed-feed.ts';
-import { siteContextWith } from './site-context.ts';
+import { MAX_CANDIDATES } from '../../../src/apply/doubts/doubt-candidates.ts';
+import { resolveDoubts } from '../../../src/apply/doubts/resolve-doubts.ts';
+import type { SiteContext } from '../../../src/apply/site-context.ts';
+import { siteJobId } from '../../../src/posting/identifiers.ts';
+import type { Listing, SiteJob } from '../../../src/site/exchange.ts';
+import type { Database } from '../../../src/store/postgres/database.ts';
+import { openStage, type Stage } from '../../review/stage.ts';
+import { posting, type TestPosting } from '../../support/indeed-feed.ts';
+import { siteContextWith } from '../site-context.ts';
 
 let stage: Stage;
 afterEach(() => stage.close());

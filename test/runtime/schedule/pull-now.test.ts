@@ -1,12 +1,12 @@
 // Feeds that are pulled when somebody asks: however many ask while one is busy, it is pulled once afterwards.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
-import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import type { Database } from '../../src/store/postgres/database.ts';
-import { acme, openStage } from '../review/stage.ts';
-import { postings } from '../support/indeed-feed.ts';
+import { feedSetups } from '../../../src/runtime/feed-setups.ts';
+import { pullNow } from '../../../src/runtime/schedule/pull-now.ts';
+import { lockFeed } from '../../../src/store/locks/feed-locks.ts';
+import type { Database } from '../../../src/store/postgres/database.ts';
+import { acme, openStage } from '../../review/stage.ts';
+import { postings } from '../../support/indeed-feed.ts';
 
 const AGAIN_MS = 20;
 

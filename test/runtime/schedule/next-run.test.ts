@@ -1,7 +1,7 @@
 // When schedules run next, when they were last due, and when a complete pull is overdue.
 import { describe, expect, it } from 'vitest';
-import { staleBefore } from '../../src/runtime/read-health.ts';
-import { isOverdue, lastDue, nextRun } from '../../src/runtime/schedule/next-run.ts';
+import { staleBefore } from '../../../src/runtime/read-health.ts';
+import { isOverdue, lastDue, nextRun } from '../../../src/runtime/schedule/next-run.ts';
 
 const NIGHTLY = { pattern: '0 3 * * *', timeZone: 'America/New_York' };
 const time = (text: string): Date => new Date(text);
