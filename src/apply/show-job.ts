@@ -21,7 +21,7 @@ export async function showJob(
   const { db, site, client, rateLimiter, log } = siteContext;
   rateLimiter.spend();
   const shown = await client.show(id, signal);
-  // Not noted, it counts as hidden for longer.
+  // If this cannot be noted, the job counts as hidden for longer, which does no harm.
   if (shown !== undefined)
     await noteShownJobs(db, site, [id]).catch((error) => log.warn({ err: error, site }, 'shown job not noted'));
   return shown;
@@ -74,7 +74,10 @@ export async function askForJob(
 const isTransient = (error: unknown): error is NotShownError =>
   error instanceof NotShownError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
-/** Returns until when the request may be sent; `undefined`: the attempt was given up meanwhile, so nothing may be sent. */
+/**
+ * Gives an update or delete more time if the site was slow to show its job: nothing was sent for it yet.
+ * Returns until when the request may be sent; `undefined`: the attempt was given up meanwhile, so nothing may be sent.
+ */
 export async function extendDeadline(
   attempt: Attempt,
   { db }: SiteContext,

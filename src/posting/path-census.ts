@@ -4,7 +4,7 @@ import type { FieldMapping } from './field-mapping.ts';
 import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
 import { compilePlaces, type ReadPlaces } from './places.ts';
 import type { RecordTree } from './posting.ts';
-import { isList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
+import { isTreeList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
 
 /** More different paths are not counted: a feed could have a name of its own in every record. */
 const MAX_PATHS = 500;
@@ -118,7 +118,7 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
     if (path !== '' && path.length <= MAX_PATH_CHARACTERS && tree.trim() !== '') paths.add(path);
     return;
   }
-  if (isList(tree)) {
+  if (isTreeList(tree)) {
     for (const element of tree.slice(0, MAX_ELEMENTS)) collect(element, path, depth, paths);
     return;
   }

@@ -2,7 +2,7 @@
 // records, which says where the next page is. The records themselves are split again when the page is read as a document.
 import { createHash } from 'node:crypto';
 import type { RecordTree } from '../../../posting/posting.ts';
-import { isList } from '../../../posting/value-path.ts';
+import { isTreeList } from '../../../posting/value-path.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
@@ -118,13 +118,13 @@ function withoutRecords(page: Buffer, spans: Spans, instead: string): string {
 /** Trims the texts. Elements that differ only in their prefixes become one list. */
 function withoutPrefixes(tree: RecordTree): RecordTree {
   if (typeof tree === 'string') return tree.trim();
-  if (isList(tree)) return tree.map(withoutPrefixes);
+  if (isTreeList(tree)) return tree.map(withoutPrefixes);
   const found = new Map<string, RecordTree[]>();
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#markup') continue;
     const local = name.replace(/^(@?)[^:]+:/, '$1');
     const own = withoutPrefixes(child);
-    found.set(local, [...(found.get(local) ?? []), ...(isList(own) ? own : [own])]);
+    found.set(local, [...(found.get(local) ?? []), ...(isTreeList(own) ? own : [own])]);
   }
   return Object.fromEntries([...found].map(([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]));
 }
