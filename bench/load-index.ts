@@ -1,7 +1,7 @@
 // Loads only the index of a feed, in its own process, to measure the time and memory of its mappings.
 import type { FeedName } from '../src/posting/identifiers.ts';
-import { loadRecordIndex } from '../src/store/mapping/index-loader.ts';
 import { openDatabase } from '../src/store/postgres/database.ts';
+import { loadRecordIndex } from '../src/store/pull/record-hashes.ts';
 
 const db = openDatabase(process.env.BENCH_DATABASE_URL as string, { max: 1 });
 const session = await db.session();

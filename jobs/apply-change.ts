@@ -14,9 +14,8 @@ import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
-import type { Attempt } from '../src/store/change/attempt.ts';
-import type { AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt-outcome.ts';
-import { learntRewrites } from '../src/store/site/value-rewrites.ts';
+import type { Attempt, AttemptOutcome, ExchangeRecord, Recorded } from '../src/store/change/attempt.ts';
+import { learntRewrites } from '../src/store/site/kept-values.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 
 /**

@@ -8,6 +8,7 @@ import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
+import { hasPlaces } from '../src/posting/places.ts';
 import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
 import { anyDetailDue, withDetailedList } from '../src/pull/details/detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
@@ -19,13 +20,12 @@ import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
 import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
 import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
-import { isPassing } from '../src/store/postgres/transient-error.ts';
-import { withRetry } from '../src/store/postgres/with-retry.ts';
-import { concludeFormerPulls } from '../src/store/pull/abandoned-pulls.ts';
+import { isPassing, withRetry } from '../src/store/postgres/transient-error.ts';
 import { anyExpiryDue } from '../src/store/pull/posting-expiry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { failPull, startPull } from '../src/store/pull/pull-row.ts';
 import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
+import { concludeFormerPulls } from '../src/store/status/pull-summary.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 import { inSpan } from '../src/telemetry/tracing/spans.ts';
 
@@ -120,8 +120,16 @@ async function readAndMerge(
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return inBriefSlot(signal, () => fail(db, pull, opened.message, opened.bytes));
-  const membership = membershipRule(setup);
-  const subject = { pull, feed, site, createOnly: createOnlyOf(setup.mapping), policy: setup.policy, membership };
+  const subject = {
+    pull,
+    feed,
+    site,
+    createOnly: createOnlyOf(setup.mapping),
+    policy: setup.policy,
+    membership: membershipRule(setup),
+    expireAfterDays: setup.expireAfterDays,
+    hasPlaces: hasPlaces(setup.mapping),
+  };
   if (opened.kind === 'not_modified') {
     await inBriefSlot(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };

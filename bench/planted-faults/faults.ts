@@ -47,14 +47,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [guard],
   },
   {
-    file: 'src/store/change/mark-missing.ts',
+    file: 'src/store/change/merge/mark-missing.ts',
     find: "reason === undefined ? 'ready' : 'held'",
     put: "'ready'",
     tests: [mirror],
     named: 'deletes',
   },
   {
-    file: 'src/store/change/mark-missing.ts',
+    file: 'src/store/change/merge/mark-missing.ts',
     find: 'missing_pulls < $1',
     put: 'missing_pulls <= $1',
     tests: [mirror],
@@ -70,25 +70,25 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Unreadable records.
   {
-    file: 'src/store/change/protect-unreadable.ts',
+    file: 'src/store/change/merge/protect-unreadable.ts',
     find: "'delete from missing x using protected p where x.key = p.key'",
     put: "'select 1'",
     tests: [unreadable],
   },
   {
-    file: 'src/store/change/protect-unreadable.ts',
+    file: 'src/store/change/merge/protect-unreadable.ts',
     find: "and c.desired = 'absent' and c.attempt_token is null\n",
     put: 'and false\n',
     tests: [unreadable],
   },
   {
-    file: 'src/store/change/protect-unreadable.ts',
+    file: 'src/store/change/merge/protect-unreadable.ts',
     find: 'is null\n       and not ${UNCERTAIN',
     put: 'is null -- ${UNCERTAIN',
     tests: [unreadable],
   },
   {
-    file: 'src/store/change/protect-unreadable.ts',
+    file: 'src/store/change/merge/protect-unreadable.ts',
     find: 'and m.feed = c.feed and m.key = c.key`,',
     put: 'and m.feed = c.feed and false`,',
     tests: [unreadable],
@@ -241,7 +241,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/plan/accounting.test.ts'],
   },
   {
-    file: 'src/store/change/mark-missing.ts',
+    file: 'src/store/change/merge/mark-missing.ts',
     find: '.rows} r where r.key = c.key)',
     put: '.rows} r where false)',
     tests: ['test/laws/pending-same.test.ts'],
@@ -253,7 +253,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [mirror],
   },
   {
-    file: 'src/store/change/mark-missing.ts',
+    file: 'src/store/change/merge/mark-missing.ts',
     find: 'if (nothingKnown) return;\n  const select',
     put: 'return;\n  const select',
     tests: ['test/scenarios/reports.test.ts'],
@@ -349,8 +349,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'its places can not be read',
   },
   {
-    file: 'src/store/change/protect-unreadable.ts',
-    find: "pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'",
+    file: 'src/store/change/merge/protect-unreadable.ts',
+    find: "subject.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'",
     put: "'unreadable_key'",
     tests: [places],
     named: 'the record can not be read',
@@ -599,7 +599,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [moved],
   },
   {
-    file: 'src/store/site/site-search.ts',
+    file: 'src/store/change/site-search.ts',
     find: 'if (!(await confirmSiteAt(tx, site, address))) return undefined;',
     put: '',
     tests: [moved],

@@ -3,6 +3,7 @@ import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { searchAnew } from '../store/site/ahead-signs.ts';
+import { forgetRewrites } from '../store/site/kept-values.ts';
 import {
   claimAddress,
   findMove,
@@ -12,7 +13,6 @@ import {
   setAddress,
 } from '../store/site/known-address.ts';
 import { endPause, readSiteState } from '../store/site/site-state.ts';
-import { forgetRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**

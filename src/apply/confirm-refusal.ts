@@ -5,9 +5,9 @@ import { plural } from '../plan/plural.ts';
 import { judgeSuspicion, MAX_REFUSED_ALIKE } from '../plan/set-up-suspicion.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { formOfRefusal, type SetUpFault } from '../site/set-up-fault.ts';
+import { readSetUpSuspects } from '../store/backlog/set-up-suspects.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { wasRefusedAlone } from '../store/site/recent-requests.ts';
-import { readSetUpSuspects } from '../store/site/set-up-suspects.ts';
 import { problemsInOneSentence } from './outcome-policy.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -10,7 +10,7 @@ import type { SiteName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites, noteRewrites } from '../store/site/kept-values.ts';
 
 /** Kinds of rewrite counted per process; a site that rewrites differently each time is not learnt beyond this. */
 const MOST_COUNTED = 2_000;

@@ -3,7 +3,7 @@ import { pause } from '../flow/pause.ts';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { hasLearntRate, takeSiteSlot } from '../store/site/site-rate.ts';
+import { hasLearntRate, takeSiteSlot } from '../store/site/site-state.ts';
 
 /** How often the database is asked for a learnt rate while none is known. */
 const CHECK_EVERY_MS = 1_000;

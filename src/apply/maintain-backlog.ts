@@ -2,13 +2,12 @@
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
-import { endFarWaits } from '../store/change/far-waits.ts';
-import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
+import { endFarWaits, recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
 import { dueOrphans, forgetOrphan, takeOrphan, uncountOrphanDelete } from '../store/site/orphan-site-jobs.ts';
 import { noteAcceptedToken, takeTokenProbe, tryTokenAgain } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../store/site/site-state.ts';
+import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
 import { resolveDoubts } from './doubts/resolve-doubts.ts';

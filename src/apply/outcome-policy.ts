@@ -6,8 +6,7 @@ import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
-import type { Attempt } from '../store/change/attempt.ts';
-import type { NotAccepted, Result } from '../store/change/attempt-outcome.ts';
+import type { Attempt, NotAccepted, Result } from '../store/change/attempt.ts';
 import type { SitePolicy } from './site-context.ts';
 
 /** Until then other postings mostly have shown whether the site refuses all of them. */

@@ -1,6 +1,6 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
 import { type RetryPolicy, retry } from '../flow/retry.ts';
-import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt-outcome.ts';
+import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
 import { announceAttempt } from '../telemetry/events.ts';
 import type { SiteContext } from './site-context.ts';

@@ -7,9 +7,8 @@ import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.t
 import { type Deadline, deadlineIn } from '../site/http/deadline.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { renewAttempt } from '../store/change/renew-attempt.ts';
-import type { JobAsker } from '../store/mapping/visible-jobs.ts';
-import { noteShownJobs } from '../store/site/new-jobs.ts';
+import { renewAttempt } from '../store/change/claim.ts';
+import { type JobAsker, noteShownJobs } from '../store/mapping/visible-jobs.ts';
 import { SEND_WITHIN_MS, type SiteContext } from './site-context.ts';
 
 /** Does not wait for the rate limiter, because the attempt is under way: later requests wait longer instead. */

@@ -6,7 +6,7 @@ import type { PlaceRules } from '../plan/adopt/place-likeness.ts';
 import type { WriteAction } from '../plan/message.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
-import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
+import type { AttemptOutcome, Recorded } from '../store/change/attempt.ts';
 import type { Claim } from '../store/change/claim.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { RewriteLearner } from './learn-rewrites.ts';

@@ -8,8 +8,8 @@ import { type AcceptedWrite, formsAfter, readForms, type ShownForms } from '../p
 import type { Fields } from '../posting/posting.ts';
 import { type Exchange, type Outcome, type SiteJob, type SiteRequest, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { noteForms } from '../store/change/note-forms.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { noteForms } from '../store/change/complete.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { explainForeignReference, outcomeOfUnshownJob } from './confirm-own.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';

@@ -3,11 +3,16 @@ import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { Exchange, Outcome } from '../site/exchange.ts';
 import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
+import { searchUnprovenAgain } from '../store/change/site-search.ts';
 import { pullToWatch } from '../store/feed/feed-state.ts';
 import { type ProbePace, refuseToken } from '../store/site/refused-token.ts';
-import { throttleSite } from '../store/site/site-rate.ts';
-import { searchUnprovenAgain } from '../store/site/site-search.ts';
-import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../store/site/site-state.ts';
+import {
+  noteMisconfigured,
+  noteReachable,
+  noteUnreachable,
+  pauseSite,
+  throttleSite,
+} from '../store/site/site-state.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -7,15 +7,20 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { recentlyAccepted, sampleOfAges } from '../store/mapping/mapping-sample.ts';
+import {
+  noteHidesNew,
+  noteNewJob,
+  readNewJobs,
+  recentlyAccepted,
+  sampleOfAges,
+} from '../store/mapping/visible-jobs.ts';
 import {
   describeReference,
   noteReference,
   type ReferenceEvidence,
   type ReferenceState,
   referenceState,
-} from '../store/site/kept-reference.ts';
-import { noteHidesNew, noteNewJob, readNewJobs } from '../store/site/new-jobs.ts';
+} from '../store/site/kept-values.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -2,9 +2,9 @@
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import { UserError } from '../runtime/exit-status.ts';
+import type { EntryKind } from '../store/backlog/entry-kind.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import type { EntryKind } from '../store/review/entry-kind.ts';
 import { ask } from '../telemetry/print.ts';
 import type { WriteCommand } from './command-line.ts';
 

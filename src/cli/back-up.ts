@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { plural } from '../plan/plural.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
-import { backUpToFile } from '../store/backup/backup-file.ts';
 import { BackupFileError, type BackupSummary } from '../store/backup/read-backup.ts';
+import { backUpToFile } from '../store/backup/write-backup.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
 import { programVersion } from './program-version.ts';
 

@@ -4,9 +4,9 @@ import type { Config, SiteConfig } from '../config/config.ts';
 import { type Message, reword } from '../plan/message.ts';
 import { openProvenClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
-import { jobsWithReference } from '../store/mapping/mapping-sample.ts';
+import { jobsWithReference } from '../store/mapping/visible-jobs.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-reference.ts';
+import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-values.ts';
 
 /** So many jobs are asked for. */
 const MOST_ASKED = 3;

@@ -13,9 +13,9 @@ import { openSiteClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
-import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
+import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { findMove } from '../store/site/known-address.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { commandWriter } from './command-line.ts';
 
 /** Requests at most this many jobs from the site. */

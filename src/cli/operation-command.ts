@@ -47,7 +47,7 @@ type SingleForm<Input, Output> = CommandForm & {
 
 /** A line that says what was done, or what follows in this process, which prints everything itself. */
 type Told<Output> =
-  | { view(done: Output): string }
+  | { view(done: Output, write: WriteCommand): string }
   | { follow(done: Output, app: App, options: CommonOptions, signal: AbortSignal): Promise<void> };
 
 interface ListForm<Input, Item, Place> extends CommandForm {
@@ -88,7 +88,9 @@ export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
     explained(options, async () => {
       const done = await operation.run(input, askedHere(app, options));
       if ('follow' in told) return told.follow(done, app, options, signal);
-      return options.json === true ? printJson(z.encode(operation.output, done)) : printLine(told.view(done));
+      return options.json === true
+        ? printJson(z.encode(operation.output, done))
+        : printLine(told.view(done, commandWriter(configOf(options))));
     }),
   );
 
@@ -177,6 +179,7 @@ async function explained(options: GivenOptions, run: () => Promise<void>): Promi
     await run();
   } catch (error) {
     if (error instanceof OperationRefused) {
+      if (options.json === true && Object.keys(error.now).length > 0) await printJson(error.now);
       throw new UserError(say(error.reason, commandWriter(configOf(options))), { cause: error });
     }
     throw error;

@@ -12,8 +12,8 @@ import {
 import { isUnknown, rekeyPolicy } from '../review/rekey/rekey-policy.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { denyRekey } from '../store/change/rekey/deny-rekey.ts';
 import { readRekey } from '../store/change/rekey/read-rekey.ts';
+import { denyRekey } from '../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import { ask, oneLine, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';

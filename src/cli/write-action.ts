@@ -65,6 +65,8 @@ function otherWords(action: OtherAction): readonly string[] {
       return ['why', action.feed, action.key];
     case 'show_status':
       return ['status'];
+    case 'check_configuration':
+      return ['check'];
     case 'approve_held': {
       const count = action.count === undefined ? [] : ['--count', String(action.count)];
       return ['review', 'approve', action.feed, ...count];

@@ -1,7 +1,7 @@
 // Who did what, when, and what was before and after.
 import { z } from 'zod';
 import { excerpt } from '../posting/xml-characters.ts';
-import { type Activity, listActivity } from '../store/review/audit.ts';
+import { type Activity, listActivity } from '../store/access/audit.ts';
 import { listOperation, namedFeed } from './operation.ts';
 import { count, idNumber, nameText, text, time } from './scalars.ts';
 

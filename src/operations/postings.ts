@@ -4,7 +4,8 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { findPosting } from '../review/find-posting.ts';
 import { editsVersion, undoEdits } from '../review/undo-edit.ts';
-import { editsOfPosting } from '../store/review/override.ts';
+import { editsOfPosting } from '../store/change/override.ts';
+import { renewOfFeed } from './feeds.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
 import { fieldName, keyText, nameText, text } from './scalars.ts';
 
@@ -45,5 +46,20 @@ export const undoEdit = operation({
     const edits = await editsOfPosting(db, feed, key);
     const now = report.stale === true ? { yours: { fields, version }, edits, edits_version: editsVersion(edits) } : {};
     throw new OperationRefused('conflict', report.message, now);
+  },
+});
+
+export const renewPosting = operation({
+  id: 'renewPosting',
+  path: '/feeds/{feed}/postings/{key}/renew',
+  summary:
+    'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
+  scope: 'review',
+  input: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  output: z.strictObject({ feed: z.string(), key: z.string(), message: z.string() }).meta({ title: 'Renewed' }),
+  async run({ feed: name, key: written }, context) {
+    const { feed } = await renewOfFeed.run({ feed: name, keys: [written] }, context);
+    const key = postingKey(written.trim());
+    return { feed, key, message: `the days of posting ${key} begin anew` };
   },
 });

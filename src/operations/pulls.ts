@@ -1,8 +1,8 @@
 // Pulls with their counts so far.
 import { z } from 'zod';
 import { countedPullJson } from '../review/read-model/pull.ts';
-import { concludeAbandonedPulls } from '../store/pull/abandoned-pulls.ts';
-import { countedPull, countedPulls } from '../store/pull/counted-pulls.ts';
+import { countedPull, countedPulls } from '../store/pull/pull-history.ts';
+import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import { actionOutput, count, idNumber, nameText, time } from './scalars.ts';
 

@@ -46,6 +46,7 @@ export type OtherAction =
   | { readonly kind: 'list_pulls'; readonly feed: FeedName }
   | { readonly kind: 'explain_posting'; readonly feed: FeedName; readonly key: PostingKey }
   | { readonly kind: 'show_status' }
+  | { readonly kind: 'check_configuration' }
   /** @param count approve only if exactly this many deletes are held */
   | { readonly kind: 'approve_held'; readonly feed: FeedName; readonly count?: number }
   /** @param because why the site may be used again: it is the same site at a new address, or was really emptied */

@@ -1,4 +1,5 @@
 // Finds the name that a mistyped one probably stands for.
+// Not fastest-levenshtein: a dozen lines do, as only names of similar length are compared.
 
 /** The known name closest to a mistyped one, if close enough to be the intended one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {

@@ -5,6 +5,7 @@ import { formatOf } from '../feed/format/formats.ts';
 import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import type { Queryable, Session } from '../store/postgres/database.ts';
 import {
   anyRecordDue,
@@ -13,8 +14,7 @@ import {
   loadDatedIndex,
   removeDated,
   storeDated,
-} from '../store/pull/dated-records.ts';
-import { databaseTime } from '../store/site/site-search.ts';
+} from '../store/pull/record-hashes.ts';
 import type { FeedSetup, RecordRules } from './feed-setup.ts';
 import type { SeenRecord } from './pull-ledger.ts';
 import type { Postponed, ReadRecord } from './read-record.ts';

@@ -11,15 +11,14 @@ import {
   leaveReturned,
   mergeChanges,
   mergePendingSame,
-} from '../store/change/merge-planned.ts';
+} from '../store/change/merge/merge-planned.ts';
+import { doubtCreatesWithJobs } from '../store/change/recognise-jobs.ts';
 import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
-import { takeOver } from '../store/pull/pull-takeover.ts';
+import { commitPull, type PullFindings, takeOver } from '../store/pull/pull-commit.ts';
 import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
-import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';

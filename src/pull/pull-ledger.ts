@@ -3,7 +3,7 @@ import { KeyIndex } from '../compact/key-index.ts';
 import { type HashMask, maskOf, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
-import { SkippedMark } from '../store/pull/skipped-records.ts';
+import { SkippedMark } from '../store/pull/record-hashes.ts';
 import { PlaceSlots } from './place-slots.ts';
 import { RepeatedKeys } from './repeated-keys.ts';
 

@@ -9,8 +9,8 @@ import { compileListReader } from '../posting/list-record.ts';
 import { dateConditionsOf } from '../posting/mapping-paths.ts';
 import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree, SkippedRecord } from '../posting/posting.ts';
 import { RecordDates } from '../posting/record-dates.ts';
+import type { Edits } from '../store/change/override.ts';
 import type { FieldsToStore } from '../store/pull/pull-transaction.ts';
-import type { Edits } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
 import type { WaitingRecord } from './waiting-records.ts';
 

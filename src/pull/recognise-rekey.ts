@@ -23,7 +23,7 @@ import {
   readRekeyScope,
   suspectRekey,
 } from '../store/change/rekey/collect-rekey.ts';
-import type { ComparedFields } from '../store/change/rekey/digests.ts';
+import type { ComparedFields } from '../store/pull/digests.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 

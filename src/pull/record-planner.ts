@@ -7,9 +7,9 @@ import { updatesJobs } from '../plan/policy.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import { hasPlaces } from '../posting/places.ts';
 import type { PostingsOfPlaces } from '../posting/posting.ts';
+import { type Edits, editsOf } from '../store/change/override.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { FieldsToStore, PullTransaction } from '../store/pull/pull-transaction.ts';
-import { type Edits, editsOf } from '../store/review/override.ts';
 import { DatedRecords } from './dated-records.ts';
 import type { DetailReader } from './details/detail-reader.ts';
 import type { DetailedList } from './details/detailed-list.ts';
@@ -67,7 +67,6 @@ export class RecordPlanner implements RecordSink {
     this.#reader = reader;
     this.#list = list;
     this.dated = dated;
-    pullTx.hasPlaces = hasPlaces(rules.mapping);
   }
 
   /** Opens a planner that receives the records of a feed. @param samplesKnown see `RecordIntake`. */
@@ -78,8 +77,6 @@ export class RecordPlanner implements RecordSink {
     samplesKnown = false,
   ): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
-    pullTx.expireAfterDays = rules.expireAfterDays;
-    pullTx.hasPlaces = hasPlaces(rules.mapping);
     const index = await pullTx.loadIndex();
     const { isPaged, interpretation, mapping } = rules;
     const dated = await DatedRecords.load(pullTx.session, feed, rules);
@@ -99,7 +96,6 @@ export class RecordPlanner implements RecordSink {
     db: Database,
     list: DetailedList,
   ): Promise<RecordPlanner> {
-    pullTx.expireAfterDays = rules.expireAfterDays;
     await pullTx.lookAtFeed();
     const edits = await editsOf(db, pullTx.subject.feed);
     const reader = compileRecordReader(rules, edits);

@@ -4,34 +4,6 @@ import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import type { Message } from '../plan/message.ts';
 import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
 import type { WeakPull } from '../plan/weak-proof.ts';
-import { deleteLoad } from '../store/change/delete-load.ts';
-import {
-  clearUnseen,
-  collectMissing,
-  collectMissingChanges,
-  countMissingAgain,
-  extendGrace,
-  keepOtherVersions,
-  markAbsent,
-  markUnseen,
-  markUnseenToo,
-} from '../store/change/mark-missing.ts';
-import {
-  countMaybeMade,
-  countUnmappedAbsent,
-  dropUnsent,
-  extendMaybeMadeGrace,
-  mergeChanges,
-  NONE_MADE,
-  withdrawMaybeMade,
-} from '../store/change/merge-planned.ts';
-import {
-  holdWaitingDeletes,
-  protectUnreadable,
-  releaseHolds,
-  withdrawDeletes,
-} from '../store/change/protect-unreadable.ts';
-import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import {
   addExpired,
   collectExpiredGone,
@@ -40,7 +12,35 @@ import {
   leaveOutExpired,
   noteExpired,
   refreshExpired,
-} from '../store/pull/expire-in-pull.ts';
+} from '../store/change/merge/expire-in-pull.ts';
+import {
+  clearUnseen,
+  collectMissing,
+  collectMissingChanges,
+  countMissingAgain,
+  deleteLoad,
+  extendGrace,
+  keepOtherVersions,
+  markAbsent,
+  markUnseen,
+  markUnseenToo,
+} from '../store/change/merge/mark-missing.ts';
+import {
+  countMaybeMade,
+  countUnmappedAbsent,
+  dropUnsent,
+  extendMaybeMadeGrace,
+  mergeChanges,
+  NONE_MADE,
+  withdrawMaybeMade,
+} from '../store/change/merge/merge-planned.ts';
+import {
+  holdWaitingDeletes,
+  protectUnreadable,
+  releaseHolds,
+  withdrawDeletes,
+} from '../store/change/merge/protect-unreadable.ts';
+import { countNewPostings } from '../store/change/rekey/collect-rekey.ts';
 import { forgetUnexpired } from '../store/pull/posting-expiry.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';

@@ -9,11 +9,11 @@ import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { type UndoLeftOut, undoPosting } from '../plan/undo-posting.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { plannedChanges } from '../store/backlog/planned-changes.ts';
-import { undoSubjects } from '../store/backlog/undo-subjects.ts';
-import { deleteLoad } from '../store/change/delete-load.ts';
-import { mergeChanges } from '../store/change/merge-planned.ts';
-import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
+import { renewUndone } from '../store/change/merge/expire-in-pull.ts';
+import { deleteLoad } from '../store/change/merge/mark-missing.ts';
+import { mergeChanges } from '../store/change/merge/merge-planned.ts';
 import {
   collectLeftOut,
   collectUndone,
@@ -22,21 +22,20 @@ import {
   leaveOthersUncounted,
   openUndo,
   readLeftOut,
+  undoSubjects,
   withdrawUndone,
-} from '../store/change/undo-changes.ts';
+} from '../store/change/merge/undo-changes.ts';
+import { doubtCreatesWithJobs } from '../store/change/recognise-jobs.ts';
+import { endRekeyWithoutNew } from '../store/change/rekey/collect-rekey.ts';
 import { readFeedState, refuseOvertaken, stopFeed } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
-import { unreadHash } from '../store/mapping/unread-hash.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { concludeFormerPulls } from '../store/pull/abandoned-pulls.ts';
-import { renewUndone } from '../store/pull/expire-in-pull.ts';
-import { commitPull } from '../store/pull/pull-commit.ts';
+import { commitPull, takeOver } from '../store/pull/pull-commit.ts';
 import { failPull, findPull, findUndoOf, type PullRow, startPull } from '../store/pull/pull-row.ts';
-import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
-import { auditAction } from '../store/review/audit.ts';
-import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
+import { unreadHash } from '../store/pull/unread-hash.ts';
+import { concludeFormerPulls } from '../store/status/pull-summary.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { inPullTransaction } from './merge-pull.ts';

@@ -2,7 +2,8 @@
 import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
-import { lockChanges } from '../store/backlog/open-change.ts';
+import type { EntryKind } from '../store/backlog/entry-kind.ts';
+import { questionedAmong } from '../store/backlog/open-question.ts';
 import {
   type ActedEntry,
   approveChanges,
@@ -24,10 +25,9 @@ import {
   type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
-import { questionedAmong } from '../store/change/rekey/open-question.ts';
+import { lockChanges } from '../store/change/open-change.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import type { EntryKind } from '../store/review/entry-kind.ts';
 import { lockRecord } from '../store/review/review-entry.ts';
 import { answerFirst, decidesDeletes } from './answer-first.ts';
 import { KINDS_OF_ACTION } from './bulk/kinds-of-action.ts';

@@ -1,8 +1,7 @@
 // The site jobs that a search found for a feed: which of them certainly belong to a posting, and the action that adopts those.
 import { createHash } from 'node:crypto';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import type { Database, Queryable } from '../store/postgres/database.ts';
-import { inSnapshot } from '../store/postgres/snapshot.ts';
+import { type Database, inSnapshot, type Queryable } from '../store/postgres/database.ts';
 import { unfinishedBulk } from '../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundOf, foundEntries } from '../store/review/found-entries.ts';
 import { readSeen } from '../store/review/selected-counts.ts';

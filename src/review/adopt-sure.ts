@@ -10,10 +10,10 @@ import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import { ownerOfReference } from '../store/change/candidate-owners.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import { type Adoption, adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
-import { ownerByTitledId } from '../store/mapping/titled-id.ts';
-import { databaseTime } from '../store/site/site-search.ts';
+import { ownerByTitledId } from '../store/site/titled-id.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { type AdoptSubject, adoptRules } from './match-jobs.ts';
 

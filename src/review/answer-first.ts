@@ -2,7 +2,7 @@
 import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { type QuestionedDeletes, questionedDeletes } from '../store/change/rekey/open-question.ts';
+import { type QuestionedDeletes, questionedDeletes } from '../store/backlog/open-question.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { BulkKind } from '../store/review/bulk-actions.ts';
 

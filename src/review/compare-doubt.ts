@@ -2,8 +2,8 @@
 import type { Config } from '../config/config.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { findChange, type OpenChangeRow } from '../store/backlog/open-change.ts';
 import { candidatesOf } from '../store/change/doubt.ts';
+import { findChange, type OpenChangeRow } from '../store/change/open-change.ts';
 import { doubtOf } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { type CandidateSite, compareCandidates, type DoubtCandidate } from './compare-candidates.ts';

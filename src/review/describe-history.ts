@@ -3,7 +3,7 @@
 import type { EntryAction } from '../plan/action.ts';
 import { adviceOf, type Message, merge, messageOf, reword, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
-import type { OpenChangeRow } from '../store/backlog/open-change.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
 import { actionsOfChange } from './possible-actions.ts';
 

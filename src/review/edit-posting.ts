@@ -5,14 +5,20 @@ import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
-import { findChange, findChangeOf, lockChange, type OpenChangeRow } from '../store/backlog/open-change.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
-import { type Edited, keepDetailsOut, keepPullsOut, writeEdits } from '../store/change/edit.ts';
-import { lockJob, openEditedUpdate } from '../store/change/edit-job.ts';
+import {
+  type Edited,
+  keepDetailsOut,
+  keepPullsOut,
+  lockJob,
+  openEditedUpdate,
+  writeEdits,
+} from '../store/change/edit.ts';
+import { findChange, findChangeOf, lockChange, type OpenChangeRow } from '../store/change/open-change.ts';
+import { type EditRow, editsOfPosting, type PostingName } from '../store/change/override.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { expiryOf } from '../store/pull/posting-expiry.ts';
-import { auditAction } from '../store/review/audit.ts';
-import { type EditRow, editsOfPosting, type PostingName } from '../store/review/override.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 import { changeVersion, STALE, versionOfPosting } from './entry-version.ts';
 import { formerValues } from './former-values.ts';

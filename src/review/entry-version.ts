@@ -1,7 +1,7 @@
 // Names the version of a review entry, so that nobody decides on one that they have not seen.
 import { hash } from 'node:crypto';
 import { type Message, messageOf } from '../plan/message.ts';
-import type { OpenChangeRow } from '../store/backlog/open-change.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { PostingStory } from '../store/review/posting-history.ts';
 import { type EntryDetails, readEntry } from '../store/review/review-entry.ts';

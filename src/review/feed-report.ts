@@ -5,11 +5,16 @@ import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { countOpen, type OpenCounts } from '../store/backlog/open-counts.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { type CountedPull, countedPulls } from '../store/pull/counted-pulls.ts';
+import { type CountedPull, countedPulls } from '../store/pull/pull-history.ts';
 import { findPull, type PullRow } from '../store/pull/pull-row.ts';
-import { type PullSummary, summariseWithin } from '../store/pull/pull-summary.ts';
-import { countLines, type LineCounts } from '../store/report/report-lines.ts';
-import { commonReasons, countFields, type ReasonCount } from '../store/report/report-summary.ts';
+import { type PullSummary, summariseWithin } from '../store/status/pull-summary.ts';
+import {
+  commonReasons,
+  countFields,
+  countLines,
+  type LineCounts,
+  type ReasonCount,
+} from '../store/status/report-lines.ts';
 
 /** A pull with what it left open: as of the next committed pull, or as of now if there is none. */
 export interface TrendPull extends CountedPull {

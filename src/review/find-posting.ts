@@ -1,9 +1,8 @@
 // Finds all that is recorded about one posting, with the state that it is in.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { postingPage } from '../store/report/posting-page.ts';
-import { type LineState, POSTING_STATES } from '../store/report/report-lines.ts';
 import { type PostingStory, readStory } from '../store/review/posting-history.ts';
+import { type LineState, POSTING_STATES, postingPage } from '../store/status/report-lines.ts';
 
 export interface FoundPosting {
   readonly story: PostingStory;

@@ -1,6 +1,7 @@
 // Adds and removes notes of a group of review entries.
+
+import { auditAction } from '../store/access/audit.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { auditAction } from '../store/review/audit.ts';
 import { findGroup } from '../store/review/group-kind.ts';
 import { addNote, type GroupNote, readGroupNotes, removeNote } from '../store/review/group-notes.ts';
 import { groupAll } from './list-groups.ts';

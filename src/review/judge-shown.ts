@@ -6,11 +6,16 @@ import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/place-likeness.ts
 import { meansTheSame, typeOf } from '../plan/same-meaning.ts';
 import { compareValues, fieldOf } from '../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { openCreates, openReferences, sharedKeys, sharedValues } from '../store/change/candidate-owners.ts';
+import {
+  openCreates,
+  openReferences,
+  sentValuesOf,
+  sharedKeys,
+  sharedValues,
+} from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
-import { sentValuesOf } from '../store/change/proven-by-values.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 
 export interface JudgedJob {
   readonly likeness: Likeness;

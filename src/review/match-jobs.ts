@@ -17,11 +17,11 @@ import { compileStates, type StateTable } from '../posting/us-states.ts';
 import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
 import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import type { JobMatching } from '../store/mapping/job-matching.ts';
 import { type ExpectedJobs, expectedJobs } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { databaseTime } from '../store/site/site-search.ts';
-import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { learntRewrites } from '../store/site/kept-values.ts';
 import { crossStep } from '../telemetry/steps.ts';
 
 /** The site and the feed whose jobs and postings are compared. */

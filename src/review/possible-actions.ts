@@ -1,8 +1,8 @@
 // Lists the actions available for an entry, depending on its state.
 import type { BulkAction, EntryAction } from '../plan/action.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
 import { changeVersion } from './entry-version.ts';
 
 /** The parts of an entry that determine the possible actions. */

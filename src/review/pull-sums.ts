@@ -2,8 +2,8 @@
 import { AccountingError, checkAccounts, type GoneCounts, type SeenCounts } from '../plan/accounting.ts';
 import { countOpen, countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Database } from '../store/postgres/database.ts';
+import type { PullEffect } from '../store/pull/pull-history.ts';
 import { findPull, type PullRow } from '../store/pull/pull-row.ts';
-import type { PullEffect } from '../store/pull/pulled-postings.ts';
 
 export interface PullSums {
   readonly pull: PullRow;

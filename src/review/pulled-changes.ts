@@ -3,7 +3,7 @@ import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { excerpt } from '../posting/xml-characters.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { type PullEffect, pulledPostings } from '../store/pull/pulled-postings.ts';
+import { type PullEffect, pulledPostings } from '../store/pull/pull-history.ts';
 
 /** A field's value before the pull and what the site has now, cut to where they differ. */
 export interface PulledDifference {

@@ -3,7 +3,7 @@ import { contentHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import type { Edited } from '../store/change/edit.ts';
-import type { EditRow } from '../store/review/override.ts';
+import type { EditRow } from '../store/change/override.ts';
 
 /** The desired state that an edit starts from. */
 export interface DesiredPosting {

@@ -6,7 +6,7 @@ import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { toCompare } from '../site/exchange.ts';
 import { ownerOfReference } from '../store/change/candidate-owners.ts';
 import { markDrifted } from '../store/change/mark-drifted.ts';
-import { replaceJob } from '../store/change/replace-job.ts';
+import { replaceJob } from '../store/change/restored-database.ts';
 import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, MatchCounts, StrayJob } from '../store/mapping/job-matching.ts';
 import type { Verification } from '../store/mapping/verification.ts';

@@ -6,7 +6,7 @@ import { type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtResolved, resolveDoubt } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { noteRewrites } from '../store/site/value-rewrites.ts';
+import { noteRewrites } from '../store/site/kept-values.ts';
 import {
   type CheckedSite,
   type CheckOptions,

@@ -1,7 +1,7 @@
 // Resumes sending to a paused site, as a person decides.
 import type { SiteName } from '../posting/identifiers.ts';
+import { auditAction } from '../store/access/audit.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { auditAction } from '../store/review/audit.ts';
 import { setAddress } from '../store/site/known-address.ts';
 import { lockSiteState, readSiteState, resumeSite, stateAt, trustGone } from '../store/site/site-state.ts';
 

@@ -4,13 +4,12 @@ import type { CreateOnlyFields } from '../plan/create-only-fields.ts';
 import type { Message } from '../plan/message.ts';
 import { type FeedPolicy, updatesJobs } from '../plan/policy.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { findChangeOf, lockChange } from '../store/backlog/open-change.ts';
-import { keepAllPullsOut } from '../store/change/edit.ts';
-import { planAgain } from '../store/change/plan-again.ts';
+import { auditAction } from '../store/access/audit.ts';
+import { keepAllPullsOut, planAgain } from '../store/change/edit.ts';
+import { findChangeOf, lockChange } from '../store/change/open-change.ts';
+import { type EditRow, editsOfPosting, removeEdits } from '../store/change/override.ts';
 import { hasJob } from '../store/mapping/mapping-list.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { auditAction } from '../store/review/audit.ts';
-import { type EditRow, editsOfPosting, removeEdits } from '../store/review/override.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 
 export type UndoEditReport =

@@ -5,10 +5,10 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { UndoEnd } from '../pull/undo-pull.ts';
 import type { PullReport } from '../review/read-model/pull-report.ts';
 import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
+import { takeSearchNote } from '../store/change/site-search.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull } from '../store/pull/pull-row.ts';
-import { notesOfState, type PullState, statusOfPull, summarisePull } from '../store/pull/pull-summary.ts';
-import { takeSearchNote } from '../store/site/site-search.ts';
+import { notesOfState, type PullState, statusOfPull, summarisePull } from '../store/status/pull-summary.ts';
 import { ExitStatus } from './exit-status.ts';
 
 /** Why some changes of a pull may not be sent. */

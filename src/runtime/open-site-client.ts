@@ -12,7 +12,7 @@ import type { CandidateSite } from '../review/compare-candidates.ts';
 import { addressOf } from '../site/base-address.ts';
 import type { SiteClient, SiteOptions } from '../site/exchange.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { readInstallation } from '../store/postgres/installation.ts';
+import { readInstallation } from '../store/postgres/migrate.ts';
 import { tokenDigest } from '../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';

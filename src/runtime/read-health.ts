@@ -5,6 +5,7 @@ import { complaintLine } from '../config/config-error.ts';
 import { siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
 import { addressOf } from '../site/base-address.ts';
+import { unsearchedFeeds } from '../store/change/site-search.ts';
 import type { ScheduleState } from '../store/feed/feed-schedule.ts';
 import { unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
 import type { LiveProcess } from '../store/locks/processes.ts';
@@ -12,7 +13,6 @@ import { type PullHistory, readPullHistories } from '../store/pull/pull-history.
 import { findMove, type Move } from '../store/site/known-address.ts';
 import { undeletedOrphans } from '../store/site/orphan-site-jobs.ts';
 import { onlyAsksToWait } from '../store/site/recent-requests.ts';
-import { unsearchedFeeds } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { nameOfProcess } from './configurations.ts';

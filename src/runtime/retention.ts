@@ -2,8 +2,8 @@
 // hour across all processes.
 import { type Rounds, startRounds } from '../flow/pause.ts';
 import { groupAll } from '../review/list-groups.ts';
-import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/postgres/retention.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/group-history.ts';
 import type { App } from './app.ts';
 

@@ -1,6 +1,6 @@
 // How fast a process notices that work is due, and that another process has died or hangs.
 import { QUEUE_TIMING, type QueueTiming } from '../queue/queue-timing.ts';
-import { LOCK_TIMING, type LockTiming } from '../store/locks/lock-timing.ts';
+import { LOCK_TIMING, type LockTiming } from '../store/postgres/database.ts';
 
 /** No law depends on these: shorter times only make a slow process lose its work to others more often. */
 export interface Timing {

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { readInstallation } from '../store/postgres/installation.ts';
+import { readInstallation } from '../store/postgres/migrate.ts';
 import { tokenDigest } from '../store/site/refused-token.ts';
 
 export async function tokenDigests(db: Queryable, config: Config): Promise<ReadonlyMap<SiteName, string>> {

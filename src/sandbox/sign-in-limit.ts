@@ -1,4 +1,5 @@
 // Limits password guessing: counts wrong attempts per client address and account within 15 minutes.
+// Not rate-limiter-flexible: its memory grows with every address that tries.
 import { createHash } from 'node:crypto';
 
 export interface SignInLimit {

@@ -5,7 +5,7 @@ import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
 import { type OpenCandidateSite, openCandidateSite } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
-import { findChange } from '../store/backlog/open-change.ts';
+import { findChange } from '../store/change/open-change.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { ProblemError } from './problem.ts';
 

@@ -2,7 +2,7 @@
 import type { FeedName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import type { PullStart } from '../runtime/schedule/pull-now.ts';
-import { auditAction } from '../store/review/audit.ts';
+import { auditAction } from '../store/access/audit.ts';
 import type { Control } from './control.ts';
 
 export interface PullAsker {

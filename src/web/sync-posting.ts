@@ -1,6 +1,6 @@
 // Brings one posting up to date for somebody who asks for it, on a page or through the API.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { auditAction } from '../store/review/audit.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { ProblemError } from './problem.ts';
 import type { PullAsker } from './start-pull.ts';
 

@@ -6,7 +6,6 @@ import { UNKNOWN_PLACES } from '../../src/plan/adopt/place-likeness.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
-import type { Row } from '../../src/store/postgres/database.ts';
 
 /** One line of the log. */
 export interface LogLine {
@@ -48,7 +47,7 @@ export const exchangeOf = (outcome: Exchange['outcome'], status?: number): Excha
 /** A site context with these parts; its database answers every statement with `rows(statement)`. */
 export function siteContextWith(
   parts: Partial<SiteContext>,
-  rows: (statement: string) => readonly Row[] = () => [],
+  rows: (statement: string) => readonly object[] = () => [],
 ): SiteContext {
   const query = async (statement: string) => rows(statement);
   return {

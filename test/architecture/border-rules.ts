@@ -52,6 +52,25 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The subfolders of the store, each of which imports only from those before it. A file beside them may import from all, and none imports it. */
+export const STORE_ORDER: readonly string[] = [
+  'postgres',
+  'locks',
+  'access',
+  'alert',
+  'site',
+  'backlog',
+  'feed',
+  'pull',
+  'change',
+  'change/merge',
+  'change/rekey',
+  'mapping',
+  'review',
+  'status',
+  'backup',
+];
+
 /** Exceptions to the table: the path to the files that are not compiled, and the sandbox's own database server. */
 const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/(feed|store|queue|site|sandbox)\//, to: /^src\/config\/package-root\.ts$/ },
@@ -89,6 +108,9 @@ const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 const SQL_TEXT =
   /[`'"]\s*(?:select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w."]+\s+set\s|delete\s+from\s|truncate\s|with\s+\w+\s+as\s|create\s+(?:table|schema|(?:unique\s+)?index)\s|alter\s+table\s)/i;
 
+/** A row whose columns nobody has stated. */
+const UNTYPED_ROW = /\bRecord<string, (?:unknown|any)>/;
+
 /** Messages carry actions as data: only the command line writes commands. The configuration's own help may name some. */
 const COMMAND_FOLDERS = ['src/cli', 'src/config'];
 const REVIEW_COMMANDS =
@@ -116,6 +138,8 @@ function importsAcross(file: SourceFile): string[] {
       if (SOURCES.test(name) && !file.path.startsWith('src/feed/source/')) {
         return [`${file.path}: a source is found by its kind in src/feed/source/sources.ts; ${name} is its own`];
       }
+      const wrongWay = storeArrow(file.path, name);
+      if (wrongWay !== undefined) return [wrongWay];
       const isException = ALSO.some(({ from, to }) => from.test(file.path) && to.test(name));
       return isAllowed || isException ? [] : [`${file.path}: ${folder} may not import ${name}`];
     }
@@ -131,14 +155,28 @@ function importsAcross(file: SourceFile): string[] {
   });
 }
 
+/** What an import within the store says against its order; `undefined`: nothing. */
+function storeArrow(path: string, name: string): string | undefined {
+  const [from, to] = [path, name].map((each) => /^src\/store\/(?:(.+)\/)?[^/]+$/.exec(each)) as [Match, Match];
+  if (from === null || to === null || from[1] === to[1]) return undefined;
+  const at = (folder: string | undefined) => (folder === undefined ? STORE_ORDER.length : STORE_ORDER.indexOf(folder));
+  const unknown = [from[1], to[1]].find((folder) => at(folder) === -1);
+  if (unknown !== undefined) return `${path}: src/store/${unknown} has no place in the order of the store`;
+  return at(to[1]) < at(from[1]) ? undefined : `${path}: comes before ${name} in the order of the store`;
+}
+
+type Match = RegExpExecArray | null;
+
 function textOutOfPlace(file: SourceFile): string[] {
   const folder = folderOf(file.path);
   const impure = PURE.includes(folder) ? IMPURE_TEXT.exec(file.text)?.[0] : undefined;
   const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
   const command = COMMAND_FOLDERS.includes(folder) ? undefined : COMMAND_TEXT.exec(file.text)?.[0];
+  const untyped = folder === 'src/store' ? UNTYPED_ROW.exec(file.text)?.[0] : undefined;
   const out = MAY_WRITE_OUT.test(file.path) ? undefined : /\bprocess\.std(?:out|err)\b/.exec(file.text)?.[0];
   return [
     ...(out === undefined ? [] : [`${file.path}: output goes through src/telemetry/print.ts, not through ${out}`]),
+    ...(untyped === undefined ? [] : [`${file.path}: the rows of a query are typed, not ${untyped}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
     ...(command === undefined ? [] : [`${file.path}: only src/cli writes commands, not "${command}"`]),
     ...(sql === undefined ? [] : [`${file.path}: SQL is allowed only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),

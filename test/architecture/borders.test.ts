@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { bordersCrossed, MAY_IMPORT } from './border-rules.ts';
+import { bordersCrossed, MAY_IMPORT, STORE_ORDER } from './border-rules.ts';
 import { readSources, sourceFile } from './import-scan.ts';
 
 it('src and jobs cross no border', () => {
@@ -78,8 +78,33 @@ describe('detected', () => {
     ['a log in the centre', 'src/plan/a.ts', "console.log('x');", '"console." is not'],
     ['a query', 'jobs/a.ts', "await pool.query('SELECT key FROM mapping');", 'SQL is allowed only in'],
     ['a query over lines', 'src/review/a.ts', 'query(`\n  update change set state = 1`);', 'SQL is allowed only in'],
+    [
+      'an untyped row',
+      'src/store/a.ts',
+      'db.query<A & Record<string, unknown>>(text);',
+      'the rows of a query are typed',
+    ],
     ['a command', 'src/apply/a.ts', "pause('run: jobmirror resume board');", 'only src/cli writes commands'],
     ['part of a command', 'src/review/a.ts', "refuse('use review settle');", 'only src/cli writes commands'],
+    [
+      'against the order of the store',
+      'src/store/pull/a.ts',
+      "import type { B } from '../change/b.ts';",
+      'src/store/pull/a.ts: comes before src/store/change/b.ts in the order of the store',
+    ],
+    [
+      'of the subfolder of a subfolder',
+      'src/store/change/a.ts',
+      "import { b } from './rekey/b.ts';",
+      'comes before src/store/change/rekey/b.ts',
+    ],
+    ['beside the subfolders', 'src/store/backup/a.ts', "import { b } from '../b.ts';", 'comes before src/store/b.ts'],
+    [
+      'a new subfolder of the store',
+      'src/store/new/a.ts',
+      "import { b } from '../postgres/b.ts';",
+      'src/store/new has no place in the order of the store',
+    ],
     ['a new folder', 'src/helpers/a.ts', '', 'src/helpers has no place among the borders'],
   ])('%s', (_name, path, text, message) => {
     expect(crossing([path, text])).toEqual([expect.stringContaining(message)]);
@@ -104,6 +129,7 @@ describe('allowed', () => {
   it.each([
     ['its own folder', 'src/plan/a.ts', "import { b } from './b.ts';"],
     ['inwards', 'src/store/a.ts', "import { b } from '../plan/b.ts';\nimport { c } from '../posting/c.ts';"],
+    ['along the order of the store', 'src/store/change/rekey/a.ts', "import { b } from '../../pull/b.ts';"],
     ['a registry', 'src/config/a.ts', "import { b } from '../feed/source/b.ts';"],
     ['hashing in the centre', 'src/posting/a.ts', "import { createHash } from 'node:crypto';"],
     ['the package root', 'src/store/a.ts', "import { packageRoot } from '../config/package-root.ts';"],
@@ -143,4 +169,15 @@ it('docs/architecture.md has the same table of what each folder may import', () 
   // The sandbox's own server is an exception to the rules.
   const expected = { ...Object.fromEntries(rules), 'src/sandbox': ['src/embedded-postgres'] };
   expect(Object.fromEntries(rows)).toEqual(expected);
+});
+
+it('docs/architecture.md has the same order of the subfolders of src/store, each with a place and no other', () => {
+  const page = readFileSync(`${packageRoot}/docs/architecture.md`, 'utf8');
+  const table = page.slice(page.indexOf('| subfolder of `store` |')).split('\n\n', 1)[0] ?? '';
+  expect([...table.matchAll(/^\| `([\w/]+)` \|/gm)].map(([, name]) => name)).toEqual(STORE_ORDER);
+  const folders = readSources(packageRoot, ['src/store']).flatMap(({ path }) => {
+    const folder = path.split('/').slice(2, -1).join('/');
+    return folder === '' ? [] : [folder];
+  });
+  expect([...new Set(folders)].sort()).toEqual([...STORE_ORDER].sort());
 });

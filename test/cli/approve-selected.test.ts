@@ -16,9 +16,11 @@ afterEach(() => stage.close());
 
 const run = (...args: readonly string[]) => runProgram(stage.mirror, 'review', ...args);
 const approved = async () =>
-  (await stage.app.db.query(`select feed, count(*) as n from change where approved group by 1 order by 1`)).map(
-    ({ feed, n }) => [feed, n],
-  );
+  (
+    await stage.app.db.query<{ feed: string; n: number }>(
+      `select feed, count(*) as n from change where approved group by 1 order by 1`,
+    )
+  ).map(({ feed, n }) => [feed, n]);
 const groupOf = async (feed: string) => (await run('groups', feed, '--json')).json<{ group: string }>()[0]?.group ?? '';
 
 it('the printed command approves what it was printed for, whatever is held in other feeds since', async () => {

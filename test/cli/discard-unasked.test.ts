@@ -19,7 +19,9 @@ const odd = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => posting(`odd${from + at}`, { state: 'Jalisco' }));
 const write = (words: readonly string[]) => words.join(' ');
 const discarded = async () =>
-  (await stage.app.db.query(`select key from change where state = 'discarded' order by key`)).map(({ key }) => key);
+  (await stage.app.db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`)).map(
+    ({ key }) => key,
+  );
 
 // What the feed has when entries are counted, and what it has when they are discarded.
 const CASES = [

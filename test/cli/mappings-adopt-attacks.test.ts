@@ -15,7 +15,9 @@ const make = (fields: Readonly<Record<string, string>>) => makeJob(mirror, field
 const verdicts = (lines: readonly Record<string, unknown>[]) =>
   Object.fromEntries(lines.map(({ key, verdict }) => [key, verdict]));
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query('select key, site_job_id as id from mapping order by feed, key');
+  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+    'select key, site_job_id as id from mapping order by feed, key',
+  );
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
 };
 const query = async (text: string, values: readonly unknown[] = []) => (await mirror.app()).db.query(text, values);
@@ -141,7 +143,7 @@ describe('a job named by another form of its ID', () => {
         `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state, attempt_token, attempt_operation, attempt_started)
          values ('acme', 'p9', 'board', 'present', 'create', '{"title":"Nurse p1"}', 'x', 'x', 'in_doubt', gen_random_uuid(), 'create', now())`,
       );
-      const [entry] = await db.query(`select id from change where key = 'p9'`);
+      const [entry] = await db.query<{ id: number }>(`select id from change where key = 'p9'`);
       await mirror.stopEngine();
       const decided = await runProgram(
         mirror,

@@ -22,7 +22,9 @@ const make = (fields: Readonly<Record<string, string>>) => makeJob(mirror, field
 const remove = (id: string) => removeJob(mirror, id);
 const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET');
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
+  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+    'select key, site_job_id as id from mapping order by key',
+  );
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
 };
 
@@ -96,7 +98,7 @@ describe('a site that already has jobs', () => {
     expect(sent.map(({ method, path }) => `${method} ${path.split('?')[0]}`).sort()).toEqual(
       ['POST /jobs.xml', 'POST /jobs.xml', ...[edited, hidden, sparse].map((id) => `PUT /jobs/${id}.xml`)].sort(),
     );
-    const rows = await (await mirror.app()).db.query(
+    const rows = await (await mirror.app()).db.query<{ key: string; fields: string[] }>(
       `select key, fields from request where operation = 'update' order by key`,
     );
     expect(rows.map(({ key, fields }) => [key, [...fields].sort()])).toEqual([
@@ -355,7 +357,7 @@ describe('a posting whose create is', () => {
 
   itInAll('edited in review: the job is compared with the edit, which the next sync sends', async () => {
     await openIn([inState('failed')]);
-    const [entry] = await (await mirror.app()).db.query('select id from change');
+    const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
     await mirror.stopEngine();
     const edit = await runProgram(
       mirror,

@@ -16,7 +16,9 @@ afterEach(() => mirror?.close());
 const recover = (...args: readonly string[]) => runProgram(mirror, 'recover', 'acme', ...args);
 const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET');
 const mapped = async () => {
-  const rows = await (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
+  const rows = await (await mirror.app()).db.query<{ key: string; id: string }>(
+    'select key, site_job_id as id from mapping order by key',
+  );
   await mirror.stopEngine();
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
 };

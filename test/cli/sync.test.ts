@@ -95,7 +95,7 @@ describe('prints commands that work as typed', () => {
     expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);
     expect((await run('status')).out).toContain(`for the reasons run: node`);
     const { db } = await mirror.app();
-    const [state] = await db.query('select pause_cause from site_state');
+    const [state] = await db.query<{ pause_cause: string }>('select pause_cause from site_state');
     expect(state?.pause_cause).toEqual({
       text: expect.stringMatching(
         /^\d+ of the first \d+ requests of pull 1 of feed acme failed, above the limit of 10 %$/,

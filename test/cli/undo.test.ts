@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -185,7 +185,7 @@ describe('undo', () => {
     expect((await undo(999_999, '--yes')).errors).toContain('no pull 999999 is recorded');
     const addPull = async (feed: string, status: string) => {
       const added = `insert into pull (feed, site, status, undoable) values ($1, 'board', $2, true) returning id`;
-      return (await db.query(added, [feed, status]))[0]?.id;
+      return (await db.query<{ id: number }>(added, [feed, status]))[0]?.id;
     };
     const failed = await addPull('acme', 'failed');
     expect((await undo(failed, '--yes')).errors).toContain('has changed nothing, so there is nothing to undo');

@@ -218,7 +218,7 @@ describe('verify', () => {
 
     mirror.sandbox.requests.clear();
     expect(await mirror.sync()).toMatchObject({ unchanged: 4, failed: 0, in_doubt: 0, pending: 0 });
-    const rows = await (await mirror.app()).db.query(
+    const rows = await (await mirror.app()).db.query<{ fields: string[] }>(
       `select fields from request where operation = 'update' and key = 'p2' order by id desc limit 1`,
     );
     expect([...(rows[0]?.fields ?? [])].sort()).toEqual(['location-city', 'title']);
@@ -539,7 +539,7 @@ itInAll('the value that a reviewer edited is what the site should show', async (
   await openMirrored([posting('p1'), posting('p2', { state: 'Atlantis' })].slice(0, 1));
   await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis' })]));
   expect(await mirror.sync()).toMatchObject({ rejected: 1 });
-  const [entry] = await (await mirror.app()).db.query('select id from change');
+  const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
   await mirror.stopEngine();
   expect(await runProgram(mirror, 'review', 'edit', String(entry?.id), '--set', 'location-state=Ohio')).toMatchObject({
     errors: '',
@@ -717,11 +717,11 @@ itInAll('an update that is ready is sent with the fields that were marked', asyn
      select 'acme', 'p1', 'board', 'present', 'update',
        (fields::jsonb || '{"description":"new"}')::json, decode(md5('a'), 'hex'), decode(md5('b'), 'hex'), 'ready', 'infinity' from document where key = 'p1'`,
   );
-  const [before] = await db.query('select revision from change');
+  const [before] = await db.query<{ revision: number }>('select revision from change');
   await mirror.stopEngine();
   expect(await found('--repair')).toMatchObject({ status: 0, counts: { marked: 1 } });
   const { db: again } = await mirror.app();
-  const [after] = await again.query('select revision from change');
+  const [after] = await again.query<{ revision: number }>('select revision from change');
   // Whoever has read the old mapping holds the old revision.
   expect(Number(after?.revision)).toBeGreaterThan(Number(before?.revision));
   await mirror.stopEngine();

@@ -5,7 +5,7 @@ import type { SiteContext } from '../../src/apply/site-context.ts';
 import { semaphoreFor } from '../../src/flow/semaphore.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
-import type { AttemptOutcome, Recorded } from '../../src/store/change/attempt-outcome.ts';
+import type { AttemptOutcome, Recorded } from '../../src/store/change/attempt.ts';
 import { attemptOf, exchangeOf, type LogLine, logInto, siteContextWith } from '../apply/site-context.ts';
 
 const CREATED: Outcome = { kind: 'created', siteJob: { siteJobId: siteJobId('7'), fields: {} } };

@@ -55,7 +55,9 @@ async function pull(feed: Buffer): Promise<Record<string, number>> {
 /** The desired descriptions, by key. */
 const desired = async (): Promise<Map<string, string>> =>
   new Map(
-    (await app.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [key, text]),
+    (await app.db.query<{ key: string; text: string }>("select key, fields->>'description' as text from change")).map(
+      ({ key, text }) => [key, text],
+    ),
   );
 
 it('plans each posting as the feed has it, in the first pull and in later ones where some have changed', async () => {

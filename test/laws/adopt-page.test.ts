@@ -3,7 +3,7 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { readAdoptRun } from '../../src/store/mapping/adopt/adopt-runs.ts';
+import { readAdoptRun } from '../../src/store/mapping/adopt-proposals.ts';
 import { spread } from '../support/extent.ts';
 import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -61,7 +61,7 @@ it('a process that dies while it matches or adopts jobs for the page', { timeout
   const bound = async () =>
     Object.fromEntries(
       (
-        await db.query(
+        await db.query<{ key: string; id: string }>(
           'select m.key, m.site_job_id as id from mapping m join document d on d.feed = m.feed and d.key = m.key',
         )
       ).map(({ key, id }) => [key, id]),
@@ -110,7 +110,7 @@ it('a process that dies while it matches or adopts jobs for the page', { timeout
 
   await killedAt(installation, 'jobs-adopted', sure);
   expect(await left(true)).toEqual([['p1', 'p2'], 1]);
-  const [unsure] = await db.query(`select version from adopt_proposal where key = 'p3'`);
+  const [unsure] = await db.query<{ version: string }>(`select version from adopt_proposal where key = 'p3'`);
   const named = { decision: 'named', key: 'p3', job_id: jobs.p3, version: unsure?.version };
   await killedAt(installation, 'matching-done', named);
   expect(await left(true)).toEqual([['p1', 'p2', 'p3'], 2]);

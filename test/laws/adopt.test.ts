@@ -37,11 +37,11 @@ async function openWithJobs(open: Open, count: number, options: InstallationOpti
 const ADOPT = ['mappings', 'adopt', 'acme', '--sure', '--json'];
 
 const mappedKeys = async (installation: Installation): Promise<number> => {
-  const [row] = await (await installation.app()).db.query(
+  const [row] = await (await installation.app()).db.query<{ n: number }>(
     'select count(*)::int as n from mapping m join document d on d.feed = m.feed and d.key = m.key',
   );
   await installation.stopEngine();
-  return row?.n;
+  return row?.n ?? 0;
 };
 
 describe('a process that adopts jobs', () => {
@@ -90,7 +90,9 @@ describe('a process that adopts jobs', () => {
     expect(await sync).toMatchObject({ status: 0 });
     await heal(installation);
     const { db } = await installation.app();
-    const mappings = await db.query('select key, site_job_id as id, adopted from mapping');
+    const mappings = await db.query<{ adopted: boolean; key: string }>(
+      'select key, site_job_id as id, adopted from mapping',
+    );
     expect(mappings).toHaveLength(SLOW + 1);
     const byHand = mappings.filter((mapping) => mapping.adopted).map(({ key }) => key);
     expect(byHand).not.toEqual([]);

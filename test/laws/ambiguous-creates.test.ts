@@ -102,7 +102,9 @@ describe('creates that hit', { concurrent: true }, () => {
     await installation.writeFeed(feedXml(list));
     const { db } = await installation.app();
     const failed = async (): Promise<number> => {
-      const [row] = await db.query(`select count(distinct key)::int as n from failure where operation = 'create'`);
+      const [row] = await db.query<{ n: number }>(
+        `select count(distinct key)::int as n from failure where operation = 'create'`,
+      );
       return Number(row?.n);
     };
     // As above, a pull may end early.

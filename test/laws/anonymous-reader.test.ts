@@ -147,7 +147,7 @@ it('a job that the site denies to a reader whose token it refuses is not made ag
     board.habits.accepts = method === 'PUT';
   };
   for (const job of board.jobs.values()) job.published = job.id === '1';
-  const seen = await db.query('select key from mapping order by site_job_id');
+  const seen = await db.query<{ key: string }>('select key from mapping order by site_job_id');
   board.habits.hidesFromOwner = true;
   await mirror.writeFeed(feedXml(postings(3).map((one) => (one.key === seen[1]?.key ? { ...one, title: 'X' } : one))));
   await mirror.sync();

@@ -63,7 +63,9 @@ async function die({ spawn }: Installation, step: Step, nth = 1): Promise<void> 
 /** The operations that a dead process was sending. */
 async function sendingOf({ app, stopEngine }: Installation): Promise<unknown[]> {
   const { db } = await app();
-  const rows = await db.query(`select attempt_operation as operation from change where state = 'sending'`);
+  const rows = await db.query<{ operation: string }>(
+    `select attempt_operation as operation from change where state = 'sending'`,
+  );
   await stopEngine();
   return rows.map(({ operation }) => operation);
 }

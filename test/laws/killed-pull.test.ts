@@ -3,8 +3,8 @@
 import { describe, expect, vi } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { concludeAbandonedPulls, concludeFormerPulls } from '../../src/store/pull/abandoned-pulls.ts';
 import { findPull, startPull } from '../../src/store/pull/pull-row.ts';
+import { concludeAbandonedPulls, concludeFormerPulls } from '../../src/store/status/pull-summary.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';

@@ -321,7 +321,9 @@ describe('a record with several places', { concurrent: true }, () => {
       expect(await sync(mirror, first, OTHER)).toMatchObject({ seen: 4, created: 4, requests: 4 });
       const { db } = await mirror.app();
       const rows = () =>
-        db.query('select key, record_hash, content_hash, missing_pulls, xmin::text from mapping order by key');
+        db.query<{ key: string }>(
+          'select key, record_hash, content_hash, missing_pulls, xmin::text from mapping order by key',
+        );
       const before = await rows();
       expect(before.map(({ key }) => key)).toEqual(['1|boston, ma', '1|chicago, il', '1|denver, co', '9|boston, ma']);
       // If it were parsed, the altered content hash would cause an update.

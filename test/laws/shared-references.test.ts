@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey, type SiteJobId, type SiteName } from '../../src/posting/identifiers.ts';
 import { compareDoubt, readDoubt } from '../../src/review/compare-doubt.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
-import { findChangeOf } from '../../src/store/backlog/open-change.ts';
+import { findChangeOf } from '../../src/store/change/open-change.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 

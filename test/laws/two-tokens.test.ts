@@ -61,7 +61,7 @@ it.for(spread(QUEUES, 0, 2))(
       token_refused: true,
       other_refused_tokens: [],
     });
-    const [kept] = await db.query('select json_agg(t)::text as text from refused_token t');
+    const [kept] = await db.query<{ text: string }>('select json_agg(t)::text as text from refused_token t');
     expect(kept?.text).not.toContain(env.BOARD_TOKEN);
 
     expect(await runProgram(withToken(installation, token), 'resume', 'board')).toMatchObject({ status: 0 });

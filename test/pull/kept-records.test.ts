@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
-import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/kept-records.ts';
+import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/posting-notes.ts';
 import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -25,7 +25,8 @@ afterEach(async () => {
 
 const odd = (key: string, state = 'Jalisco', title = 'Nurse') => posting(key, { state, title });
 const kept = async (key: string) => keptRecordOf(stage.app.db, acme, postingKey(key));
-const rows = async () => (await stage.app.db.query('select key from kept_record order by key')).map(({ key }) => key);
+const rows = async () =>
+  (await stage.app.db.query<{ key: string }>('select key from kept_record order by key')).map(({ key }) => key);
 
 it('the page of a rejected posting shows its record, as text, with the failing value marked', async () => {
   await stage.pull([odd('odd', 'Jalisco', '<b>Nurse</b>'), posting('fine')]);

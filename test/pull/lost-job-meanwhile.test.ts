@@ -1,12 +1,12 @@
 // A posting loses its job while a pull that has read a change of it is running.
 import { afterEach, expect, it } from 'vitest';
 import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import type { Result } from '../../src/store/change/attempt-outcome.ts';
+import type { Result } from '../../src/store/change/attempt.ts';
 import { recordAll } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { feedsToCheck } from '../../src/store/change/site-search.ts';
 import { lockOutcomesShared } from '../../src/store/locks/advisory-locks.ts';
 import { takeSigns } from '../../src/store/site/ahead-signs.ts';
-import { feedsToCheck } from '../../src/store/site/site-search.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 

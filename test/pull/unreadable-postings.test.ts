@@ -7,9 +7,9 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
-import { denyRekey } from '../../src/store/change/rekey/deny-rekey.ts';
-import { summarisePull } from '../../src/store/pull/pull-summary.ts';
+import { denyRekey } from '../../src/store/change/rekey/rekey-postings.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
+import { summarisePull } from '../../src/store/status/pull-summary.ts';
 import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
 import { firstOf, spread } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -56,7 +56,8 @@ const discardUnreadable = async () =>
     'discard',
     (await unreadable()).map(({ id }) => id),
   );
-const mapped = async () => (await stage.app.db.query('select key from mapping order by key')).map(({ key }) => key);
+const mapped = async () =>
+  (await stage.app.db.query<{ key: string }>('select key from mapping order by key')).map(({ key }) => key);
 const absent = () => stage.app.db.query(`select key, state from change where desired = 'absent' order by key`);
 /** Pulls and returns the current counts. The summary throws if they do not add up. */
 const pull = async (feed: readonly TestPosting[] | string, guard: Partial<DeleteGuard> = {}) => {
@@ -545,7 +546,9 @@ describe('an unreadable record whose bytes differ on every pull', () => {
     for (const noise of ['4', '55'])
       expect(await pull(feedOf(others, record(noise)))).toMatchObject({ complete: true });
     expect(await unreadable()).toEqual([{ ...entry, discarded: true }]);
-    const [{ excerpt } = { excerpt: '' }] = await stage.app.db.query('select excerpt from record_problem');
+    const [{ excerpt } = { excerpt: '' }] = await stage.app.db.query<{ excerpt: string }>(
+      'select excerpt from record_problem',
+    );
     expect(excerpt).toBe(record('55').slice(0, 2_048));
     await pull(others);
     expect(await unreadable()).toEqual([]);

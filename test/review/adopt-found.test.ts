@@ -51,7 +51,9 @@ async function stopAfterFirst(id: number): Promise<void> {
 }
 const mapped = async () =>
   Object.fromEntries(
-    (await app.db.query('select key, site_job_id as id from mapping order by key')).map(({ key, id }) => [key, id]),
+    (await app.db.query<{ key: string; id: string }>('select key, site_job_id as id from mapping order by key')).map(
+      ({ key, id }) => [key, id],
+    ),
   );
 const decisions = () =>
   app.db.query(

@@ -5,7 +5,7 @@ import { textOf } from '../../src/plan/message.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type AlertFacts, alertConditions, recoveryOf } from '../../src/review/alert-conditions.ts';
 import type { HealthCondition } from '../../src/review/assess-health.ts';
-import type { ChangeGauge } from '../../src/store/report/gauges.ts';
+import type { ChangeGauge } from '../../src/store/status/gauges.ts';
 import { ALERT_KINDS } from '../../src/telemetry/alerts/alert-message.ts';
 
 const [acme, board] = [feedName('acme'), siteName('board')];

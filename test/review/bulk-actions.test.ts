@@ -4,7 +4,7 @@ import type { BulkAction } from '../../src/plan/action.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
-import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
+import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
@@ -39,14 +39,15 @@ describe('retry', () => {
     await stage.pull(postings(3));
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
-    const before = await stage.app.db.query('select key, revision from change order by key');
+    const read = () => stage.app.db.query<{ revision: number }>('select key, revision from change order by key');
+    const before = await read();
     const report = await onEntries('retry', [await stage.entry('p1'), await stage.entry('p2')]);
     expect(report.entries.map(({ key, result }) => [key, result])).toEqual([
       ['p1', 'done'],
       ['p2', 'done'],
     ]);
-    const after = await stage.app.db.query('select key, revision from change order by key');
-    expect(after.slice(0, 2).every((row, at) => row.revision > before[at]?.revision)).toBe(true);
+    const after = await read();
+    expect(after.slice(0, 2).every((row, at) => row.revision > Number(before[at]?.revision))).toBe(true);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', attempts: 0, reason: undefined });
     expect((await stage.claim('p1')).number).toBe(1);
     expect(await audit()).toEqual([
@@ -228,7 +229,7 @@ describe('the outcome of entries', () => {
     const ids = await Promise.all(['p1', 'p2', 'p3'].map((key) => stage.entry(key)));
     const { acted, entries } = await onEntries('retry', ids);
     await stage.fail('p1', 'rejected', 'still odd');
-    const [waiting] = await stage.app.db.query(
+    const [waiting] = await stage.app.db.query<{ id: number }>(
       `update change set not_before = now() + interval '1 hour' where key = 'p2' returning id`,
     );
     await stage.acceptAll();

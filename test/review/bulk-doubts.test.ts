@@ -6,8 +6,7 @@ import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, markOf, previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { changeVersion } from '../../src/review/entry-version.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
-import { explainDoubts, findDoubt } from '../../src/store/change/doubt.ts';
-import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
+import { explainDoubts, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { type DoubtAction, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { readSeen } from '../../src/store/review/selected-counts.ts';
 import { runProgram } from '../cli/run-program.ts';
@@ -51,7 +50,9 @@ const run = (id: number, batch = 2) =>
   runBulk(stage.app.db, stage.app.config, id, { signal: new AbortController().signal, batch });
 const states = async () =>
   Object.fromEntries(
-    (await stage.app.db.query('select key, state from change order by key')).map(({ key, state }) => [key, state]),
+    (await stage.app.db.query<{ key: string; state: string }>('select key, state from change order by key')).map(
+      ({ key, state }) => [key, state],
+    ),
   );
 const left = async (id: number) =>
   Object.fromEntries((await skippedOfBulk(stage.app.db, id)).map(({ message, count }) => [message, count]));

@@ -14,9 +14,11 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
     await stage.acceptAll();
     await stage.pull([...postings(1), posting('odd', { state: 'Jalisco' })], { percent: 10, count: 1 });
     const states = async () =>
-      (await stage.app.db.query('select state, count(*) as n from change group by 1 order by 1')).map(
-        ({ state, n }) => `${n} ${state}`,
-      );
+      (
+        await stage.app.db.query<{ state: string; n: number }>(
+          'select state, count(*) as n from change group by 1 order by 1',
+        )
+      ).map(({ state, n }) => `${n} ${state}`);
     const counts = async (query = '') => {
       const read = async (action: string) =>
         (await served.api('GET', `review/selection?action=${action}&feed=acme${query}`)).body.count;

@@ -8,7 +8,7 @@ import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
+import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { findBulk, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';

@@ -36,15 +36,15 @@ const run = (id: number, batch = 2, signal = goOn) => runBulk(stage.app.db, stag
 const now = (id: number) => findBulk(stage.app.db, id);
 const skipped = (id: number) => skippedOfBulk(stage.app.db, id);
 const states = async () =>
-  (await stage.app.db.query('select state, count(*) as n from change group by 1 order by 1')).map((row) => [
-    row.state,
-    row.n,
-  ]);
+  (
+    await stage.app.db.query<{ state: string; n: number }>(
+      'select state, count(*) as n from change group by 1 order by 1',
+    )
+  ).map((row) => [row.state, row.n]);
 const audited = async () =>
-  (await stage.app.db.query(`select key, count(*) as n from audit group by 1 order by 1`)).map((row) => [
-    row.key,
-    row.n,
-  ]);
+  (
+    await stage.app.db.query<{ key: string; n: number }>(`select key, count(*) as n from audit group by 1 order by 1`)
+  ).map((row) => [row.key, row.n]);
 
 it('that is continued after a restore leaves deletes that were held before to a person', async () => {
   await stage.pull(postings(6));
@@ -88,7 +88,9 @@ describe('an edit of a group', () => {
     // The edits last: the next pull of the same feed leaves the postings as they are.
     await stage.pull([...odd(5), posting('fine'), posting('another')]);
     expect(await states()).toEqual([['ready', 7]]);
-    const overrides = await stage.app.db.query('select distinct source_value from override order by 1');
+    const overrides = await stage.app.db.query<{ source_value: string | null }>(
+      'select distinct source_value from override order by 1',
+    );
     expect(overrides.map((row) => row.source_value)).toEqual(['Jalisco', 'Ontario', 'Sonora']);
   });
 
@@ -256,9 +258,12 @@ describe('a group', () => {
         const query = { ids: entries.map(({ id }) => id) };
         const edit = { set: { title: 'Edited', 'location-state': 'Texas' } };
         const id = await start(action, { query, ...(action === 'edit' ? { edit } : {}) }, 1);
-        const [before] = await stage.app.db.query('select entry, group_id from bulk_entry where bulk = $1', [id]);
+        const [before] = await stage.app.db.query<{ entry: number }>(
+          'select entry, group_id from bulk_entry where bulk = $1',
+          [id],
+        );
         await run(id);
-        const [state] = await stage.app.db.query(
+        const [state] = await stage.app.db.query<{ state: string }>(
           `select state from change where id = $1
            union all select case when discarded then 'discarded' else kind end from record_problem where id = $1`,
           [before?.entry],

@@ -1,14 +1,14 @@
 // A job is edited, and something withdraws the update before it is sent. The feed still has the record that the site has accepted, so
 // only the edit makes the next pull send anything.
 import { afterEach, expect, it } from 'vitest';
+import { renewOfFeed } from '../../src/operations/feeds.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { undoPull } from '../../src/pull/undo-pull.ts';
 import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
-import { renewAs } from '../../src/review/renew-postings.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { editsOfPosting } from '../../src/store/change/override.ts';
 import { resumeFeed } from '../../src/store/feed/feed-state.ts';
-import { editsOfPosting } from '../../src/store/review/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
 import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
@@ -55,8 +55,8 @@ itInAll('holds after a renewal that withdraws the delete which replaced it', asy
   await stage.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p1'`);
   await stage.pull(feed);
   expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
-  const renewal = { feed: acme, keys: [key], ...acting };
-  expect(await renewAs(stage.app.db, stage.app.config, renewal)).toEqual({ kind: 'renewed' });
+  const context = { app: stage.app, carryOut: () => undefined, ...acting };
+  expect(await renewOfFeed.run({ feed: acme, keys: [key] }, context)).toEqual({ feed: acme, renewed: 1 });
   await isSentByTheNextPull();
 });
 

@@ -4,10 +4,10 @@ import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { groupAll, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
 import { groupTitle } from '../../src/review/read-model/group.ts';
-import { readOverview } from '../../src/store/feed/feed-overview.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
+import { readOverview } from '../../src/store/status/feed-overview.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
@@ -25,7 +25,7 @@ const brief = async (query: EntryQuery = {}) =>
 
 /** All entries and their groups as the tables of changes and records say, and as the groups have them. */
 async function isInStep(): Promise<boolean> {
-  const [row] = await stage.app.db.query(
+  const [row] = await stage.app.db.query<{ same: boolean }>(
     `with entry as (
        select id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end as kind,
          state = 'discarded' as discarded, feed, key, since from change where state not in ('ready', 'sending')
@@ -68,7 +68,7 @@ const FORMS: readonly (readonly [message: string, value: string | undefined, for
 it('messages are grouped by their normal form', async () => {
   for (const [message, value, form] of FORMS) {
     const values = [message, value ?? null, 'K-1', JSON.stringify(FIELDS)];
-    const [row] = await stage.app.db.query('select normal_message($1, $2, $3, $4) as form', values);
+    const [row] = await stage.app.db.query<{ form: string }>('select normal_message($1, $2, $3, $4) as form', values);
     expect([message, value, row?.form]).toEqual([message, value, form]);
   }
 });

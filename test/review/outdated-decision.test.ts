@@ -1,7 +1,7 @@
 // A decision about held deletes is about these deletes: later ones, and postings that came back, are left alone.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
-import { feedName } from '../../src/posting/identifiers.ts';
+import { feedName, type SiteName, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
@@ -50,7 +50,9 @@ async function approve(batch = 2, stopAfter = 1): Promise<number> {
 const goOn = (id: number) =>
   runBulk(stage.app.db, stage.app.config, id, { signal: new AbortController().signal, batch: 2 });
 const approved = async () =>
-  (await stage.app.db.query('select key from change where approved order by key')).map(({ key }) => key);
+  (await stage.app.db.query<{ key: string }>('select key from change where approved order by key')).map(
+    ({ key }) => key,
+  );
 
 describe('an approval that continues after its process ended', () => {
   it('deletes no job whose posting came back, as it was or altered', async () => {
@@ -61,7 +63,7 @@ describe('an approval that continues after its process ended', () => {
     expect(await approved()).toEqual(['p6', 'p7', 'p8']);
     expect(await skippedOfBulk(stage.app.db, id)).toEqual([{ message: ALTERED, count: 2 }]);
     await stage.acceptAll();
-    const jobs = await stage.app.db.query('select key from mapping order by key');
+    const jobs = await stage.app.db.query<{ key: string }>('select key from mapping order by key');
     expect(jobs.map(({ key }) => key)).toEqual(['p1', 'p2', 'p3', 'p4', 'p5']);
   });
 
@@ -76,7 +78,7 @@ describe('an approval that continues after its process ended', () => {
   itInAll('approves no delete of a feed that was renamed since', async () => {
     const id = await approve(2, 0);
     const { db } = stage.app;
-    const [{ site } = {}] = await db.query('select site from feed_state');
+    const [{ site } = { site: siteName('none') }] = await db.query<{ site: SiteName }>('select site from feed_state');
     const before = await listGroups(db, HELD, { groups: 1, values: 1 });
     expect(await renameFeed(db, acme, { feed: feedName('other'), site }, 'ann')).toMatchObject({ kind: 'renamed' });
     const after = await listGroups(db, HELD, { groups: 1, values: 1 });
@@ -91,7 +93,8 @@ describe('a discard of records that continues after its process ended', () => {
   const keyless = (title: string) => `<job><title>${title}</title><state>MA</state></job>`;
   const read = (...records: readonly string[]) =>
     stage.pull(feedXml(postings(8)).replace('</source>', `${records.join('\n')}</source>`));
-  const records = () => stage.app.db.query('select id, discarded, excerpt from record_problem');
+  const records = () =>
+    stage.app.db.query<{ id: number; excerpt: string }>('select id, discarded, excerpt from record_problem');
   async function startDiscard(): Promise<number> {
     const detail = { query: { kinds: ['unreadable'] } } as const;
     const started = await startBulk(stage.app.db, { action: 'discard', actor: 'ann', detail, expected: 1 });
@@ -99,7 +102,7 @@ describe('a discard of records that continues after its process ended', () => {
     return started.bulk.id;
   }
   const act = async (action: 'discard' | 'reopen') =>
-    actOnEntries(stage.app.db, action, { ids: [(await records())[0]?.id], feeds: [] }, acting);
+    actOnEntries(stage.app.db, action, { ids: (await records()).slice(0, 1).map(({ id }) => id), feeds: [] }, acting);
 
   it('leaves an entry alone that has another record by now', async () => {
     await read(keyless('Nobody'));

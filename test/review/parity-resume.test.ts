@@ -62,14 +62,18 @@ it('a site that was paused again is not resumed, nor believed to be emptied', as
 it('a feed that another undo has stopped is not resumed', async () => {
   const { db } = stage.app;
   const stop = (undo: number) => db.query('update feed_state set stopped_at = now(), stopped_by = $1', [undo]);
-  const stopped = async () => (await db.query('select stopped_by from feed_state'))[0]?.stopped_by;
+  const stopped = async () =>
+    (await db.query<{ stopped_by: number | null }>('select stopped_by from feed_state'))[0]?.stopped_by;
   const { pull } = await stage.pull(postings(2));
   const anna = await visitorOf(served, 'anna');
   await stop(pull - 1);
   const page = await anna.get('/feed?feed=acme');
   await stop(pull);
   const late = await anna.press(page, 'Resume acme');
-  expect([late.status, late.text]).toEqual([409, expect.stringContaining('not stopped any more by undo')]);
+  expect([late.status, late.text]).toEqual([
+    409,
+    expect.stringContaining(`feed acme is not stopped by undo ${pull - 1}; undo ${pull} has stopped it`),
+  ]);
   const undo = (by: number) => runProgram(stage.mirror, 'feeds', 'resume', 'acme', '--undo', String(by));
   const refused = `nothing was done: feed acme is not stopped by undo ${pull - 1}; undo ${pull} has stopped it`;
   expect(await undo(pull - 1)).toMatchObject({ status: 1, out: '', errors: expect.stringContaining(refused) });

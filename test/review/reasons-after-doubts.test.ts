@@ -2,10 +2,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
-import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
-import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BulkAction } from '../../src/plan/action.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
-import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/hold-restored.ts';
-import { newestHoldReason } from '../../src/store/feed/feed-overview.ts';
+import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/change/restored-database.ts';
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
+import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -63,7 +63,7 @@ it('returns each entry to its former state, and counts by kind', async () => {
   expect(back).toMatchObject({ done: 13, kinds: { held: 9, unreadable: 1 } });
   expect(await waiting()).toEqual(ALL);
   expect(await discarded()).toEqual([]);
-  const acts = await stage.app.db.query(
+  const acts = await stage.app.db.query<{ action: string }>(
     `select action, detail->>'kind' as kind, count(*) as n from audit group by 1, 2 order by 1, 2`,
   );
   expect(acts.filter(({ action }) => action === 'reopen')).toEqual([

@@ -8,8 +8,8 @@ import { listGroups } from '../../src/review/list-groups.ts';
 import { addRule, endRuleOf, type RuleRequest } from '../../src/review/rules/add-rule.ts';
 import { applyRules, startRules } from '../../src/review/rules/apply-rules.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
-import type { EntryKind } from '../../src/store/review/entry-kind.ts';
+import type { EntryKind } from '../../src/store/backlog/entry-kind.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { findRule } from '../../src/store/review/rules.ts';
 import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
@@ -64,7 +64,7 @@ describe('a rule', () => {
     await stage.pull([odd('a'), odd('b'), odd('c', 'Sonora'), posting('fine')]);
     expect((await apply()).map((entry) => entry.id).sort()).toEqual([await stage.entry('b'), await stage.entry('c')]);
     expect([await stateOf('a'), await stateOf('b'), await stateOf('c')]).toEqual(['rejected', 'ready', 'ready']);
-    const [bulk] = await stage.app.db.query('select id, rule, actor, state, done from bulk_action');
+    const [bulk] = await stage.app.db.query<{ id: number }>('select id, rule, actor, state, done from bulk_action');
     expect(bulk).toMatchObject({ rule: id, actor: 'ann', state: 'done', done: 2 });
     expect(await audited('b')).toEqual([
       {
@@ -168,7 +168,7 @@ describe('the processes', () => {
     await stage.pull([odd('a'), ...Array.from({ length: 20 }, (_, at) => odd(`n${at}`))]);
     const ends = await Promise.all([apply(), apply(), apply()]);
     expect(ends.flat()).toHaveLength(20);
-    const [row] = await stage.app.db.query(`select count(*) as n from audit where action = 'discard'`);
+    const [row] = await stage.app.db.query<{ n: number }>(`select count(*) as n from audit where action = 'discard'`);
     expect(row?.n).toBe(20);
   });
 

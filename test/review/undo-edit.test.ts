@@ -4,7 +4,7 @@ import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
-import { editsOfPosting } from '../../src/store/review/override.ts';
+import { editsOfPosting } from '../../src/store/change/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
 import { firstOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';

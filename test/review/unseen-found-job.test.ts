@@ -6,7 +6,7 @@ import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { candidatesOf, explainDoubts, findDoubt } from '../../src/store/change/doubt.ts';
-import { databaseTime } from '../../src/store/site/site-search.ts';
+import { databaseTime } from '../../src/store/change/site-search.ts';
 import { keepFound } from '../../src/store/site/unowned-jobs.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';

@@ -4,13 +4,13 @@ import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { awaitQuiet } from '../../src/runtime/await-quiet.ts';
 import type { Engine } from '../../src/runtime/engine.ts';
-import * as progresses from '../../src/store/backlog/progress.ts';
+import * as progresses from '../../src/store/backlog/backlog.ts';
 import * as siteState from '../../src/store/site/site-state.ts';
 
-vi.mock('../../src/store/backlog/progress.ts');
+vi.mock('../../src/store/backlog/backlog.ts');
 vi.mock('../../src/store/site/site-state.ts');
 // No feed is new here.
-vi.mock('../../src/store/site/site-search.ts', () => ({
+vi.mock('../../src/store/change/site-search.ts', () => ({
   databaseTime: async () => new Date(),
   openSearches: async () => [],
 }));

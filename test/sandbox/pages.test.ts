@@ -327,6 +327,9 @@ describe('a description becomes text', () => {
     ['text that is not markup', 'a < b > c', 'a < b > c'],
     ['plain text', 'One\n\nTwo', 'One\n\nTwo'],
     ['escaped markup', '&lt;script&gt;', '<script>'],
+    ['any entity of HTML', 'Caf&eacute; &euro;5 &rarr;', 'Café €5 →'],
+    ['comments and scripts left out', 'a<!-- x > y --><script>z()</script><style>p{}</style>b', 'ab'],
+    ['a tag with a bracket in an attribute', '<p title="a > b">c', 'c'],
   ])('%s', (_, description, text) => {
     expect(plainText(description)).toBe(text);
   });

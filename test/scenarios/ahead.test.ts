@@ -2,8 +2,7 @@
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import { type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
-import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
+import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { firstOf } from '../support/extent.ts';
 import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';

@@ -2,8 +2,8 @@
 // others'.
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/alerts/run-alerts.ts';
-import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
-import { HELD_KEYS } from '../../src/store/locks/live-workers.ts';
+import { setSubscriptions } from '../../src/store/alert/outbox.ts';
+import { HELD_KEYS } from '../../src/store/locks/processes.ts';
 import {
   type Alerting,
   type AlertingProcess,

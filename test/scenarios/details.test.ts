@@ -10,7 +10,7 @@ import { describeHistory } from '../../src/review/describe-history.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type JobOfPosting, jobsAfter, jobsFrom, jobsNamed } from '../../src/store/mapping/find-jobs.ts';
-import { postingPage } from '../../src/store/report/posting-page.ts';
+import { postingPage } from '../../src/store/status/report-lines.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
 const open = async (feed: MirrorOptions['feed'] = {}, options: MirrorOptions = {}) => {
   mirror = await openMirror({ ...options, feed: { expire_after_days: '30', ...feed } });
 };
-const rows = async (sql: string) => (await mirror.app()).db.query(sql);
+const rows = async <Row extends object = object>(sql: string) => (await mirror.app()).db.query<Row>(sql);
 const live = async () => [...(await mirror.siteJobs()).keys()].sort();
 const syncOf = async (list: readonly TestPosting[]) => {
   await mirror.writeFeed(feedXml(list));
@@ -41,7 +41,7 @@ const age = async (days: number, ...keys: string[]) =>
   );
 const daysOf = async (key: string) =>
   (
-    await rows(
+    await rows<{ days: number }>(
       `select round(extract(epoch from now() - mapped_at) / 86400)::int as days from mapping where key = '${key}'`,
     )
   )[0]?.days;
@@ -177,7 +177,9 @@ it('an older backup: recover finds the jobs of renewed postings, and days begin 
   expect((await run('backup', file)).status).toBe(0);
   // Since then a person has renewed one, and the job of another one was gone and made again.
   expect((await run('feeds', 'renew', 'acme', 'p1')).status).toBe(0);
-  const [{ id }] = (await rows(`select site_job_id as id from mapping where key = 'p3'`)) as [{ id: string }];
+  const [{ id }] = (await rows<{ id: string }>(`select site_job_id as id from mapping where key = 'p3'`)) as [
+    { id: string },
+  ];
   await mirror.sandbox.inspect.removeJob(id);
   expect((await run('verify', 'acme', '--repair')).status).toBe(0);
   expect(await mirror.sync()).toMatchObject({ created: 2 });

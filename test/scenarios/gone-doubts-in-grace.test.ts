@@ -1,9 +1,8 @@
 // Postings that leave the feed while their creates are in flight or in doubt: a configured grace period applies to their jobs.
 import { afterEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
-import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';

@@ -1,6 +1,6 @@
 // A complete pull that misses more postings than one batch holds: all of them are found, held and counted.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MISSING_LIMITS } from '../../src/store/change/mark-missing.ts';
+import { MISSING_LIMITS } from '../../src/store/change/merge/mark-missing.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startAlerts } from '../../src/runtime/alerts/run-alerts.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
-import { setSubscriptions } from '../../src/store/alert/subscriptions.ts';
+import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -119,7 +119,7 @@ itInAll('tells nothing of imported mappings, and nothing without a destination',
   await start(ALL);
   await writeFile(join(mirror.folder, 'mappings.csv'), 'feed,key,site_job_id\nacme,z,990\n');
   const { status } = await runProgram(mirror, 'mappings', 'import', join(mirror.folder, 'mappings.csv'), '--unchecked');
-  const [row] = await app.db.query('select count(*) as n from mapping');
+  const [row] = await app.db.query<{ n: number }>('select count(*) as n from mapping');
   expect([status, row?.n]).toEqual([0, 2]);
   expect(await told(app)).toEqual([]);
 });

@@ -74,7 +74,7 @@ const untilEnded = (since: Date | null = null) =>
   );
 
 async function change(key: string, fields: Readonly<Record<string, string>>): Promise<void> {
-  const [row] = await (await db()).query(`select site_job_id as id from mapping where key = '${key}'`);
+  const [row] = await (await db()).query<{ id: string }>(`select site_job_id as id from mapping where key = '${key}'`);
   const body = Object.entries(fields)
     .map(([name, value]) => `<${name}>${value}</${name}>`)
     .join('');
@@ -185,7 +185,8 @@ it('waits while its site is paused; one process at a time has a run, and another
   const [row] = await (await db()).query<{ before: string }>(
     `update feed_verify set due_at = now() - interval '1 minute' returning xmin::text as before`,
   );
-  const version = async () => (await (await db()).query('select xmin::text as version from feed_verify'))[0]?.version;
+  const version = async () =>
+    (await (await db()).query<{ version: string }>('select xmin::text as version from feed_verify'))[0]?.version;
   // Claimed, and given back.
   await vi.waitFor(
     async () => {

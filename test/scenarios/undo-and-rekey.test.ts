@@ -40,7 +40,8 @@ const titles = async () => (await mirror.sandbox.inspect.jobs()).map(({ fields }
 const idOf = async (title: string) =>
   (await mirror.sandbox.inspect.jobs()).find(({ fields }) => fields.title === title)?.id;
 const mapped = async () =>
-  (await (await mirror.app()).db.query('select key, site_job_id from mapping order by key')) ?? [];
+  (await (await mirror.app()).db.query<{ site_job_id: string }>('select key, site_job_id from mapping order by key')) ??
+  [];
 
 const OTHER = { description: '<p>Other</p>' };
 

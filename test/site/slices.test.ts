@@ -91,7 +91,8 @@ describe('a text of many parts', () => {
     'keeps %s intact wherever it is split',
     async (unit) => {
       const { pause } = countedPause();
-      const many = unit.repeat(Math.ceil((2 * IN_ONE_GO) / unit.length));
+      // So long that it is read in slices.
+      const many = unit.repeat(Math.ceil((9 * IN_ONE_GO) / unit.length));
       for (let before = 0; before < unit.length; before++) {
         const xml = `<a>${'.'.repeat(before)}${many}</a>`;
         const read = await readXmlInSlices(xml, pause);

@@ -43,6 +43,28 @@ describe('readXml', () => {
     }
   });
 
+  it('stays fast on shorter documents designed to be slow', () => {
+    for (const piece of [
+      '<!---->',
+      '<!-- ',
+      '<?a ',
+      '<?',
+      '<![CDATA[',
+      '<!',
+      "''",
+      '"',
+      '<!ENTITY a "b">',
+      '> ',
+      ' ',
+      '=',
+      '<a>',
+    ]) {
+      const many = piece.repeat(30_000 / piece.length);
+      for (const start of ['', '<!DOCTYPE a ', '<!DOCTYPE a [', '<a>', '<a '])
+        expect(read(start + many)).toBeUndefined();
+    }
+  });
+
   describe.skipIf(!hasSharedFeeds)(`hostile documents${sharedFeedsNote}`, () => {
     const names = hasSharedFeeds ? readdirSync(sharedFeed('hostile')) : [];
     it.each(names)('%s: bounded, nothing fetched, nothing expanded', (name) => {

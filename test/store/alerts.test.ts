@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeAlerts } from '../../src/store/alert/open-alerts.ts';
 import { claimMessage, listUndelivered, noteDelivered, noteFailed } from '../../src/store/alert/outbox.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { forgetOldRows } from '../../src/store/postgres/retention.ts';
+import { forgetOldRows } from '../../src/store/retention.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -155,6 +155,6 @@ it('a late failure does not undo a delivery', async () => {
   const { id, claim } = message ?? { id: '', claim: '' };
   await noteDelivered(db, id);
   await noteFailed(db, { id, claim }, 'no answer in time', 5_000);
-  const [row] = await db.query('select state from alert_message');
+  const [row] = await db.query<{ state: string }>('select state from alert_message');
   expect(row?.state).toBe('delivered');
 });

@@ -37,7 +37,7 @@ it('the error of a lost idle connection does not contain the connection', async 
   const errors: Error[] = [];
   const db = openDatabase(database.url, { max: 1, onError: (error) => errors.push(error) });
   const other = openDatabase(database.url, { max: 1 });
-  const [row] = await db.query('select pg_backend_pid() as pid');
+  const [row] = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
   await other.query('select pg_terminate_backend($1)', [row?.pid]);
   await expect.poll(() => errors).toHaveLength(1);
   expect(errors[0]).not.toHaveProperty('client');

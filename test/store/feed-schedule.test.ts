@@ -14,7 +14,7 @@ import {
   takeDueRuns,
 } from '../../src/store/feed/feed-schedule.ts';
 import { setVerifySchedules } from '../../src/store/feed/feed-verify.ts';
-import { enterAsWorker, type WorkerLease } from '../../src/store/locks/worker-lease.ts';
+import { enterAsWorker, type WorkerLease } from '../../src/store/locks/processes.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -2,8 +2,7 @@
 // `TITLED_JOBS=1000000 npx vitest run test/store/find-jobs.test.ts` measures it with more jobs.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { jobsTitled } from '../../src/store/mapping/find-jobs.ts';
-import { postingsTitled } from '../../src/store/mapping/titled-postings.ts';
+import { jobsTitled, postingsTitled } from '../../src/store/mapping/find-jobs.ts';
 import type { Database, Queryable } from '../../src/store/postgres/database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { countOf } from '../support/extent.ts';

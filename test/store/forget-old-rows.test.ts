@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/postgres/database.ts';
-import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/postgres/retention.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30, undo: 30 };
@@ -12,7 +12,8 @@ describe('old rows', async () => {
     await db.close();
     await database.drop();
   });
-  const requests = async () => (await db.query('select key from request order by key')).map((row) => row.key);
+  const requests = async () =>
+    (await db.query<{ key: string }>('select key from request order by key')).map((row) => row.key);
   const addRequests = (days: number, keys: readonly string[]) =>
     db.query(
       `insert into request (feed, key, at, operation, outcome, duration_ms)
@@ -54,7 +55,9 @@ describe('old rows', async () => {
        insert into bulk_entry (bulk, feed, entry, group_id) select id, 'acme', 1, '' from made`,
     );
     await forgetOldRows(db, DAYS, new AbortController().signal, 1);
-    const left = await db.query('select actor from bulk_action join bulk_entry on bulk = id order by actor');
+    const left = await db.query<{ actor: string }>(
+      'select actor from bulk_action join bulk_entry on bulk = id order by actor',
+    );
     expect(left.map(({ actor }) => actor)).toEqual(['done 29', 'open 29', 'open 31', 'stopped 29']);
   });
 
@@ -63,14 +66,14 @@ describe('old rows', async () => {
       `insert into pull (feed, site, started_at) select 'acme', 'board', now() - make_interval(days => 40)
        from generate_series(1, 3)`,
     );
-    const [last] = await db.query('select max(id) as id from pull');
+    const [last] = await db.query<{ id: number }>('select max(id) as id from pull');
     await db.query(`insert into feed_state (feed, site, current_pull) values ('acme', 'board', $1)`, [last?.id]);
     await forgetOldRows(db, DAYS, new AbortController().signal, 1);
     expect(await db.query('select id from pull')).toEqual([{ id: last?.id }]);
   });
 
   it('of what a pull replaced are removed once the pull is too old to be undone', async () => {
-    const [old] = await db.query(
+    const [old] = await db.query<{ id: number }>(
       `insert into pull (feed, site, started_at, undoable) select 'undone', 'board', now() - make_interval(days => d), true
        from unnest(array[32, 29]) d returning id`,
     );
@@ -89,7 +92,7 @@ describe('old rows', async () => {
   });
 
   it('of pulls are removed with their counts, few pulls per statement', async () => {
-    const [old] = await db.query(
+    const [old] = await db.query<{ id: number }>(
       `insert into pull (feed, site, started_at) values ('acme', 'board', now() - make_interval(days => 40)) returning id`,
     );
     await db.query(
@@ -111,10 +114,9 @@ describe('old rows', async () => {
          ('board', 'old', '401', 'gone', now() - interval '8 days'), ('board', 'tried', '401', 'here', now())`,
     );
     await forgetOldRows(db, DAYS, new AbortController().signal);
-    expect((await db.query('select key from uncertain_write order by key')).map((row) => row.key)).toEqual([
-      'fresh',
-      'uncertain',
-    ]);
+    expect(
+      (await db.query<{ key: string }>('select key from uncertain_write order by key')).map((row) => row.key),
+    ).toEqual(['fresh', 'uncertain']);
     expect(await db.query('select digest from refused_token')).toEqual([{ digest: 'tried' }]);
   });
 
@@ -129,7 +131,7 @@ describe('old rows', async () => {
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'held', 'board', '1', '', '')`,
     );
     await forgetOldRows(db, DAYS, new AbortController().signal);
-    const left = await db.query('select key from detail order by key');
+    const left = await db.query<{ key: string }>('select key from detail order by key');
     expect(left.map(({ key }) => key)).toEqual(['held', 'left', 'skipped']);
   });
 

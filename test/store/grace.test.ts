@@ -2,13 +2,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pullsBeforeDue } from '../../src/plan/policy.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { collectMissing, collectMissingChanges, extendGrace, markAbsent } from '../../src/store/change/mark-missing.ts';
+import {
+  collectMissing,
+  collectMissingChanges,
+  extendGrace,
+  markAbsent,
+} from '../../src/store/change/merge/mark-missing.ts';
 import {
   countMaybeMade,
   extendMaybeMadeGrace,
   mergeChanges,
   withdrawMaybeMade,
-} from '../../src/store/change/merge-planned.ts';
+} from '../../src/store/change/merge/merge-planned.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { graceCases } from '../plan/grace-cases.ts';
@@ -51,7 +56,7 @@ it.each(graceCases)('mapped: to be missing %i times, missing %i times before: %s
     await extendGrace(pullTx, limit);
     await markAbsent(pullTx, limit, undefined);
     await mergeChanges(pullTx);
-    const [after] = await pullTx.session.query('select missing_pulls from mapping');
+    const [after] = await pullTx.session.query<{ missing_pulls: number }>('select missing_pulls from mapping');
     const changes = await pullTx.session.query('select desired, state from change');
     expect(after?.missing_pulls).toBe(end === 'due' ? before : before + 1);
     expect(changes).toEqual(end === 'due' ? [{ desired: 'absent', state: 'ready' }] : []);

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/compact/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { loadRecordIndex } from '../../src/store/mapping/index-loader.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { loadRecordIndex } from '../../src/store/pull/record-hashes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** More than fit into one chunk of COPY's stream. */

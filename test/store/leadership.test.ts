@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { standForLead } from '../../src/store/locks/leadership.ts';
-import { LOCK_TIMING } from '../../src/store/locks/lock-timing.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { type Database, LOCK_TIMING, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openDatabaseProxy } from '../support/database-proxy.ts';
 import { losingDatabase } from '../support/losing-database.ts';

@@ -2,12 +2,12 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { readOverview } from '../../src/store/feed/feed-overview.ts';
-import { countLive } from '../../src/store/mapping/mapping-totals.ts';
+import { countLive } from '../../src/store/mapping/mapping-list.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
-import { readGauges } from '../../src/store/report/gauges.ts';
 import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
+import { readOverview } from '../../src/store/status/feed-overview.ts';
+import { readGauges } from '../../src/store/status/gauges.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { itInAll } from '../support/in-all.ts';
 
@@ -73,7 +73,7 @@ it('count live jobs after transactions that run side by side, of which some are 
   };
   await Promise.all([run(), run(), run()]);
   await db.query(STATEMENTS[0]);
-  const live = await db.query('select feed, count(*) as n from mapping group by feed');
+  const live = await db.query<{ feed: string; n: number }>('select feed, count(*) as n from mapping group by feed');
   expect(await countLive(db)).toEqual(new Map(live.map(({ feed, n }) => [feed, n])));
 });
 
@@ -133,7 +133,7 @@ it('the overview and the metrics count each state', async () => {
      select 'acme', kind, sha256(n::text::bytea), '[]', '', 1, n, n = 5
      from unnest(array['unreadable', 'duplicate']) kind, generate_series(1, 5) n`,
   );
-  const expected = await db.query(
+  const expected = await db.query<{ minutes: number }>(
     `select feed, state, count(*) as n, floor(extract(epoch from clock_timestamp() - min(since)) / 60) as minutes
      from change group by 1, 2 order by 1, 2`,
   );

@@ -1,6 +1,6 @@
 // Differences are marked only for a posting that is as it was when its job was asked for, and then are all that is sent.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { siteJobId } from '../../src/posting/identifiers.ts';
+import { type PostingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type DriftedJob, markDrifted } from '../../src/store/change/mark-drifted.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { itInAll } from '../support/in-all.ts';
@@ -16,18 +16,19 @@ afterEach(() => stage.close());
 
 /** Two fields of p1 as verifying finds them. */
 async function found(key = 'p1', finding: DriftedJob['finding'] = 'changed'): Promise<DriftedJob> {
-  const [row] = await stage.app.db.query(
+  const [row] = await stage.app.db.query<{ key: PostingKey; site_job_id: string; content_hash: Buffer; last: number }>(
     `select key, site_job_id, content_hash,
        coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as last
      from mapping m where key = $1`,
     [key],
   );
+  if (row === undefined) throw new Error(`posting ${key} has no job`);
   return {
     feed: acme,
-    key: row?.key,
-    siteJobId: siteJobId(row?.site_job_id),
-    contentHash: row?.content_hash,
-    lastRequest: row?.last,
+    key: row.key,
+    siteJobId: siteJobId(row.site_job_id),
+    contentHash: row.content_hash,
+    lastRequest: row.last,
     names: ['title', 'description'],
     finding,
   };
@@ -43,7 +44,7 @@ async function mark(...jobs: readonly DriftedJob[]): Promise<readonly string[]> 
   }
 }
 
-const marks = () => stage.app.db.query('select key, fields from uncertain_write order by key');
+const marks = () => stage.app.db.query<{ key: string }>('select key, fields from uncertain_write order by key');
 
 it('has the next pull plan an update of exactly these fields, once', async () => {
   expect(await mark(await found('p1'), await found('p2', 'gone'))).toEqual([]);

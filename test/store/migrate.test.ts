@@ -34,7 +34,7 @@ it('migrates an empty database once, even with several processes at a time', asy
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });
   await db.query(`insert into document (feed, key, fields) values ('acme', 'a', $1)`, [fields]);
-  const [stored] = await db.query('select pg_column_compression(fields) as how from document');
+  const [stored] = await db.query<{ how: string }>('select pg_column_compression(fields) as how from document');
   expect([null, 'lz4']).toContain(stored?.how);
 });
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProtectedChange, UnreadableChange } from '../../src/plan/match-unreadable.ts';
 import { feedName, type PostingKey, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import { protectUnreadable } from '../../src/store/change/protect-unreadable.ts';
-import { type Database, openDatabase, type Row } from '../../src/store/postgres/database.ts';
+import { protectUnreadable } from '../../src/store/change/merge/protect-unreadable.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { PullTransaction } from '../../src/store/pull/pull-transaction.ts';
 import { protectedCases } from '../plan/protected-cases.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -65,13 +65,13 @@ async function write(key: PostingKey, { desired, attempt, uncertain, contentKnow
 }
 
 /** The open changes after a pull that saw unreadable records of these postings, and no other ones. */
-async function protect(keys: readonly PostingKey[]): Promise<ReadonlyMap<string, Row>> {
+async function protect(keys: readonly PostingKey[]): Promise<ReadonlyMap<string, object>> {
   const pullTx = await PullTransaction.open(db, { pull: 1, feed: feedName('acme'), site: siteName('board') });
   try {
     await pullTx.loadIndex();
     await pullTx.addUnreadableKeys(keys);
     await protectUnreadable(pullTx, () => false);
-    const rows = await pullTx.session.query(
+    const rows = await pullTx.session.query<{ key: string }>(
       `select key, desired, operation, fields, state, target_state, gone, unseen, missing_pulls, sent_revision is not null as superseded
        from change`,
     );
@@ -82,7 +82,7 @@ async function protect(keys: readonly PostingKey[]): Promise<ReadonlyMap<string,
 }
 
 /** What the rule's result means in the table. */
-function expected({ attempt }: UnreadableChange, becomes: ProtectedChange): Row | undefined {
+function expected({ attempt }: UnreadableChange, becomes: ProtectedChange): object | undefined {
   const isOpen = attempt !== undefined;
   const state = isOpen ? 'sending' : 'ready';
   const seen = { state, target_state: 'ready', gone: false, unseen: true, missing_pulls: 0 };

@@ -1,7 +1,7 @@
 // Recovery of attempts whose worker died, including changes with which workers died repeatedly.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { readProgress } from '../../src/store/backlog/progress.ts';
+import { readProgress } from '../../src/store/backlog/backlog.ts';
 import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -4,8 +4,7 @@ import { feedName, type PostingKey } from '../../src/posting/identifiers.ts';
 import { compareRekey } from '../../src/store/change/rekey/compare-rekey.ts';
 import { readLines, type StoredLine, streamLines, withRekey } from '../../src/store/change/rekey/read-rekey.ts';
 import { rekeyPostings } from '../../src/store/change/rekey/rekey-postings.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { inSnapshot } from '../../src/store/postgres/snapshot.ts';
+import { type Database, inSnapshot, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const acme = feedName('acme');

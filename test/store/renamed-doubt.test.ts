@@ -1,9 +1,8 @@
 // A feed is renamed while a create is in flight: the job belongs to the posting under the new name.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { adoptDoubt, type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';

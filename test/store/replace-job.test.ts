@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { replaceJob } from '../../src/store/change/replace-job.ts';
+import { replaceJob } from '../../src/store/change/restored-database.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { firstOf } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';

@@ -1,8 +1,8 @@
 // Review entries are found by the beginnings of the words of their key, title, value and message.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
+import { ENTRY_KINDS } from '../../src/store/backlog/entry-kind.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { ENTRY_KINDS } from '../../src/store/review/entry-kind.ts';
 import { countEntries } from '../../src/store/review/review-entries.ts';
 import { reviewGroups } from '../../src/store/review/review-groups.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';

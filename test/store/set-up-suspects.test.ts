@@ -1,7 +1,7 @@
 // Which postings are left to try, when a site refuses one without saying what is wrong with it.
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import { readSetUpSuspects } from '../../src/store/site/set-up-suspects.ts';
+import { readSetUpSuspects } from '../../src/store/backlog/set-up-suspects.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

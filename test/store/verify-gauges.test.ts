@@ -4,7 +4,7 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { gaugeValues } from '../../src/runtime/http/gauges.ts';
 import { endVerify, recordVerify, setVerifySchedules } from '../../src/store/feed/feed-verify.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { readGauges } from '../../src/store/report/gauges.ts';
+import { readGauges } from '../../src/store/status/gauges.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

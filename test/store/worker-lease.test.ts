@@ -1,7 +1,6 @@
 // A worker's lease: renewed when its connection is lost, and gone for good once the worker has left.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { ProcessAbout } from '../../src/store/locks/processes.ts';
-import { countWorkers, enterAsWorker } from '../../src/store/locks/worker-lease.ts';
+import { countWorkers, enterAsWorker, type ProcessAbout } from '../../src/store/locks/processes.ts';
 import { type Database, openDatabase, type Session } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { losingDatabase } from '../support/losing-database.ts';

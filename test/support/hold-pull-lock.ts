@@ -1,7 +1,6 @@
 // Holds the pull lock of a feed on a connection of its own, as another process does that pulls the feed.
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { lockKey } from '../../src/store/locks/advisory-locks.ts';
-import { keepAlive } from '../../src/store/locks/stale-lock-holder.ts';
+import { keepAlive, lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 
 /** Resolves, once the lock is taken, to the function that releases it. */

@@ -35,7 +35,9 @@ async function run(body: unknown) {
 }
 const match = () => run({ decision: 'match' });
 const mapped = async () => {
-  const rows = await served.app.db.query('select key, site_job_id as id from mapping order by key');
+  const rows = await served.app.db.query<{ key: string; id: string }>(
+    'select key, site_job_id as id from mapping order by key',
+  );
   return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
 };
 const writes = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET');

@@ -157,7 +157,7 @@ describe('reads', () => {
 
 describe('actions', () => {
   const act = (id: number, action: string, body?: unknown) => served.api('POST', `review/${id}/${action}`, body);
-  const audit = () => stage.app.db.query('select actor, action from audit order by id');
+  const audit = () => stage.app.db.query<{ action: string }>('select actor, action from audit order by id');
 
   it('edit: makes the posting ready, under the name of the token', async () => {
     await stage.pull([odd()]);

@@ -22,16 +22,18 @@ afterEach(async () => {
 
 const odd = (...keys: string[]) => keys.map((key) => posting(key, { state: 'Jalisco' }));
 const groupOf = async (): Promise<string> => (await served.api('GET', 'review/groups')).body.items[0].group;
-const bulks = async () => stage.app.db.query('select id, action, total from bulk_action order by id');
+const bulks = async () => stage.app.db.query<{ id: number }>('select id, action, total from bulk_action order by id');
 const states = async () =>
   Object.fromEntries(
-    (await stage.app.db.query('select key, state from change order by key')).map(({ key, state }) => [key, state]),
+    (await stage.app.db.query<{ key: string; state: string }>('select key, state from change order by key')).map(
+      ({ key, state }) => [key, state],
+    ),
   );
 
 /** Carries out what was started. */
 async function runAll(): Promise<void> {
   const runner = startBulkRunner(served.app, () => undefined);
-  for (const { id } of await bulks()) runner.begin(id as number);
+  for (const { id } of await bulks()) runner.begin(id);
   const open = async () => stage.app.db.query(`select id from bulk_action where state = 'open'`);
   await expect.poll(open).toEqual([]);
   await runner.stop(5_000);
@@ -201,7 +203,9 @@ it('approving asks with the numbers, and deletes only what was held then', async
   expect([again.status, await bulks()]).toEqual([409, []]);
   await anna.press(again, 'Delete 8 jobs');
   await runAll();
-  const approved = await stage.app.db.query(`select key from audit where action = 'approve' order by key`);
+  const approved = await stage.app.db.query<{ key: string }>(
+    `select key from audit where action = 'approve' order by key`,
+  );
   expect(approved.map(({ key }) => key)).toEqual(['p10', 'p2', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9']);
 });
 

@@ -14,9 +14,9 @@ import {
   ownedJobIds,
   ownedJobs,
   type SentValue,
+  sentValuesOf,
   sharedValues,
 } from '../../store/change/candidate-owners.ts';
-import { sentValuesOf } from '../../store/change/proven-by-values.ts';
 import type { SiteContext } from '../site-context.ts';
 import { CandidateStore } from './doubt-candidates.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';

@@ -10,8 +10,8 @@ import {
   type Doubt,
   explainDoubts,
   recordListCheck,
+  refuteDoubt,
 } from '../../store/change/doubt.ts';
-import { refuteDoubt } from '../../store/change/refute-doubt.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { SiteContext } from '../site-context.ts';
 import type { CandidateSearch } from './candidate-search.ts';

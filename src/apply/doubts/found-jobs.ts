@@ -5,9 +5,9 @@ import { compareReferences, fieldOf } from '../../plan/same-value.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import { ownedJobIds } from '../../store/change/candidate-owners.ts';
-import { databaseTime } from '../../store/site/site-search.ts';
+import { databaseTime } from '../../store/change/site-search.ts';
+import { learntRewrites } from '../../store/site/kept-values.ts';
 import { type FoundJob, keepFound, markForeign, ownReferences } from '../../store/site/unowned-jobs.ts';
-import { learntRewrites } from '../../store/site/value-rewrites.ts';
 import type { SiteContext } from '../site-context.ts';
 import { noteShownReference } from '../watch-site.ts';
 

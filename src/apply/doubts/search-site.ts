@@ -5,9 +5,6 @@ import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../../site/exchange.ts';
 import { releaseOwned } from '../../store/change/put-in-doubt.ts';
-import { expectedJobs } from '../../store/mapping/visible-jobs.ts';
-import { noticeRestore, takeSigns } from '../../store/site/ahead-signs.ts';
-import { isSiteElsewhere } from '../../store/site/known-address.ts';
 import {
   endSearch,
   feedsToCheck,
@@ -15,7 +12,10 @@ import {
   noteFailedSearch,
   noteSearch,
   restoredFeeds,
-} from '../../store/site/site-search.ts';
+} from '../../store/change/site-search.ts';
+import { expectedJobs } from '../../store/mapping/visible-jobs.ts';
+import { noticeRestore, takeSigns } from '../../store/site/ahead-signs.ts';
+import { isSiteElsewhere } from '../../store/site/known-address.ts';
 import { countNameless, forgetUnread } from '../../store/site/unowned-jobs.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import { rateLimitedJobAsker } from '../show-job.ts';

@@ -5,15 +5,14 @@ import { type PostingReport, readFeedReport } from '../../review/feed-report.ts'
 import { reportJson, reportLineJson } from '../../review/read-model/feed-report.ts';
 import { type App, configSecrets } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { Session } from '../../store/postgres/database.ts';
-import { inSnapshot } from '../../store/postgres/snapshot.ts';
+import { inSnapshot, type Session } from '../../store/postgres/database.ts';
 import {
   LINE_STATES,
   type LineFilter,
   type LineState,
   type ReportLine,
   reportLines,
-} from '../../store/report/report-lines.ts';
+} from '../../store/status/report-lines.ts';
 import { printLines } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';

@@ -4,7 +4,7 @@ import { plural } from '../../plan/plural.ts';
 import { type ListedGroup, listGroups, listGroupsWithTotals } from '../../review/list-groups.ts';
 import { groupJson, groupTitle, TREND_WORDS } from '../../review/read-model/group.ts';
 import type { App } from '../../runtime/app.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/review/entry-kind.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/entry-kind.ts';
 import { type EntryQuery, MOST_FOUND } from '../../store/review/entry-query.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';

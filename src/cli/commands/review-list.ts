@@ -8,7 +8,7 @@ import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { notesOnRestore } from '../../runtime/read-status.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
+import { questionedDeletes } from '../../store/backlog/open-question.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {

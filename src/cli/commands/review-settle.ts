@@ -9,7 +9,7 @@ import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { openProvenClient } from '../../runtime/open-site-client.ts';
-import { findChange } from '../../store/backlog/open-change.ts';
+import { findChange } from '../../store/change/open-change.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';

@@ -6,7 +6,7 @@ import { listGroups } from '../../review/list-groups.ts';
 import { actionsOfEntry, entryJson } from '../../review/read-model/entry.ts';
 import { groupJson } from '../../review/read-model/group.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
+import { questionedDeletes } from '../../store/backlog/open-question.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';

@@ -1,8 +1,8 @@
 // Formats one review entry for people: its problems, the desired fields, what the site has, and what was sent.
 import { messageOfReason } from '../../plan/desired-change.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
-import type { EditRow } from '../../store/review/override.ts';
+import type { OpenChangeRow } from '../../store/change/open-change.ts';
+import type { EditRow } from '../../store/change/override.ts';
 import type { FailureRow, LiveJob } from '../../store/review/posting-history.ts';
 import type { EntryDetails, RecordEntry } from '../../store/review/review-entry.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';

@@ -17,16 +17,18 @@ import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { pathsInto } from '../../posting/mapping-paths.ts';
 import type { RecordTree } from '../../posting/posting.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
-import { type FailedDetail, noteFailures, restingDetails } from '../../store/pull/failed-details.ts';
 import { unreadableKeys } from '../../store/pull/record-problems.ts';
 import {
   assignDetails,
   DetailMark,
+  type FailedDetail,
   type FoundDetail,
   findDetails,
   loadDetailIndex,
+  noteFailures,
   notePlanned,
   noteUnlisted,
+  restingDetails,
   type StoredDetail,
   storeDetails,
 } from '../../store/pull/stored-details.ts';

@@ -14,7 +14,7 @@ import type { PostingKey } from '../../posting/identifiers.ts';
 import { pathsInto } from '../../posting/mapping-paths.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
-import { NO_EDITS } from '../../store/review/override.ts';
+import { NO_EDITS } from '../../store/change/override.ts';
 import { setupAtTime } from '../dated-records.ts';
 import type { FeedSetup } from '../feed-setup.ts';
 import { PullLedger, type SeenRecord } from '../pull-ledger.ts';

@@ -4,6 +4,7 @@ import { openFeed, readFeed } from '../../feed/read-feed.ts';
 import { requestDigest } from '../../feed/source/request-digest.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import type { Message } from '../../plan/message.ts';
+import { hasPlaces } from '../../posting/places.ts';
 import { readFeedState } from '../../store/feed/feed-state.ts';
 import type { Session } from '../../store/postgres/database.ts';
 import type { PullFindings } from '../../store/pull/pull-commit.ts';
@@ -108,11 +109,12 @@ function failedReading(reading: Exclude<FeedReading, { kind: 'read' }>): FailedR
 
 /** Opens a transaction that is undone. */
 export async function inPlanTransaction<End>(
-  { feed, site, policy }: FeedSetup,
+  { feed, site, policy, expireAfterDays, mapping }: FeedSetup,
   { db }: Pick<PullContext, 'db'>,
   work: (pullTx: PullTransaction) => Promise<End>,
 ): Promise<End> {
-  const pullTx = await PullTransaction.open(db, { pull: UNSTORED_PULL, feed, site, policy });
+  const subject = { pull: UNSTORED_PULL, feed, site, policy, expireAfterDays, hasPlaces: hasPlaces(mapping) };
+  const pullTx = await PullTransaction.open(db, subject);
   try {
     return await work(pullTx);
   } finally {

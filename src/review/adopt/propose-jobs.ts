@@ -5,12 +5,7 @@ import { contentHash } from '../../posting/hash.ts';
 import type { PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { excerpt } from '../../posting/xml-characters.ts';
-import type {
-  FoundCandidate,
-  FoundMatch,
-  JobProposal,
-  ProposedJob,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
+import type { FoundCandidate, FoundMatch, JobProposal, ProposedJob } from '../../store/mapping/adopt-proposals.ts';
 import { differenceOf } from '../pulled-changes.ts';
 
 const MOST_FIELDS = 6;

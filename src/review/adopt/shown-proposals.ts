@@ -2,12 +2,13 @@
 import type { FeedName, SiteJobId } from '../../posting/identifiers.ts';
 import { ownedJobIds } from '../../store/change/candidate-owners.ts';
 import {
+  type AdoptRun,
   type ListedProposal,
   type ProposalKind,
   type ProposedJob,
+  readAdoptRun,
   readProposals,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
-import { type AdoptRun, readAdoptRun } from '../../store/mapping/adopt/adopt-runs.ts';
+} from '../../store/mapping/adopt-proposals.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 
 export interface ShownCandidateJob extends ProposedJob {

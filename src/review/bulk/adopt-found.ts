@@ -8,9 +8,9 @@ import { NotShownError, type SiteJob } from '../../site/exchange.ts';
 import type { ActedEntry } from '../../store/change/act-in-review.ts';
 import { resolveDoubtWithin } from '../../store/change/resolve-doubt.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
-import { recentlyAccepted, sampleOfAges } from '../../store/mapping/mapping-sample.ts';
+import { recentlyAccepted, sampleOfAges } from '../../store/mapping/visible-jobs.ts';
 import type { Database, Transaction } from '../../store/postgres/database.ts';
-import { withRetry } from '../../store/postgres/with-retry.ts';
+import { withRetry } from '../../store/postgres/transient-error.ts';
 import {
   findBulk,
   isToDo,

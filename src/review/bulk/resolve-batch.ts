@@ -3,7 +3,7 @@
 import type { Config, SiteConfig } from '../../config/config.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { addressOf } from '../../site/base-address.ts';
-import { checkAgain, type DoubtFacts, readDoubtFacts, refuteEntry } from '../../store/change/resolve-many.ts';
+import { checkAgain, type DoubtFacts, readDoubtFacts, refuteEntry } from '../../store/change/resolve-doubt.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
 import type { BulkRow, DoubtAction } from '../../store/review/bulk-actions.ts';
 import { findMove } from '../../store/site/known-address.ts';

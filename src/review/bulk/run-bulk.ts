@@ -15,7 +15,7 @@ import {
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
-import { withRetry } from '../../store/postgres/with-retry.ts';
+import { withRetry } from '../../store/postgres/transient-error.ts';
 import {
   type BulkRow,
   findBulk,

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
-import { questionedOfBulk } from '../../store/change/rekey/open-question.ts';
+import { questionedOfBulk } from '../../store/backlog/open-question.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import {
   type BulkDetail,

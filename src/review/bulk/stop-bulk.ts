@@ -1,6 +1,7 @@
 // Stops an action on many review entries, or lets it go on.
+
+import { auditAction } from '../../store/access/audit.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { auditAction } from '../../store/review/audit.ts';
 import { setBulkState } from '../../store/review/bulk-actions.ts';
 
 /** After its present batch; what it did stays. Returns false if it is done or unknown. */

@@ -1,7 +1,7 @@
 // The report on a feed as scripts see it: first the whole, then one object per posting and per entry of records. Its
 // readers produce the feed and can't act on the mirror, so messages come without advice.
 import { textOf } from '../../plan/message.ts';
-import { POSTING_STATES, type ReportLine } from '../../store/report/report-lines.ts';
+import { POSTING_STATES, type ReportLine } from '../../store/status/report-lines.ts';
 import type { PostingReport, TrendPull } from '../feed-report.ts';
 
 export function reportJson({

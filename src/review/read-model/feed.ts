@@ -1,9 +1,9 @@
 // The status of a feed as scripts see it.
 import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
-import type { FeedOverview } from '../../store/feed/feed-overview.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { LastVerify } from '../../store/feed/feed-verify.ts';
 import type { PullHistory } from '../../store/pull/pull-history.ts';
+import type { FeedOverview } from '../../store/status/feed-overview.ts';
 import type { HealthCondition } from '../assess-health.ts';
 import { pullJson } from './pull.ts';
 

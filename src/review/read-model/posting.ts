@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
-import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
+import type { OpenChangeRow } from '../../store/change/open-change.ts';
 import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
 
 import { versionOfPosting } from '../entry-version.ts';

@@ -1,7 +1,7 @@
 // The report of one pull, as `sync` prints it and the log of `start` shows it.
 import { type Message, tell, tellAll, type WriteAction } from '../../plan/message.ts';
 import type { PullStatus } from '../../store/pull/pull-row.ts';
-import type { PullSummary } from '../../store/pull/pull-summary.ts';
+import type { PullSummary } from '../../store/status/pull-summary.ts';
 
 export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly pull: number | null;

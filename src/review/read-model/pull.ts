@@ -1,6 +1,6 @@
 // A pull as scripts see it.
 import { actionsOf, tell, tellAll, type WriteAction } from '../../plan/message.ts';
-import type { CountedPull } from '../../store/pull/counted-pulls.ts';
+import type { CountedPull } from '../../store/pull/pull-history.ts';
 import type { PullRow } from '../../store/pull/pull-row.ts';
 
 /** Uses the names of `sync --json` for the values that both have. */

@@ -1,7 +1,7 @@
 // The status of a site as scripts see it.
 import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
 import type { LiveProcess } from '../../store/locks/processes.ts';
-import type { ReferenceState } from '../../store/site/kept-reference.ts';
+import type { ReferenceState } from '../../store/site/kept-values.ts';
 import type { Move } from '../../store/site/known-address.ts';
 import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';

@@ -1,9 +1,8 @@
 // Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
 import type { PostingKey } from '../../posting/identifiers.ts';
 import { compareRekey } from '../../store/change/rekey/compare-rekey.ts';
-import { type DeniedRekey, denyRekey } from '../../store/change/rekey/deny-rekey.ts';
 import { isRekeySuspected, readPairVersion, withRekey } from '../../store/change/rekey/read-rekey.ts';
-import type { RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
+import { type DeniedRekey, denyRekey, type RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';

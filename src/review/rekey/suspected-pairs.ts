@@ -5,11 +5,11 @@ import {
   type ComparedRekey,
   type LinePlace,
   readLines,
+  readRekeySides,
   type StoredLine,
   withRekey,
 } from '../../store/change/rekey/read-rekey.ts';
 import { PAIR_KINDS, type PairKind } from '../../store/change/rekey/rekey-line.ts';
-import { readRekeySides } from '../../store/change/rekey/rekey-sides.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { differenceOf, type PulledDifference } from '../pulled-changes.ts';
 

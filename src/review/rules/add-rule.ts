@@ -1,8 +1,8 @@
 // Adds and ends rules: what is done with the new entries of a group, without asking a person again.
 import type { FeedName } from '../../posting/identifiers.ts';
+import { auditAction } from '../../store/access/audit.ts';
+import type { EntryKind } from '../../store/backlog/entry-kind.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
-import { auditAction } from '../../store/review/audit.ts';
-import type { EntryKind } from '../../store/review/entry-kind.ts';
 import { findGroup } from '../../store/review/group-kind.ts';
 import {
   endRule,

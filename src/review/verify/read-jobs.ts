@@ -3,7 +3,7 @@
 import { fieldOf } from '../../plan/same-value.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
 import type { MappedJob } from '../../store/mapping/verification.ts';
-import { noteShownJobs } from '../../store/site/new-jobs.ts';
+import { noteShownJobs } from '../../store/mapping/visible-jobs.ts';
 import { countHidden } from './finding.ts';
 import { judgeJob } from './judge-job.ts';
 import type { Verifying } from './verifying.ts';

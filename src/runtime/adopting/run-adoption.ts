@@ -6,21 +6,19 @@ import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
 import { type AdoptOneEnd, adoptNamed, adoptSure, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
-import {
-  ProposedPostings,
-  proposedPosting,
-  removeDecided,
-  removeDecidedOne,
-  sureProposals,
-} from '../../store/mapping/adopt/adopt-proposals.ts';
+import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
   type AdoptRunEnd,
   endAdoptRun,
   noteAdoptProgress,
+  ProposedPostings,
+  proposedPosting,
   type Refusal,
-} from '../../store/mapping/adopt/adopt-runs.ts';
+  removeDecided,
+  removeDecidedOne,
+  sureProposals,
+} from '../../store/mapping/adopt-proposals.ts';
 import { JobMatching } from '../../store/mapping/job-matching.ts';
-import { searchFeedAgain } from '../../store/site/site-search.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';

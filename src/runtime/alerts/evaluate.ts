@@ -17,12 +17,12 @@ import {
   type OpenAlert,
   type SeenAlert,
 } from '../../store/alert/open-alerts.ts';
-import { questionedDeletes } from '../../store/change/rekey/open-question.ts';
-import { rekeyedFeeds } from '../../store/change/rekey/rekey-sides.ts';
+import { questionedDeletes } from '../../store/backlog/open-question.ts';
+import { rekeyedFeeds } from '../../store/change/rekey/read-rekey.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
-import { countWorkers } from '../../store/locks/worker-lease.ts';
-import { readGauges } from '../../store/report/gauges.ts';
+import { countWorkers } from '../../store/locks/processes.ts';
 import { readNewGroups } from '../../store/review/new-groups.ts';
+import { readGauges } from '../../store/status/gauges.ts';
 import type { AlertData, AlertKind, AlertPayload } from '../../telemetry/alerts/alert-message.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';

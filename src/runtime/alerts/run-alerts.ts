@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto';
 import { type AlertDestination, namedFeeds } from '../../config/config.ts';
 import { endsWithin, type Rounds, startRounds } from '../../flow/pause.ts';
-import { TOPICS } from '../../store/alert/outbox.ts';
-import { setSubscriptions } from '../../store/alert/subscriptions.ts';
+import { setSubscriptions, TOPICS } from '../../store/alert/outbox.ts';
 import { lockKey } from '../../store/locks/advisory-locks.ts';
 import { type Leadership, standForLead } from '../../store/locks/leadership.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';

@@ -4,14 +4,14 @@ import { namedFeeds } from '../../config/config.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { QueueCounts } from '../../queue/site-queue.ts';
 import { readSchedules, type ScheduleState } from '../../store/feed/feed-schedule.ts';
-import { countWorkers } from '../../store/locks/worker-lease.ts';
+import { countWorkers } from '../../store/locks/processes.ts';
 import {
   type ChangeGauge,
   type Gauges,
   type PullGauge,
   type RecordGauge,
   readGauges,
-} from '../../store/report/gauges.ts';
+} from '../../store/status/gauges.ts';
 import type { GaugeValues, MetricSample } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { staleBefore } from '../read-health.ts';

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { HealthCondition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
-import { countWorkers } from '../../store/locks/worker-lease.ts';
+import { countWorkers } from '../../store/locks/processes.ts';
 import { listSiteStates } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
 import { assessRunning } from '../read-health.ts';

@@ -2,8 +2,8 @@
 import { endsWithin, pause } from '../../flow/pause.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { feedsToPullYet } from '../../store/access/audit.ts';
 import { listPulls } from '../../store/pull/pull-row.ts';
-import { feedsToPullYet } from '../../store/review/audit.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
 import { pullAndReport } from './pull-and-report.ts';

@@ -12,7 +12,7 @@ import {
   takeDueRuns,
 } from '../../store/feed/feed-schedule.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { withRetry } from '../../store/postgres/with-retry.ts';
+import { withRetry } from '../../store/postgres/transient-error.ts';
 import { nextRun } from './next-run.ts';
 
 /** How a run ended: over until the next one is due, or to be started again. */

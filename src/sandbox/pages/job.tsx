@@ -1,4 +1,5 @@
 // The page of one job, with tools for its owner.
+import { Parser } from 'htmlparser2';
 import { stateByAbbreviation } from '../job-rules.ts';
 import type { Job } from '../store/jobs.ts';
 import { knownFields, orderedFields } from '../xml/write-xml.ts';
@@ -112,39 +113,29 @@ export const JobPage = ({ visit, job, ownerEmail, stateField }: JobProps) => {
 // Converts a description that may contain HTML to plain text, with paragraphs and list items on separate lines.
 // The result is shown as text: HTML from a feed never reaches a browser as HTML.
 
-const block = /<\/?(?:p|div|br|h[1-6]|ul|ol|tr|table|section|article)\b[^>]*>/gi;
-const item = /<li\b[^>]*>/gi;
-const tag = /<\/?[a-z][^>]*>/gi;
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  ndash: '–',
-  mdash: '—',
-  rsquo: '’',
-  lsquo: '‘',
-  ldquo: '“',
-  rdquo: '”',
-  bull: '•',
-};
+const BLOCKS = new Set('p div h1 h2 h3 h4 h5 h6 ul ol tr table section article'.split(' '));
+const HIDDEN = new Set(['script', 'style']);
 
 /** The description as text with line breaks. */
 export function plainText(description: string): string {
-  return description
-    .replace(item, '\n• ')
-    .replace(block, '\n')
-    .replace(tag, '')
-    .replace(
-      /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi,
-      (whole, decimal?: string, hex?: string, name?: string) => {
-        if (name) return entities[name.toLowerCase()] ?? whole;
-        const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
-        return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-      },
-    )
+  let text = '';
+  let hidden = 0;
+  const parser = new Parser({
+    onopentagname(name) {
+      if (HIDDEN.has(name)) hidden++;
+      if (name === 'li') text += '\n• ';
+      else if (name === 'br' || BLOCKS.has(name)) text += '\n';
+    },
+    ontext(part) {
+      if (hidden === 0) text += part;
+    },
+    onclosetag(name) {
+      if (HIDDEN.has(name)) hidden--;
+      if (BLOCKS.has(name)) text += '\n';
+    },
+  });
+  parser.end(description);
+  return text
     .replace(/[ \t\u00a0]+/g, ' ')
     .replace(/ *\n */g, '\n')
     .replace(/\n{3,}/g, '\n\n')

@@ -48,6 +48,7 @@ const localName = (element: XmlElement): string => element.name.slice(element.na
 
 // Parses an XML document into a tree of elements with saxes, which refuses whatever a conforming parser refuses. Document types
 // are not accepted, and so neither are entities other than the five predefined ones.
+// Not fast-xml-parser: the worker reads with it, and its validator passes much that is not well-formed.
 
 /** One element. `text` is its own character data with references resolved, without that of its children. */
 export interface XmlElement {

@@ -30,3 +30,29 @@ function character(code: number): string {
   const impossible = code === 0 || code > 0x10_ff_ff || (code >= 0xd8_00 && code <= 0xdf_ff);
   return impossible ? '\uFFFD' : String.fromCodePoint(code);
 }
+
+// Sites write `R&D` and HTML's `&nbsp;`, which parsers refuse. So every `&` passes them as a character that no document may
+// contain, and references are expanded afterwards. Real occurrences of that character become U+FFFD, as do control
+// characters, which XML forbids but sites send.
+const AMPERSAND = '\uFDD0';
+/** Length of the longest reference that is expanded. */
+const LONGEST_REFERENCE = 12;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\uFDD0\uFFFE\uFFFF]/g;
+
+/** The text without characters that XML forbids. */
+export const withoutForbidden = (text: string): string => text.replace(forbidden, () => '\uFFFD');
+
+// Not `replaceAll`: after many replacements its result is joined only when read, which takes many times as long.
+/** The text as a parser may see it: {@link withoutForbidden}, and without any `&`. */
+export const hideReferences = (text: string): string => text.split('&').join(AMPERSAND);
+
+/** Undoes {@link hideReferences}. */
+export const showReferences = (text: string): string => text.split(AMPERSAND).join('&');
+
+/** Where a text with hidden references can be cut without cutting one of them. */
+export function endOfWholeReferences(hidden: string): number {
+  const lastReference = hidden.lastIndexOf(AMPERSAND);
+  const isWhole = lastReference === -1 || lastReference < hidden.length - LONGEST_REFERENCE;
+  return isWhole ? hidden.length : lastReference;
+}

@@ -1,6 +1,12 @@
 // Parses XML from the site piece by piece, within limits, and hands over selected elements as they close.
 import { SaxesParser } from 'saxes';
-import { expandReferences } from './references.ts';
+import {
+  endOfWholeReferences,
+  expandReferences,
+  hideReferences,
+  showReferences,
+  withoutForbidden,
+} from './references.ts';
 
 /** One element: local name as received (prefix dropped), attributes by folded name, content in document order. */
 export interface XmlElement {
@@ -44,27 +50,15 @@ export class XmlRefused extends Error {
   }
 }
 
-const MAX_DEPTH = 100;
-const MAX_ATTRIBUTES = 500;
+export const MAX_DEPTH = 100;
+export const MAX_ATTRIBUTES = 500;
 /** Limited because names are matched against many patterns, again and again. */
-const MAX_NAME = 1_000;
+export const MAX_NAME = 1_000;
 /** Limited because the references of an attribute are expanded in one go. */
 const MAX_ATTRIBUTE_VALUE = 64 << 10;
 
 /** In answers, names with `_` and with `-` are the same. */
 export const foldName = (name: string): string => name.replaceAll('_', '-');
-
-// saxes treats unknown entities, such as HTML's `&nbsp;`, and some character references as errors. So every `&` passes
-// through it as a character that no document may contain, and references are expanded here. Real occurrences of that
-// character become U+FFFD, as do control characters, which XML forbids but sites send.
-const AMPERSAND = '\uFDD0';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\uFDD0\uFFFE\uFFFF]/g;
-// Not `replaceAll`: after many replacements its result is joined only when read, which takes many times as long.
-const asWritten = (text: string): string => text.split(AMPERSAND).join('&');
-const withReferences = (text: string): string => expandReferences(asWritten(text));
-/** Length of the longest reference that is expanded. */
-const LONGEST_REFERENCE = 12;
 
 interface OpenElement extends XmlElement {
   readonly content: (string | XmlElement)[];
@@ -132,9 +126,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
    */
   const takeText = (): void => {
     if (held.state !== TEXT_STATE || typeof held.text !== 'string' || held.text.length < PART_OF_TEXT) return;
-    const lastReference = held.text.lastIndexOf(AMPERSAND);
-    const isWhole = lastReference === -1 || lastReference < held.text.length - LONGEST_REFERENCE;
-    const taken = isWhole ? held.text.length : lastReference;
+    const taken = endOfWholeReferences(held.text);
     addText(withReferences(held.text.slice(0, taken)));
     held.text = held.text.slice(taken);
   };
@@ -179,7 +171,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     else open.at(-1)?.content.push(element);
   });
   parser.on('text', (text) => addText(withReferences(text)));
-  parser.on('cdata', (text) => addText(asWritten(text)));
+  parser.on('cdata', (text) => addText(showReferences(text)));
   for (const skipped of ['comment', 'processinginstruction', 'doctype'] as const) {
     parser.on(skipped, () => {
       unread = 0;
@@ -192,12 +184,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
       if (piece === '') return;
       started = true;
       unread += piece.length;
-      parser.write(
-        piece
-          .replace(forbidden, () => '\uFFFD')
-          .split('&')
-          .join(AMPERSAND),
-      );
+      parser.write(hideReferences(withoutForbidden(piece)));
       takeText();
       // Input without an event is still inside the parser: the beginning of a text, a comment or a tag.
       if (unread > limits.characters + piece.length)
@@ -211,4 +198,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   };
 }
 
-const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+/** The name without its prefix. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+const withReferences = (text: string): string => expandReferences(showReferences(text));

@@ -1,4 +1,5 @@
 // Parses XML text from the site into a small tree of elements; malformed text gives nothing.
+import { readDocument } from './document.ts';
 import type { Pause } from './time-slices.ts';
 import { foldName, openXml, type XmlElement } from './xml-events.ts';
 
@@ -10,7 +11,9 @@ export { foldName, type XmlElement } from './xml-events.ts';
  * blocks requests to every site.
  */
 const LIMITS = { elements: 2_000, characters: 2 << 20 };
-/** Characters parsed between yields to the event loop. */
+/** A longer document is read like a list: in one go it would block other work for more than a few milliseconds. */
+const IN_ONE_GO = 32 << 10;
+/** Characters of a longer one that are parsed between yields to the event loop. */
 const PIECE = 8 << 10;
 
 /**
@@ -20,6 +23,7 @@ const PIECE = 8 << 10;
 export function readXml(text: string): XmlElement | undefined {
   if (!looksLikeXml(text)) return undefined;
   try {
+    if (text.length <= IN_ONE_GO) return readDocument(text, LIMITS.elements);
     const reading = openXml(LIMITS);
     reading.write(text);
     return reading.end();
@@ -28,9 +32,9 @@ export function readXml(text: string): XmlElement | undefined {
   }
 }
 
-/** The same piece by piece, yielding to the event loop in between. */
+/** The same; yields to the event loop while it reads a long document. */
 export async function readXmlInSlices(text: string, pause: Pause): Promise<XmlElement | undefined> {
-  if (!looksLikeXml(text)) return undefined;
+  if (text.length <= IN_ONE_GO || !looksLikeXml(text)) return readXml(text);
   const reading = openXml(LIMITS);
   try {
     for (let at = 0; at < text.length; at += PIECE) {

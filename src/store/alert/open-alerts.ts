@@ -1,6 +1,6 @@
 // Stores which alerts are open at each destination, and writes one message for each that opens or ends.
 import { lockKey } from '../locks/advisory-locks.ts';
-import { HELD_KEYS } from '../locks/live-workers.ts';
+import { HELD_KEYS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
@@ -62,14 +62,14 @@ const FORGOTTEN_AFTER = `interval '1 hour'`;
 
 /** The open alerts of all destinations, oldest first. */
 export async function listOpenAlerts(db: Queryable): Promise<OpenAlert[]> {
-  return db.query<OpenAlert & Record<string, unknown>>(
+  return db.query<OpenAlert>(
     'select destination, kind, subject, since from open_alert order by since, destination, kind, subject',
   );
 }
 
 /** The open alerts of a destination, with who sees them. */
 export async function listSeenAlerts(db: Queryable, destination: string): Promise<SeenAlert[]> {
-  return db.query<SeenAlert & Record<string, unknown>>(
+  return db.query<SeenAlert>(
     `select destination, kind, subject, since, evaluators, seen_at < now() - ${CONFIRM_EVERY} as "isStale",
        count, messages, extract(epoch from told_at)::float8 as "toldAt",
        extract(epoch from clock_timestamp() - told_at)::float8 as "toldSecondsAgo"
@@ -176,7 +176,7 @@ async function endAlert(
   isUnknown: boolean,
 ): Promise<(OpenAlert & { readonly at: Date }) | undefined> {
   const name = [destination, kind, subject, evaluator];
-  const [row] = await tx.query<OpenAlert & { readonly at: Date } & Record<string, unknown>>(
+  const [row] = await tx.query<OpenAlert & { readonly at: Date }>(
     `delete from open_alert where destination = $1 and kind = $2 and subject = $3
        and not array_remove(evaluators, $4) && array(${HELD_KEYS})
        ${isUnknown ? `and seen_at < now() - ${FORGOTTEN_AFTER}` : ''}

@@ -1,8 +1,8 @@
-// Reads the backlog in sending order, chunk by chunk, for the bounded window of the queue.
-import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
-import { mayBeNew } from '../change/rekey/open-question.ts';
+// Reads the backlog: in sending order, chunk by chunk, for the bounded window of the queue, and how far feeds are from idle.
+import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
+import { mayBeNew } from './open-question.ts';
 
 /** Where reading stopped: the rank of the operation (0 delete, 1 create, 2 update) and the change's ID. */
 export interface BacklogCursor {
@@ -28,4 +28,107 @@ export async function readReady(
     [feed, after?.rank ?? -1, after?.id ?? 0, limit],
   );
   return rows.map((row) => ({ key: postingKey(row.key), cursor: { rank: row.rank, id: row.id } }));
+}
+
+export interface Progress {
+  /** Something may be sent now. */
+  readonly due: boolean;
+  /** Requests are under way, by whatever process, or this one's are taken for a dead process's. */
+  readonly sending: boolean;
+  /** Creates are in doubt that a list check may resolve; excludes those that need a person. */
+  readonly inDoubt: boolean;
+  /** Milliseconds until the next delayed change is due; `undefined` if none is delayed. */
+  readonly nextDueMs: number | undefined;
+  /** Outcomes recorded for the feeds' current pulls, which shows whether anything progresses. */
+  readonly recorded: number;
+}
+
+/** Doubts that a list check may resolve; excludes those that need a person. */
+const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
+
+/**
+ * Attempts of a worker that lost its lease count as those of a dead one, until it has recorded what became of them. This
+ * process knows that it lives: $2 is its worker.
+ */
+const OWN_ATTEMPT = `attempt_worker = $2 and reason->>'kind' = 'orphaned'`;
+
+/** The state of feeds whose keys seem to have changed: their creates wait for a person, or some of them. */
+const REKEYED = `rekeyed as materialized (
+  select feed, rekey_since, rekey_all from feed_state where feed = any($1::text[]) and rekey_since is not null)`;
+
+/** As in the index of the backlog. */
+export const SENDING_RANK = `(case operation when 'delete' then 0 when 'create' then 1 else 2 end)`;
+
+interface ProgressRow {
+  readonly due: boolean;
+  readonly sending: boolean;
+  readonly inDoubt: boolean;
+  readonly next: number | null;
+  /** A sum of bigints is numeric, which the driver returns as text. */
+  readonly recorded: string;
+}
+
+/**
+ * The last condition on `next` matches that of its index.
+ * @param worker the number of this process's worker: see `WorkerLease`
+ */
+export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
+  const [row] = await db.query<ProgressRow>(
+    `with ${REKEYED} select
+       exists(select from change where feed = any($1::text[]) and ${SENDING_RANK} in (0, 2) and state = 'ready' and not gone
+           and not_before <= now())
+         or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${SENDING_RANK} = 1 and c.state = 'ready'
+             and not c.gone and c.not_before <= now() left join rekeyed r on r.feed = f.feed
+           where ${mayBeNew('c', 'r')}) as due,
+       exists(select from change where feed = any($1::text[]) and state = 'sending')
+         or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
+       exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
+       (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change c
+         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
+           and not_before < 'infinity'
+           and (operation <> 'create' or not exists (select from rekeyed r where r.feed = c.feed and not ${mayBeNew('c', 'r')}))) as next,
+       (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
+         where f.feed = any($1::text[])) as recorded`,
+    [feeds, worker],
+  );
+  return {
+    due: row?.due === true,
+    sending: row?.sending === true,
+    inDoubt: row?.inDoubt === true,
+    nextDueMs: row?.next ?? undefined,
+    recorded: Number(row?.recorded ?? 0),
+  };
+}
+
+/** How many changes of these feeds remain to be sent. */
+export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select (select count(*) from change where feed = any($1::text[]) and state = 'ready' and not gone)
+       + (select count(*) from change where feed = any($1::text[]) and state = 'sending') as n`,
+    [feeds],
+  );
+  return row?.n ?? 0;
+}
+
+/** Progress of a site's doubts that need no person. */
+export interface DoubtProgress {
+  readonly open: number;
+  /** Doubts that the last list check could not resolve, with the reason recorded. */
+  readonly explained: number;
+  /** Changes with each list check that covered any of them. */
+  readonly mark: string;
+}
+
+export async function readDoubtProgress(
+  db: Queryable,
+  site: SiteName,
+  feeds: readonly FeedName[],
+): Promise<DoubtProgress> {
+  const [row] = await db.query<DoubtProgress>(
+    `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
+       concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
+     from change where site = $1 and state = 'in_doubt' and ${RESOLVES} and feed = any($2::text[])`,
+    [site, feeds],
+  );
+  return row ?? { open: 0, explained: 0, mark: '' };
 }

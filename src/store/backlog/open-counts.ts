@@ -49,7 +49,7 @@ const OF_EARLIER_PULLS = `sort as (
  */
 export async function countOpen(db: Queryable, feed: FeedName, except?: number): Promise<OpenCounts> {
   const sum = (condition: string): string => `coalesce(sum(n) filter (where ${condition}), 0)::bigint`;
-  const [row] = await db.query(
+  const [row] = await db.query<OpenCounts>(
     `with ${except === undefined ? ALL : OF_EARLIER_PULLS}
      select
        ${sum(`seen and state in ('ready', 'sending', 'held')`)} as pending,

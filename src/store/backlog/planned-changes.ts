@@ -1,14 +1,14 @@
 // Reads the changes of a feed as they would be sent, with each field before and after.
 import pg from 'pg';
 import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
-import { messageOfReason } from '../../plan/desired-change.ts';
+import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import { nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/nothing-mirrored.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 
 /** One change. `from` or `to` is null if the field does not exist before or after. */
 export interface PlannedChange {
@@ -40,6 +40,21 @@ export interface UnsentPosting {
 
 const PAGE = 500;
 
+interface PlannedRow {
+  readonly key: string;
+  readonly state: 'ready' | 'held';
+  readonly reason: Reason | null;
+  readonly desired: 'present' | 'absent';
+  /** Null if it is to be deleted, as the hash. */
+  readonly fields: Fields | null;
+  readonly content_hash: Buffer | null;
+  /** Null without a job, as what follows from one. */
+  readonly site_job_id: string | null;
+  readonly actual_hash: Buffer | null;
+  readonly actual_fields: Fields | null;
+  readonly uncertain: string[] | null;
+}
+
 /**
  * Streams the changes that are ready or held, in the order in which they would be sent. @param createOnly fields that updates leave
  * to the site. @param pull only those of this pull
@@ -50,7 +65,7 @@ export async function* plannedChanges(
   createOnly: CreateOnlyFields,
   pull?: number,
 ): AsyncGenerator<PlannedChange> {
-  const changes = inBatches(
+  const changes = inBatches<PlannedRow>(
     session,
     'planned',
     `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason, m.site_job_id, m.content_hash as actual_hash,
@@ -71,6 +86,12 @@ export async function* plannedChanges(
   }
 }
 
+interface UnsentRow {
+  readonly key: string;
+  readonly state: 'rejected' | 'failed' | 'discarded';
+  readonly reason: Reason | null;
+}
+
 // Postings that a pull saw and that stay unsent until a person or the feed changes them.
 const UNSENT = `change where feed = $1 and desired = 'present' and not gone and not unseen
   and state in ('rejected', 'failed', 'discarded')`;
@@ -78,7 +99,7 @@ const UNSENT = `change where feed = $1 and desired = 'present' and not gone and 
 /** Streams the postings that were seen but are not sent, with their reasons, oldest first. */
 export async function* unsentPostings(session: Session, feed: FeedName): AsyncGenerator<UnsentPosting> {
   const select = `select key, state, reason from ${UNSENT.replace('$1', pg.escapeLiteral(feed))} order by id`;
-  for await (const rows of inBatches(session, 'unsent', select, PAGE)) {
+  for await (const rows of inBatches<UnsentRow>(session, 'unsent', select, PAGE)) {
     for (const { key, state, reason } of rows) {
       yield {
         feed,
@@ -104,7 +125,7 @@ export interface PlannedCounts {
 }
 
 export async function countPlanned(db: Queryable, feed: FeedName): Promise<PlannedCounts> {
-  const [row] = await db.query<PlannedCounts & Record<string, unknown>>(
+  const [row] = await db.query<PlannedCounts>(
     `select count(*) filter (where state = 'rejected') as rejected, count(*) filter (where state = 'failed') as failed,
        count(*) filter (where state = 'discarded') as discarded, count(*) filter (where state = 'in_doubt') as "inDoubt",
        (select count(*) from mapping where feed = $1) as live
@@ -116,7 +137,7 @@ export async function countPlanned(db: Queryable, feed: FeedName): Promise<Plann
 
 /** The most common reason for which seen postings of the feed are not sent; unreadable records count too. */
 export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
-  const [row] = await db.query<CommonReason & Record<string, unknown>>(
+  const [row] = await db.query<CommonReason>(
     `select message, sum(n)::bigint as count
      from (select reason->>'message' as message, 1 as n from ${UNSENT}
            union all select problems->0->>'message', records from record_problem where feed = $1 and kind = 'unreadable') reason
@@ -126,21 +147,20 @@ export async function commonReason(db: Queryable, feed: FeedName): Promise<Commo
   return row;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-function describe(feed: FeedName, row: any, createOnly: CreateOnlyFields): PlannedChange | undefined {
-  const before = (row.actual_fields ?? {}) as Fields;
+function describe(feed: FeedName, row: PlannedRow, createOnly: CreateOnlyFields): PlannedChange | undefined {
+  const before = row.actual_fields ?? {};
   const actual =
     row.site_job_id === null
       ? undefined
       : {
           siteJobId: siteJobId(row.site_job_id),
-          contentHash: row.actual_hash,
-          fields: (row.actual_fields ?? undefined) as Fields | undefined,
-          uncertain: (row.uncertain ?? undefined) as string[] | undefined,
+          contentHash: row.actual_hash as Buffer,
+          fields: row.actual_fields ?? undefined,
+          uncertain: row.uncertain ?? undefined,
         };
   const request = nextRequest(
     row.desired === 'present'
-      ? { kind: 'present', fields: row.fields, contentHash: row.content_hash }
+      ? { kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer }
       : { kind: 'absent' },
     actual,
     { createOnly },

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { type FeedName, feedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
 export interface UnmappedPosting {
@@ -26,12 +26,19 @@ export interface RivalPosting {
 
 const READ_AT_ONCE = 500;
 
+interface UnmappedRow {
+  readonly key: string;
+  readonly fields: Fields;
+  readonly hash: Buffer;
+  readonly doubt: number | null;
+}
+
 /** The postings that the feed has, according to its last reading, and that have no job. */
 export async function* unmappedPostings(session: Session, feed: FeedName): AsyncGenerator<UnmappedPosting[]> {
   const select = `select c.key, c.fields, c.record_hash as hash, case when c.attempt_token is not null and c.found_job_id is null then c.id end as doubt
     from change c where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and not c.gone and not c.unseen
       and not exists (select from mapping m where m.feed = c.feed and m.key = c.key) order by c.id`;
-  for await (const rows of inBatches(session, 'unmapped', select, READ_AT_ONCE)) {
+  for await (const rows of inBatches<UnmappedRow>(session, 'unmapped', select, READ_AT_ONCE)) {
     yield rows.map(({ key, fields, hash, doubt }) => ({
       key: postingKey(key),
       fields,
@@ -39,6 +46,15 @@ export async function* unmappedPostings(session: Session, feed: FeedName): Async
       recordHash: hash,
     }));
   }
+}
+
+interface RivalRow {
+  readonly feed: string;
+  readonly key: string;
+  /** Null for a posting with a job. */
+  readonly fields: Fields | null;
+  readonly reference: string | null;
+  readonly mapped: boolean;
 }
 
 /** All other postings of the site: those with a job, and those of any feed that a create may give one. */
@@ -55,7 +71,7 @@ export async function* rivalPostings(
   const mapped = `select m.feed, m.key, null::json as fields, ${reference} as reference, true as mapped
     from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.site in (${names})`;
   await session.query('begin');
-  for await (const rows of inBatches(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE)) {
+  for await (const rows of inBatches<RivalRow>(session, 'rivals', `${unmapped} union all ${mapped}`, READ_AT_ONCE)) {
     yield rows.map(({ feed, key, fields, reference: sent, mapped: isMapped }) => ({
       feed: feedName(feed),
       key: postingKey(key),

@@ -2,9 +2,9 @@
 import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { holdRestoredDeletes } from '../change/hold-restored.ts';
+import { auditAction } from '../access/audit.ts';
+import { holdRestoredDeletes } from '../change/restored-database.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
 
 /** What was set aside. */
 export interface SetAside {

@@ -6,8 +6,7 @@ import { pause } from '../../flow/pause.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../postgres/migrate.ts';
 import { makeSafe, type SetAside } from './after-restore.ts';
-import type { BackupSequence, BackupTable } from './backup-frames.ts';
-import { COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-scope.ts';
+import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
 import { BackupFileError, type BackupPart, type BackupSummary, expectKnown, readBackup } from './read-backup.ts';
 
 /** Why a database can't be restored into; nothing was changed. */

@@ -1,24 +1,31 @@
-// Writes all tables, as of one moment, into a backup file; memory does not depend on their size.
-import { createHash, type Hash } from 'node:crypto';
+// Writes all tables, as of one moment, into a backup file, which has its name only once it was read back; memory does not depend on their size.
+import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { link, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
-import type { Database, Session } from '../postgres/database.ts';
-import { readInstallation } from '../postgres/installation.ts';
-import { readMigrations } from '../postgres/migrate.ts';
-import { inSnapshot } from '../postgres/snapshot.ts';
+import { type Database, inSnapshot, type Session } from '../postgres/database.ts';
+import { readInstallation, readMigrations } from '../postgres/migrate.ts';
 import {
   type BackupEnd,
   type BackupHeader,
   type BackupSequence,
   type BackupTable,
   type BackupTableEnd,
+  COPY_SETTINGS,
   countRows,
   type FrameKind,
   frameHead,
+  LEFT_OUT,
+  MAGIC,
   MOST_FRAME_BYTES,
+  objectsOf,
 } from './backup-frames.ts';
-import { COPY_SETTINGS, LEFT_OUT, objectsOf } from './backup-scope.ts';
+import { type BackupSummary, checkBackup } from './read-backup.ts';
 
 /** Writes frames at the pace of the stream, and keeps the checksum of all of them. */
 class FrameWriter {
@@ -169,4 +176,81 @@ async function readSequences(
     if (row !== undefined) sequences.push({ name, ...row });
   }
   return sequences;
+}
+
+export interface BackupOptions {
+  /** Version of jobmirror. */
+  readonly version: string;
+  /** Replace the file if it exists. */
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Backs up the database into a file that only its owner can read. Throws the error `EEXIST` if the file exists, unless it may be
+ * replaced; then the former file stays until the new one is whole. A failed backup leaves nothing behind.
+ */
+export async function backUpToFile(
+  db: Database,
+  path: string,
+  { version, force, signal }: BackupOptions,
+): Promise<BackupSummary> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`);
+  try {
+    await writeFrames(db, temporary, version, signal);
+    const summary = await checkBackup(temporary, signal);
+    if (force) await rename(temporary, path);
+    else await nameNew(temporary, path);
+    await syncFolder(dirname(path));
+    return summary;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Throws `EEXIST` if the file exists. */
+async function nameNew(temporary: string, path: string): Promise<void> {
+  try {
+    // A link, unlike a rename, fails if the file appeared meanwhile.
+    await link(temporary, path);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    await (await open(path, 'wx', 0o600)).close();
+    await rename(temporary, path);
+  }
+}
+
+/** Some file systems have no links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+async function writeFrames(db: Database, path: string, version: string, signal: AbortSignal): Promise<void> {
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+  const gzip = createGzip({ level: 6 });
+  const failed = new AbortController();
+  file.write(MAGIC);
+  const written = pipeline(gzip, file).catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
+  // Awaited below; until then a failure only aborts the writing.
+  written.catch(() => undefined);
+  try {
+    await writeBackup(db, gzip, version, AbortSignal.any([signal, failed.signal]));
+    gzip.end();
+  } catch (error) {
+    gzip.destroy();
+    await written.catch(() => undefined);
+    throw failed.signal.aborted ? failed.signal.reason : error;
+  }
+  await written;
+}
+
+/** So that the name survives a power failure. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

@@ -2,11 +2,11 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { inQuestion } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
-import { inQuestion } from './rekey/open-question.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
@@ -130,7 +130,7 @@ export const entriesElsewhere = (
   { ids, feeds }: Selection,
   sites: ReadonlyMap<FeedName, SiteName>,
 ): Promise<EntryElsewhere[]> =>
-  db.query<EntryElsewhere & Record<string, unknown>>(
+  db.query<EntryElsewhere>(
     `select c.id, c.feed, c.site from change c
        join unnest($3::text[], $4::text[]) here(feed, site) on here.feed = c.feed and here.site <> c.site
      where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and c.state in ('rejected', 'failed', 'held')
@@ -160,7 +160,7 @@ export const entriesKept = (
   { ids, feeds }: Selection,
   configured: readonly ConfiguredFeed[],
 ): Promise<KeptEntry[]> =>
-  db.query<KeptEntry & Record<string, unknown>>(
+  db.query<KeptEntry>(
     `select c.id, c.feed, case when now.deletes then 'rule' else 'policy' end as why from change c
        join unnest($3::text[], $4::boolean[]) now(feed, deletes) on now.feed = c.feed
      where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${isKept('c', 3)}
@@ -270,7 +270,7 @@ export interface HeldCount {
 
 /** Counts the deletes that approving these feeds would approve. Within a transaction, none of them changes until it ends. */
 export const countHeld = (db: Queryable, feeds: readonly FeedName[]): Promise<HeldCount[]> =>
-  db.query<HeldCount & Record<string, unknown>>(
+  db.query<HeldCount>(
     `with held as materialized (
        select id, feed, key, revision from change where feed = any($1::text[]) and state = 'held' and desired = 'absent'
        order by feed, key for update)
@@ -297,7 +297,7 @@ export const countPassedOver = (
   feeds: readonly FeedName[],
   configured: readonly ConfiguredFeed[],
 ): Promise<PassedOver[]> =>
-  tx.query<PassedOver & Record<string, unknown>>(
+  tx.query<PassedOver>(
     `select c.feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid,
        count(*) filter (where gone and not invalid and state <> 'in_doubt') as missing,
        count(*) filter (where ${isKept('c', 2)}) as kept

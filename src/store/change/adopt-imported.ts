@@ -2,7 +2,7 @@
 // in doubt whose job was imported enters its target state.
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { addOutcomeCount } from '../pull/pull-row.ts';
 import { targetReason } from './target-state.ts';
 
 /**

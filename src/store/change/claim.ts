@@ -1,5 +1,6 @@
-// Claims a change: compares desired and actual state and commits the intent before anything is sent.
+// Claims a change: compares desired and actual state and commits the intent before anything is sent. What needs no request is completed.
 import { randomUUID } from 'node:crypto';
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import {
   acceptedByUpdate,
@@ -12,17 +13,19 @@ import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { sharesNumber } from '../mapping/titled-id.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
-import type { Statements } from '../postgres/database.ts';
+import { mayBeNew } from '../backlog/open-question.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import type { Queryable, Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
+import { isPassing } from '../postgres/transient-error.ts';
+import { addOutcomeCount } from '../pull/pull-row.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { doubtAmong, type SiteRules } from '../site/recognise-jobs.ts';
+import { sharesNumber } from '../site/titled-id.ts';
 import { type Attempt, idOf } from './attempt.ts';
-import { completeWithoutRequest } from './complete-without-request.ts';
-import { giveBackClaims } from './lost-claims.ts';
-import { mayBeNew } from './rekey/open-question.ts';
-import { putOffUntilLanded } from './uncertain-writes.ts';
+import { doubtAmong, type SiteRules } from './recognise-jobs.ts';
+import { operationWithoutJob, targetState } from './target-state.ts';
+import { clearUncertain, putOffUntilLanded } from './uncertain-writes.ts';
 
 /** How long jobs are shown before they are changed or deleted if their mappings are from a backup: their IDs may be others' by now. */
 const RESTORED_DAYS = 30;
@@ -148,12 +151,36 @@ interface DueChange extends PostingRef {
   readonly mayBeFound: boolean;
 }
 
+interface DueRow extends PostingRef {
+  readonly site: SiteName;
+  readonly desired: 'present' | 'absent';
+  /** Null if it is to be deleted, as the two hashes. */
+  readonly fields: Fields | null;
+  readonly record_hash: Buffer | null;
+  readonly content_hash: Buffer | null;
+  readonly revision: number;
+  readonly pull: number | null;
+  readonly approved: boolean;
+  readonly was_doubted: boolean;
+  /** Null without a job, as what follows from one. */
+  readonly site_job_id: string | null;
+  readonly actual_hash: Buffer | null;
+  readonly actual_fields: Fields | null;
+  readonly shown: Buffer | null;
+  readonly uncertain: string[] | null;
+  readonly is_repair: boolean;
+  readonly too_early: boolean;
+  readonly may_be_found: boolean;
+  readonly create_only_fields: readonly string[] | null;
+  readonly id_may_be_reused: boolean;
+}
+
 async function readDue(
   db: Statements,
   { addresses, tokenDigests, settings }: Here,
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
-  const rows = await db.query(
+  const rows = await db.query<DueRow>(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved, c.doubted_since is not null as was_doubted,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, d.shown, u.fields as uncertain,
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
@@ -194,8 +221,8 @@ async function readDue(
         : {
             siteJobId: siteJobId(row.site_job_id),
             contentHash: row.actual_hash as Buffer,
-            fields: (row.actual_fields ?? undefined) as Fields | undefined,
-            uncertain: (row.uncertain ?? undefined) as string[] | undefined,
+            fields: row.actual_fields ?? undefined,
+            uncertain: row.uncertain ?? undefined,
           };
     const createOnly = createOnlyFor(row.feed, row.create_only_fields ?? undefined, settings);
     const desired = present
@@ -215,13 +242,13 @@ async function readDue(
           ? {
               fields:
                 actual === undefined ? desired.fields : acceptedByUpdate(desired.fields, actual.fields, createOnly),
-              recordHash: row.record_hash,
+              recordHash: row.record_hash as Buffer,
               contentHash: desired.contentHash,
             }
           : undefined,
       createOnly,
       before: actual?.fields,
-      forms: (row.shown ?? undefined) as Buffer | undefined,
+      forms: row.shown ?? undefined,
       isRepair: row.is_repair,
       idMayBeReused: row.id_may_be_reused,
       wasDoubted: request.kind === 'create' && row.was_doubted,
@@ -285,4 +312,91 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
     granted.set(idOf(change), { ...rest, request, token, number });
   }
   return granted;
+}
+
+interface IdleChange extends PostingRef {
+  readonly revision: number;
+  readonly accepted: Attempt['accepted'];
+}
+
+/** Removes the changes whose revision is unchanged and records their newest hashes. Returns the `feed key` of each. */
+async function completeWithoutRequest(db: Statements, idle: readonly IdleChange[]): Promise<ReadonlySet<string>> {
+  if (idle.length === 0) return new Set();
+  return db.transaction(async (tx) => {
+    await lockOutcomesShared(
+      tx,
+      idle.map((change) => change.feed),
+    );
+    const rows = await tx.query<PostingRef & { readonly desired: string; readonly unseen: boolean }>(
+      `with gone as (
+         delete from change c using unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) i(feed, key, revision, hash)
+         where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready' and not c.gone
+         returning c.feed, c.key, c.desired, c.record_hash, i.hash, c.unseen),
+       noted as (
+         update mapping m set record_hash = g.record_hash, content_hash = coalesce(g.hash, m.content_hash), missing_pulls = 0
+         from gone g where m.feed = g.feed and m.key = g.key and g.desired = 'present')
+       select feed, key, desired, unseen from gone`,
+      [
+        idle.map((change) => change.feed),
+        idle.map((change) => change.key),
+        idle.map((change) => change.revision),
+        idle.map((change) => change.accepted?.contentHash ?? null),
+      ],
+    );
+    await clearUncertain(
+      tx,
+      rows.flatMap((attempt) => (attempt.desired === 'present' ? [{ attempt }] : [])),
+    );
+    // Postings that the current pull did not see do not count towards it.
+    const counted = rows.filter((row) => !row.unseen);
+    await addOutcomeCount(
+      tx,
+      counted.map((row) => ({ feed: row.feed, outcome: row.desired === 'present' ? 'nothing' : 'dropped' })),
+    );
+    return new Set(rows.map(idOf));
+  });
+}
+
+/** A claim whose statement got no response, so it may or may not be committed. */
+export interface LostClaim extends PostingRef {
+  readonly token: string;
+  readonly revision: number;
+}
+
+/** As long as the process lives; waiting does not keep it alive. */
+const EVERY_HALF_SECOND: RetryPolicy = { firstDelayMs: 500, maxDelayMs: 500 };
+
+/**
+ * Undoes these claims as soon as the database responds again. If the process ends first, they count as those of a dead
+ * worker, and a create becomes a doubt.
+ */
+async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promise<void> {
+  const giveBack = () =>
+    db.query(
+      // Another process may already have recovered them as those of a dead worker.
+      `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
+         operation = ${operationWithoutJob('c')},
+         attempts = greatest(0, c.attempts - 1), not_before = '-infinity',
+         reason = case when c.target_state in ('held', 'rejected') then c.reason end,
+         attempt_token = null, attempt_operation = null, attempt_started = null
+       from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
+       where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
+      [
+        lost.map((claim) => claim.feed),
+        lost.map((claim) => claim.key),
+        lost.map((claim) => claim.token),
+        lost.map((claim) => claim.revision),
+      ],
+    );
+  await retry(giveBack, EVERY_HALF_SECOND, { worthAgain: isPassing, keepsAlive: false }).catch(() => undefined);
+}
+
+/** Returns whether the attempt is still open. */
+export async function renewAttempt(db: Queryable, { feed, key, token }: Attempt): Promise<boolean> {
+  const rows = await db.query(
+    `update change set attempt_started = clock_timestamp()
+     where feed = $1 and key = $2 and attempt_token = $3 and state = 'sending' returning 1`,
+    [feed, key, token],
+  );
+  return rows.length > 0;
 }

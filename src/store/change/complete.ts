@@ -1,20 +1,18 @@
-// Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version
-// waits.
-
+// Records accepted attempts: mapping and document become what was sent and what the site shows of it; the change is removed, or released
+// if a newer version waits.
 import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
+import type { ShownForms } from '../../plan/shown-forms.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { Counted } from '../pull/outcome-counts.ts';
+import type { Counted } from '../pull/pull-row.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { noteSign } from '../site/ahead-signs.ts';
-import { type Attempt, idOf } from './attempt.ts';
-import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt-outcome.ts';
-import { changeReason } from './change-reason.ts';
+import { type AdoptedContent, type Attempt, type AttemptOutcome, idOf, type Recorded, type Result } from './attempt.ts';
 import { keepFormerDocuments } from './former-documents.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
-import { doubtReason, targetReason, targetState } from './target-state.ts';
+import { changeReason, doubtReason, targetReason, targetState } from './target-state.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
 /** Why a create was not recorded as the owner of its job. */
@@ -443,5 +441,16 @@ async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_dou
        attempt_started = case when $4 = 'in_doubt' then attempt_started end
      where feed = $1 and key = $2 and attempt_token = $3`,
     [attempt.feed, attempt.key, attempt.token, state, changeReason('owned_elsewhere', message)],
+  );
+}
+
+/** Writes nothing if another version of the posting was sent since, or is being sent. */
+export async function noteForms(db: Queryable, attempt: Attempt, forms: ShownForms): Promise<void> {
+  const { feed, key, request, accepted } = attempt;
+  await db.query(
+    `update document d set shown = $3 from mapping m
+     where d.feed = $1 and d.key = $2 and m.feed = d.feed and m.key = d.key and m.site_job_id = $4 and m.content_hash = $5
+       and not exists (select from change c where c.feed = d.feed and c.key = d.key and c.attempt_token is not null)`,
+    [feed, key, forms ?? null, 'siteJobId' in request ? request.siteJobId : null, accepted?.contentHash ?? null],
   );
 }

@@ -1,6 +1,9 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
+
+import { afterRefutation } from '../../plan/after-attempt.ts';
 import type { CheckDelays } from '../../plan/check-delay.ts';
 import { heldBecause } from '../../plan/delete-guard.ts';
+import { plural } from '../../plan/plural.ts';
 import { contentHash } from '../../posting/hash.ts';
 import {
   type FeedName,
@@ -12,18 +15,17 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { addOutcomeCount } from '../pull/pull-row.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { namesOfSite } from '../site/known-address.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
-import type { Attempt } from './attempt.ts';
-import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
+import type { AdoptedContent, Attempt, Recorded } from './attempt.ts';
 import { ownedJobs } from './candidate-owners.ts';
-import { changeReason } from './change-reason.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { recordAll } from './record-outcomes.ts';
+import { changeReason, targetReason, targetState } from './target-state.ts';
 import { forgetUncertainWrites } from './uncertain-writes.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
@@ -50,6 +52,25 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, coale
     coalesce(c.sent_content_hash, c.content_hash) as content_hash
   from change c where c.state = 'in_doubt'`;
 
+interface DoubtRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly site: SiteName;
+  readonly attempt_token: string;
+  readonly attempts: number;
+  readonly pull: number | null;
+  readonly attempt_started: Date;
+  readonly first_started: Date;
+  readonly list_checks: number;
+  readonly approved: boolean;
+  readonly found: boolean;
+  readonly since_ms: number;
+  readonly revision: number;
+  readonly fields: Fields;
+  readonly record_hash: Buffer;
+  readonly content_hash: Buffer;
+}
+
 /**
  * Doubts of a site that are due for a list check; see `checkDueMs`. Doubts that a list check left to a person are not due
  * unless {@link explainDoubts} rescheduled them.
@@ -60,7 +81,7 @@ export async function dueDoubts(
   { firstMs, furtherMs }: CheckDelays,
   limit: number,
 ): Promise<Doubt[]> {
-  const rows = await db.query(
+  const rows = await db.query<DoubtRow>(
     `${SELECT} and c.site = $1 and c.found_job_id is null
        and c.attempt_started + make_interval(secs => $2 + c.list_checks * $3::float8) < clock_timestamp()
        and c.not_before <= clock_timestamp()
@@ -91,7 +112,7 @@ export async function candidatesOf(db: Queryable, entry: number): Promise<SiteJo
 }
 
 export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
-  const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
+  const [row] = await db.query<DoubtRow>(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -247,8 +268,7 @@ export async function explainDoubts(
   );
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
-const tidy = (row: any): Doubt => ({
+const tidy = (row: DoubtRow): Doubt => ({
   attempt: {
     feed: row.feed,
     key: postingKey(row.key),
@@ -257,8 +277,8 @@ const tidy = (row: any): Doubt => ({
     number: row.attempts,
     pull: row.pull ?? undefined,
     revision: row.revision,
-    request: { kind: 'create', fields: row.fields as Fields },
-    accepted: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
+    request: { kind: 'create', fields: row.fields },
+    accepted: { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash },
     approved: row.approved,
   },
   startedAt: row.first_started,
@@ -267,3 +287,73 @@ const tidy = (row: any): Doubt => ({
   listChecks: row.list_checks,
   found: row.found,
 });
+
+/**
+ * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
+ * @param mostTries how often one version is tried before a person must decide; Infinity if a person asked to try again.
+ * @returns whether it was still in doubt.
+ */
+export const refuteDoubt = (db: Database, doubt: Doubt, mostTries: number): Promise<boolean> =>
+  db.transaction((tx) => refuteDoubtWithin(tx, doubt, mostTries));
+
+/** Like {@link refuteDoubt}, within a transaction that also records the rest of the decision. */
+export async function refuteDoubtWithin(tx: Queryable, { attempt }: Doubt, mostTries: number): Promise<boolean> {
+  const { feed, key, token } = attempt;
+  const [open] = await tx.query<{ attempts: number; superseded: boolean }>(
+    `select attempts, sent_revision is not null as superseded from change
+     where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
+    [feed, key, token],
+  );
+  if (open === undefined) return false;
+  await keepRefuted(tx, attempt);
+  const next = afterRefutation(open, mostTries);
+  const tried = `tried ${plural(attempt.number, 'time')}, and the site never made the job`;
+  await tx.query(
+    `update change set state = case when $4 = 'target' then ${targetState('change')} else $4 end, since = now(),
+       not_before = '-infinity', attempts = $5, attempt_token = null, attempt_operation = null, attempt_started = null,
+       list_checks = 0, found_job_id = null,
+       doubted_since = case when $7 then least(doubted_since, attempt_started) end,
+       reason = case when $4 = 'failed' then $6::jsonb when invalid then ${targetReason('change')} end
+     where feed = $1 and key = $2 and attempt_token = $3`,
+    // A person's decision does not depend on what the list shows.
+    [
+      feed,
+      key,
+      token,
+      next.state,
+      next.attempts,
+      changeReason('unknown', tried),
+      mostTries !== Number.POSITIVE_INFINITY,
+    ],
+  );
+  return true;
+}
+
+/**
+ * No job that was known when the posting was put in doubt is its job, so no later search asks about one of them again: of more than are
+ * named, the person has said so too.
+ */
+async function keepRefuted(tx: Queryable, { feed, key, token }: Doubt['attempt']): Promise<void> {
+  await tx.query(
+    `insert into refuted_job (site, site_job_id, feed, key, at)
+     select distinct on (j.id) c.site, j.id, c.feed, c.key, c.attempt_started
+     from change c cross join lateral (select c.found_job_id as id union all select ''
+       union all select jsonb_array_elements_text(coalesce(c.reason->'candidates', '[]'))) j
+     where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.found_job_id is not null
+     on conflict (feed, key, site, site_job_id) do update set at = greatest(refuted_job.at, excluded.at)`,
+    [feed, key, token],
+  );
+}
+
+/** The same for the jobs that the create of the posting may have made, as far as no posting owns them. */
+export async function refuteShown(
+  tx: Queryable,
+  { feed, key, site }: Doubt['attempt'],
+  shown: readonly SiteJobId[],
+): Promise<void> {
+  await tx.query(
+    `insert into refuted_job (site, site_job_id, feed, key)
+     select site, site_job_id, $2, $3 from site_reference where site = $1 and site_job_id = any($4::text[]) on conflict do nothing`,
+    [site, feed, key, shown],
+  );
+}

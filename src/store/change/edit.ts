@@ -1,17 +1,17 @@
-// Writes a reviewer's edit of one posting: to the open change, and as overrides for later pulls.
+// Writes reviewers' edits: to the open change or, of a posting with a job, to a new one, and as overrides for later pulls.
 import type { Reason } from '../../plan/desired-change.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../backlog/open-change.ts';
 import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { dropEdits, noteEdits, type PostingName } from '../review/override.ts';
+import { isLockTaken } from '../postgres/transient-error.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
+import type { OpenChangeRow } from './open-change.ts';
+import { dropEdits, noteEdits, type PostingName } from './override.ts';
 
 /** A pull that plans postings without the edit would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Keeps pulls of the feed from planning until the transaction ends. Returns false if one takes too long. A pull that requests
@@ -24,7 +24,7 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
     await tx.query('savepoint waiting');
     await tx.query('select pg_advisory_xact_lock($1)', [lockKey('pull', feed)]);
   } catch (error) {
-    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+    if (!isLockTaken(error)) throw error;
     await tx.query('rollback to savepoint waiting');
     return false;
   }
@@ -107,7 +107,7 @@ export async function writeEdits(tx: Queryable, edits: readonly PlannedEdit[]): 
 }
 
 /** Records what is edited now of these postings, in place of what was. */
-export async function replaceEdits(
+async function replaceEdits(
   tx: Queryable,
   postings: readonly (PostingName & { readonly edited: Edited })[],
 ): Promise<void> {
@@ -130,4 +130,52 @@ async function haveReadAgain(tx: Queryable, postings: readonly PostingName[]): P
      where m.feed = c.feed and m.key = c.key and m.record_hash = c.record_hash`,
     [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
   );
+}
+
+/** Locks the mapping of a posting until the transaction ends, so that what is read of its job afterwards stays. */
+export async function lockJob(tx: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
+  await tx.query('select from mapping where feed = $1 and key = $2 for update', [feed, key]);
+}
+
+/**
+ * Returns the number of the change; `undefined`: one is open, or the posting has no job. The caller keeps all pulls out. The change is of no
+ * pull and counts towards none until one sees its posting: it is neither shown nor undone with what the last pull did.
+ */
+export async function openEditedUpdate(
+  tx: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  edited: Edited,
+): Promise<number | undefined> {
+  const { fields, contentHash } = edited.posting;
+  const [change] = await tx.query<{ id: number }>(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, unseen, state)
+     select feed, key, site, 'present', 'update', $3, record_hash, $4, true, 'ready' from mapping where feed = $1 and key = $2
+     on conflict do nothing returning id`,
+    [feed, key, toJsonb(fields), contentHash],
+  );
+  if (change === undefined) return undefined;
+  await tx.query(
+    `insert into former_document (feed, key, pull, whole, edited)
+     select feed, $2, current_pull, false, true from feed_state where feed = $1 and current_pull is not null`,
+    [feed, key],
+  );
+  await replaceEdits(tx, [{ feed, key, edited }]);
+  return change.id;
+}
+
+/**
+ * The caller keeps all pulls out, also those that request details, and no attempt of the posting is open: its end would record the
+ * hash of the record again. A worker that has already read the change holds its old revision, so it can't claim it.
+ */
+export async function planAgain(tx: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
+  const unread = unreadHashSql('planned again');
+  await tx.query(`update mapping set record_hash = ${unread} where feed = $1 and key = $2`, [feed, key]);
+  await tx.query(
+    `update change set record_hash = case when desired = 'present' then ${unread} end, revision = nextval('revision_number')
+     where feed = $1 and key = $2`,
+    [feed, key],
+  );
+  // The next pull must read the feed, changed or not.
+  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
 }

@@ -2,7 +2,7 @@
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { AttemptOutcome } from './attempt-outcome.ts';
+import type { AttemptOutcome } from './attempt.ts';
 
 /** Only a request that ended the job: an ID that turned out to be another posting's never had this posting's content. */
 const ENDS_JOB = new Set<AttemptOutcome['result']['kind']>(['deleted', 'vanished']);

@@ -9,11 +9,11 @@ import {
   siteJobId,
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { auditAction } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
 import { noteSign } from '../site/ahead-signs.ts';
+import { areOfOneJob } from '../site/titled-id.ts';
 
 /** The posting that owns the job so far. */
 export interface JobOwner extends PostingRef {

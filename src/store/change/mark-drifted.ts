@@ -1,10 +1,10 @@
 // Marks what a person found different on the site: as the fields of an uncertain write, they are sent again by the next update.
 import { type FeedName, type PostingKey, postingKey, type SiteJobId } from '../../posting/identifiers.ts';
+import { auditActions } from '../access/audit.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { unreadHashSql } from '../mapping/unread-hash.ts';
 import type { Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { auditActions } from '../review/audit.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 
 /** A job that was found gone or changed, with what was known of it when it was asked for. */
 export interface DriftedJob {

@@ -1,5 +1,7 @@
-// SQL for the state that a change enters once the attempt it waited for has ended (the rule `enteredTarget`, src/plan/after-attempt.ts), and for
-// the reason that goes with it.
+// The state that a change enters once the attempt it waited for has ended (the rule `enteredTarget`, src/plan/after-attempt.ts), and the
+// reason that is stored with a change.
+import type { Reason } from '../../plan/desired-change.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'
@@ -29,3 +31,8 @@ export const doubtReason = (change: string, reason: string): string =>
 export const retargetedReason = (change: string, reason: string): string =>
   `nullif(coalesce(${change}.reason, '{}') - 'target'
      || case when ${reason} is null then '{}' else jsonb_build_object('target', ${reason}) end, '{}')`;
+
+export function changeReason(kind: string, message: string): string {
+  const reason: Reason = { kind, message, problems: [{ message }] };
+  return toJsonb(reason);
+}

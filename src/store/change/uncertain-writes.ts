@@ -2,7 +2,7 @@
 import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { AttemptOutcome } from './attempt-outcome.ts';
+import type { AttemptOutcome } from './attempt.ts';
 
 // A delete may have removed every field that the site had.
 const NOTE = `on conflict (feed, key) do update set revision = excluded.revision,

@@ -1,6 +1,6 @@
 // Stores when each feed is pulled next, and assigns each due run to one process, in Postgres because BullMQ or Redis may lose its state.
 import type { FeedName } from '../../posting/identifiers.ts';
-import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/live-workers.ts';
+import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/processes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
 /** A feed's schedule as configured in a process. */
@@ -49,7 +49,7 @@ export async function setSchedules(
       [worker, unscheduled],
     );
   }
-  const found = await db.query<StoredSchedule & Record<string, unknown>>(
+  const found = await db.query<StoredSchedule>(
     `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", s.due_at as "dueAt", clock_timestamp() as now,
        case when s.feed is null then not exists (select from process_feed f join process p on p.worker = f.worker
            where f.feed = n.feed and f.unscheduled and (p.started_at, p.worker) > ($2::timestamptz, $3::integer)
@@ -185,7 +185,7 @@ export async function takeDueRuns(
   onInvalidSchedule: OnInvalidSchedule = () => undefined,
 ): Promise<DueRun[]> {
   if (limit <= 0 || feeds.length === 0) return [];
-  const rows = await db.query<DueRow & Record<string, unknown>>(
+  const rows = await db.query<DueRow>(
     `select s.feed, s.pattern, s.time_zone as "timeZone", s.due_at::text as due, s.run_by as "runBy",
        clock_timestamp() as now
      from feed_schedule s join unnest($1::text[], $2::text[]) own(feed, digest)
@@ -201,7 +201,7 @@ export async function takeDueRuns(
     return next === undefined ? [] : [{ ...row, next }];
   });
   if (ready.length === 0) return [];
-  return db.query<DueRun & Record<string, unknown>>(
+  return db.query<DueRun>(
     `update feed_schedule s set run_due = coalesce(s.run_due, s.due_at), run_since = clock_timestamp(), run_by = $1,
        due_at = case when s.due_at <= now() then d.next else s.due_at end
      from unnest($2::text[], $3::timestamptz[], $4::integer[], $5::timestamptz[]) d(feed, due, run_by, next)
@@ -267,9 +267,22 @@ export interface ScheduleState extends Cron {
   readonly processes: number;
 }
 
+interface ScheduleRow {
+  readonly feed: FeedName;
+  readonly pattern: string;
+  readonly time_zone: string;
+  /** The process that has taken the run lives: both times are set. */
+  readonly runs: boolean;
+  readonly run_since: Date;
+  readonly run_due: Date;
+  readonly next_at: Date;
+  readonly now: Date;
+  readonly processes: number;
+}
+
 /** The schedules of all feeds, or of the given ones. */
 export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]): Promise<ScheduleState[]> {
-  const rows = await db.query(
+  const rows = await db.query<ScheduleRow>(
     `with live as materialized (${RUNNING_WORKERS})
      select s.feed, s.pattern, s.time_zone, s.run_since, s.run_due,
        exists(select from live where live.worker = s.run_by) as runs,

@@ -27,8 +27,19 @@ export interface FeedState {
  */
 export const KEYS_CHANGED = 'changed';
 
+interface FeedStateRow {
+  readonly site: SiteName;
+  readonly current_pull: number | null;
+  readonly source_version: string | null;
+  readonly key_rule: string | null;
+  readonly stopped_by: number | null;
+  readonly policy: FeedPolicy | null;
+  readonly undoes: number | null;
+  readonly saw_nothing: boolean;
+}
+
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<FeedStateRow>(
     `select f.site, f.current_pull, f.source_version, f.key_rule, f.stopped_by, f.policy, u.undoes, coalesce(p.seen = 0, false) as saw_nothing
      from feed_state f left join pull p on p.id = f.current_pull
      left join pull u on u.id = f.stopped_by where f.feed = $1`,
@@ -121,7 +132,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
 
 /** The weakly proven pull that last counted a posting as missing. */
 export async function readWeakAnswer(db: Queryable, feed: FeedName): Promise<FormerAnswer | undefined> {
-  const [row] = await db.query<FormerAnswer & Record<string, unknown>>(
+  const [row] = await db.query<FormerAnswer>(
     `select weak_answer as marks, extract(epoch from now() - weak_at)::float8 * 1000 as "agoMs"
      from feed_state where feed = $1 and weak_answer is not null`,
     [feed],
@@ -165,9 +176,9 @@ export interface StoppedFeed {
 }
 
 export async function stoppedFeeds(db: Queryable): Promise<StoppedFeed[]> {
-  const rows = await db.query(
+  const rows = await db.query<Omit<StoppedFeed, 'undone'> & { readonly undone: number | null }>(
     `select f.feed, f.stopped_at as since, f.stopped_by as undo, u.undoes as undone
      from feed_state f left join pull u on u.id = f.stopped_by where f.stopped_by is not null order by f.feed`,
   );
-  return rows.map(({ undone, ...row }) => ({ ...row, undone: undone ?? undefined }) as StoppedFeed);
+  return rows.map(({ undone, ...row }) => ({ ...row, undone: undone ?? undefined }));
 }

@@ -1,9 +1,9 @@
 // Renames a feed in all tables, or takes a feed out of service; in one transaction.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { auditAction } from '../access/audit.ts';
 import { type HeldLock, lockOutcomes } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }

@@ -1,7 +1,6 @@
 // Finds feeds in the database that the configuration no longer names: mostly renamed ones, or removed ones.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { LIVE_WORKERS } from '../locks/live-workers.ts';
-import { SERVED_FEEDS } from '../locks/processes.ts';
+import { LIVE_WORKERS, SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** A feed that was mirrored before, is in no running configuration, and is not retired. */
@@ -105,7 +104,7 @@ export async function doubtfulFeeds(
   { site, address }: Pick<NamedFeed, 'site' | 'address'>,
   configured: Iterable<FeedName>,
 ): Promise<DoubtfulFeed[]> {
-  return db.query<DoubtfulFeed & Record<string, unknown>>(
+  return db.query<DoubtfulFeed>(
     `select * from (
        select f.feed,
          (select count(*) from change c where c.feed = f.feed and (c.state = 'in_doubt' or c.attempt_operation = 'create')) as creates,

@@ -1,8 +1,7 @@
 // The lock of an action on many entries that asks sites: one process at a time carries it out, so that no job is asked for twice.
 import type { Database } from '../postgres/database.ts';
-import { type HeldLock, lockKey } from './advisory-locks.ts';
+import { endStaleLockHolder, type HeldLock, lockKey } from './advisory-locks.ts';
 import { lockConnectionOf } from './lock-connection.ts';
-import { endStaleLockHolder } from './stale-lock-holder.ts';
 
 export interface BulkLock extends HeldLock {
   /** Aborts with the reason when the lock's connection is lost: another process may then carry out the action. */

@@ -1,6 +1,6 @@
 // Elects one process to dispatch and maintain a site's backlog, and replaces it when it dies or stalls.
 import type { Database, Session } from '../postgres/database.ts';
-import { endStaleLockHolder } from './stale-lock-holder.ts';
+import { endStaleLockHolder } from './advisory-locks.ts';
 
 /** A candidacy for one lock, renewed by asking repeatedly. */
 export interface Leadership {

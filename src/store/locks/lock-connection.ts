@@ -1,7 +1,7 @@
 // One connection for the locks of all feeds that a process pulls, as a thousand pulls may wait for their sources.
 import { setMaxListeners } from 'node:events';
 import type { Database, LentSession, Queryable } from '../postgres/database.ts';
-import { keepAlive } from './stale-lock-holder.ts';
+import { keepAlive } from './advisory-locks.ts';
 
 /** A use of the connection, which is given back with the last one. */
 export interface LockConnection extends Queryable {
@@ -30,11 +30,10 @@ export function lockConnectionOf(db: Database): () => Promise<LockConnection> {
     const losing = new AbortController();
     // Each pull adds a listener.
     setMaxListeners(0, losing.signal);
-    const lent = await db.lend((error) => {
+    const session = await db.lend((error) => {
       forget();
       losing.abort(error);
     });
-    const session = { ...lent, query: oneByOne(lent) };
     const stopKeepAlive = keepAlive(session, db.lockTiming);
     losing.signal.addEventListener('abort', stopKeepAlive, { once: true });
     return { session, stopKeepAlive, lost: losing.signal };
@@ -65,16 +64,5 @@ export function lockConnectionOf(db: Database): () => Promise<LockConnection> {
     shared.users++;
     const holder = await shared.opening;
     return { query: holder.session.query, lost: holder.lost, leave: () => leave(shared, holder) };
-  };
-}
-
-/** Serialises queries: many pulls ask at once, and the connection takes one statement at a time. */
-function oneByOne(session: Queryable): Queryable['query'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (text, values) => {
-    const asked = last.then(() => session.query(text, values));
-    last = asked.catch(() => undefined);
-    // biome-ignore lint/suspicious/noExplicitAny: each caller states its columns.
-    return asked as Promise<any>;
   };
 }

@@ -10,13 +10,13 @@ import {
   type SiteName,
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
+import { auditAction } from '../access/audit.ts';
 import { adoptImported } from '../change/adopt-imported.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
-import { auditAction } from '../review/audit.ts';
+import { unreadHashSql } from '../pull/unread-hash.ts';
 import { confirmSiteAt, namesOfSite } from '../site/known-address.ts';
-import { unreadHashSql } from './unread-hash.ts';
 
 /** A posting and its job. */
 export interface Adoption {
@@ -47,7 +47,7 @@ export interface AdoptionSubject {
   /** If it changes no job, nothing is sent for the postings. */
   readonly policy: FeedPolicy | undefined;
   /** What the audit should say of the postings. */
-  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly detail?: object;
 }
 
 const ADOPTED_COLUMNS = {

@@ -1,9 +1,9 @@
-// Finds the job of a posting by key, job ID or title, and lists by key the postings that have a job, or whose job has ended.
-import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+// Finds postings by words of their title, and their jobs by key, job ID or title; lists by key those that have a job, or whose job has
+// ended.
+import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { ChangeState } from '../change/life-cycle.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { HAS_ENDED } from '../pull/posting-expiry.ts';
-import { postingsTitled } from './titled-postings.ts';
 
 /** A posting with what is on the site, and what is still to be sent. */
 export interface JobOfPosting {
@@ -38,7 +38,7 @@ const MOST_EXACT = 20;
 
 /** Postings of exactly this key, and the postings whose job has this ID. */
 export const jobsNamed = (db: Queryable, name: string, feed: FeedName | undefined): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
          where m.feed = any(array(select feed from feed_state)) and m.key = $1
@@ -60,7 +60,7 @@ export async function jobsTitled(
   limit: number,
 ): Promise<JobOfPosting[]> {
   const found = await postingsTitled(db, text, feed, limit);
-  return db.query<JobOfPosting & Record<string, unknown>>(
+  return db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        select t.feed, t.key, coalesce(m.site, o.site) as site, m.site_job_id, m.site_job_url
        from unnest($1::text[], $2::text[]) t(feed, key) left join mapping m on m.feed = t.feed and m.key = t.key
@@ -100,7 +100,7 @@ export const jobsAfter = (
   after: JobPlace | undefined,
   limit: number,
 ): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     // The inner limits keep the joins to the rows of the page.
     `select ${COLUMNS} from (
        (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
@@ -115,7 +115,7 @@ export const jobsAfter = (
 
 /** Postings that have a job, or whose job has ended, from this key on: the key itself, and those that begin with it, are the first. */
 export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: number): Promise<JobOfPosting[]> =>
-  db.query<JobOfPosting & Record<string, unknown>>(
+  db.query<JobOfPosting>(
     `select ${COLUMNS} from (
        (select m.feed, m.key, m.site, m.site_job_id, m.site_job_url from mapping m
         where m.feed = $1 and m.key >= $2 order by m.key limit $3)
@@ -124,3 +124,85 @@ export const jobsFrom = (db: Queryable, feed: FeedName, key: string, limit: numb
        order by key limit $3) p ${JOINS} order by p.key`,
     [feed, key, limit],
   );
+
+/** As the index has it. */
+const WORDS = `array_to_tsvector(words_of(d.fields->>'title') || ('@' || d.feed))`;
+/** Reading so many titles takes a few milliseconds. */
+const SAMPLE = 300;
+/** Reading so many takes about as long as the index takes for words of so few titles that more would have to be read. */
+const MOST_READ = 3_000;
+const first = (titles: number): string => `select d.feed, d.key, ${WORDS} as words from (
+  select * from document where $2::text is null or feed = $2 order by feed, key limit ${titles}) d`;
+
+/**
+ * Postings with a title of which words begin with each word of the text, as `word_query` of migration 0047 has it: at most so many,
+ * in no order. A posting that waits to be created has neither a job nor an entry in review, and is not found.
+ */
+export async function postingsTitled(
+  db: Database,
+  text: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<PostingRef[]> {
+  const sample = await amongFirst(db, SAMPLE, text, feed, limit);
+  let found = distinct([...(await inReview(db, text, feed, limit)), ...sample]);
+  // Twice as many as should have enough of them.
+  const titles = Math.ceil((2 * SAMPLE * limit) / sample.length);
+  if (found.length < limit && titles <= MOST_READ) {
+    found = distinct([...found, ...(await amongFirst(db, titles, text, feed, limit))]);
+  }
+  if (found.length < limit) found = distinct([...found, ...(await byIndex(db, text, feed, limit))]);
+  return found.slice(0, limit);
+}
+
+const distinct = (refs: readonly PostingRef[]): PostingRef[] => [
+  ...new Map(refs.map((ref) => [`${ref.feed} ${ref.key}`, ref])).values(),
+];
+
+const inReview = (db: Queryable, text: string, feed: FeedName | undefined, limit: number): Promise<PostingRef[]> =>
+  db.query<PostingRef>(
+    `select e.feed, e.key from review_entry e
+     where e.words @@ word_query($1, '=') and e.key is not null and ($2::text is null or e.feed = $2) limit $3`,
+    [text, feed ?? null, limit],
+  );
+
+/** Of the first titles. If many postings have the words, some of these do. */
+const amongFirst = (
+  db: Queryable,
+  titles: number,
+  text: string,
+  feed: FeedName | undefined,
+  limit: number,
+): Promise<PostingRef[]> =>
+  db.query<PostingRef>(`select feed, key from (${first(titles)}) d where words @@ word_query($1) limit $3`, [
+    text,
+    feed ?? null,
+    limit,
+  ]);
+
+/** The index reads every posting with a word. Words that most titles have are therefore compared with what the others find; so is a feed with most jobs. */
+const byIndex = (db: Database, text: string, feed: FeedName | undefined, limit: number): Promise<PostingRef[]> =>
+  db.transaction(async (tx) => {
+    const [row] = await tx.query<{ rare: string | null; common: string | null; most: boolean }>(
+      `with sample as materialized (${first(SAMPLE)}),
+       searched as materialized (select word, word_query(word) as query from unnest(words_of($1)) word),
+       frequent as materialized (
+         select word, (select 2 * count(*) filter (where words @@ query) > count(*) from sample) as most from searched)
+       select string_agg(word, ' ') filter (where not most) as rare, string_agg(word, ' ') filter (where most) as common,
+         coalesce(2 * (select n from mapping_total where feed = $2) > (select sum(n) from mapping_total), false) as most
+       from frequent`,
+      [text, feed ?? null],
+    );
+    const { rare = null, common = null, most = false } = row ?? {};
+    const [searched, compared] = rare === null ? [common, null] : [rare, common];
+    // Comparing all titles takes many seconds, whatever the server expects, and so does comparing those that do not fit into memory.
+    await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
+      set_config('work_mem', '64MB', true)`);
+    const asWord = feed === undefined || most ? '' : `&& ('''@' || $4::text || '''')::tsquery`;
+    return tx.query<PostingRef>(
+      `select d.feed, d.key from document d
+       where ${WORDS} @@ (word_query($1) ${asWord}) and ($2::text is null or ${WORDS} @@ word_query($2))
+         and ($4::text is null or d.feed || '' = $4) limit $3`,
+      [searched, compared, limit, feed ?? null],
+    );
+  });

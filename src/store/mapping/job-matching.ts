@@ -13,10 +13,10 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
-import { inBatches } from '../postgres/cursor.ts';
 import type { Database, Session } from '../postgres/database.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
-import { numberOfTitled } from './titled-id.ts';
+import { numberOfTitled } from '../site/titled-id.ts';
 
 /** A posting to match, or one that only competes for jobs: it has its job, or belongs to another feed. */
 export interface MatchedPosting {
@@ -186,6 +186,60 @@ const VERDICT_COLUMNS = {
 const THOUSANDTHS = 1_000;
 /** By how much the clock of a site may be behind the database's. */
 const CLOCKS_DIFFER = '1 hour';
+
+/** A posting to match, with one job that resembles it, if there is one. */
+type CandidateRow = PostingRow & (ResemblingRow | { readonly id: null });
+
+interface PostingRow {
+  readonly n: number;
+  readonly blocker: string | null;
+  readonly reference_crowded: boolean;
+  readonly content_crowded: boolean;
+}
+
+interface ResemblingRow {
+  readonly id: string;
+  readonly score: number;
+  readonly reasons: string;
+  readonly reference: boolean;
+  readonly content: boolean;
+  readonly by_reference: boolean;
+  readonly jobs_of_reference: number;
+  readonly postings_of_reference: number;
+  readonly jobs_of_content: number;
+  readonly postings_of_content: number;
+  readonly owned: boolean;
+  readonly deleted: boolean;
+  readonly foreign_owner: boolean;
+  readonly secret: boolean;
+}
+
+interface LineRow {
+  readonly key: string;
+  readonly job_id: string | null;
+  readonly score: number;
+  readonly verdict: Verdict['kind'];
+  readonly reasons: string;
+  readonly others: string;
+  readonly title: string | null;
+}
+
+interface StrayRow {
+  readonly id: string;
+  readonly url: string | null;
+  readonly fields: Fields;
+  readonly created_at: string | null;
+}
+
+interface SureRow {
+  readonly posting: number;
+  readonly key: string;
+  readonly sent: Fields;
+  readonly id: string;
+  readonly url: string | null;
+  readonly fields: Fields;
+  readonly types: string | null;
+}
 
 /** The matching of one site and one feed, on a connection of its own; `close` leaves nothing behind. */
 export class JobMatching {
@@ -436,7 +490,7 @@ export class JobMatching {
       left join adopt_job j on j.n = s.job
       where not p.rival order by p.n, s.score desc, j.n`;
     let open: { posting: number; judged: JudgedPosting; candidates: JobCandidate[] } | undefined;
-    for await (const rows of inBatches(this.session, 'adopt_candidates', select, FETCHED_AT_ONCE)) {
+    for await (const rows of inBatches<CandidateRow>(this.session, 'adopt_candidates', select, FETCHED_AT_ONCE)) {
       const ended: PostingCandidates[] = [];
       for (const row of rows) {
         if (open === undefined || open.posting !== row.n) {
@@ -448,7 +502,7 @@ export class JobMatching {
           };
           open = { posting: row.n, judged, candidates: [] };
         }
-        if (row.id !== null) open.candidates.push(candidateOf(row));
+        if (hasJob(row)) open.candidates.push(candidateOf(row));
       }
       yield ended;
     }
@@ -482,7 +536,7 @@ export class JobMatching {
   }
 
   async count(): Promise<MatchCounts> {
-    const [row] = await this.session.query<MatchCounts & Record<string, unknown>>(
+    const [row] = await this.session.query<MatchCounts>(
       `select count(*) filter (where verdict = 'sure') as sure, count(*) filter (where verdict = 'unsure') as unsure,
          count(*) filter (where verdict = 'unmatched') as unmatched,
          (select count(*) from adopt_job j where not owned
@@ -499,7 +553,7 @@ export class JobMatching {
       from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id
       ${kind === undefined ? '' : `where v.verdict = '${kind}'`}
       order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
-    for await (const rows of inBatches(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
+    for await (const rows of inBatches<LineRow>(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
       for (const row of rows) {
         yield {
           key: postingKey(row.key),
@@ -537,7 +591,7 @@ export class JobMatching {
         and not exists (select from adopt_verdict v where v.job_id = j.id)
         and not exists (select from adopt_score s where s.job = j.n and s.reference)
       order by n`;
-    for await (const rows of inBatches(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
+    for await (const rows of inBatches<StrayRow>(this.session, 'adopt_strays', select, FETCHED_JOBS)) {
       for (const row of rows) {
         const createdAt = row.created_at === null ? undefined : new Date(row.created_at);
         yield {
@@ -554,7 +608,7 @@ export class JobMatching {
 
   /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */
   async sureAfter(after: number): Promise<{ readonly matches: SureMatch[]; readonly last: number }> {
-    const rows = await this.session.query(
+    const rows = await this.session.query<SureRow>(
       `select v.posting, p.key, p.fields as sent, j.id, j.url, j.fields, j.types
        from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_job j on j.id = v.job_id
        where v.verdict = 'sure' and v.posting > $1 order by v.posting limit ${FETCHED_JOBS}`,
@@ -598,10 +652,11 @@ class FeatureCache<Of> {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
-function candidateOf(row: any): JobCandidate {
+const hasJob = (row: CandidateRow): row is PostingRow & ResemblingRow => row.id !== null;
+
+function candidateOf(row: ResemblingRow): JobCandidate {
   return {
-    siteJobId: row.id,
+    siteJobId: siteJobId(row.id),
     score: row.score / THOUSANDTHS,
     reasons: JSON.parse(row.reasons),
     sharesReference: row.reference,

@@ -9,6 +9,7 @@ import {
   type SiteName,
   siteJobId,
 } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import type { DriftedJob } from '../change/mark-drifted.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
@@ -72,6 +73,38 @@ const TABLES = `
 const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
 const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
 
+/** A job of a mapping, in the tables of the session. */
+interface JobRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly id: string;
+}
+
+interface DriftRow extends JobRow {
+  readonly n: number;
+  readonly content_hash: Buffer;
+  readonly fields: string;
+  readonly last_request: number;
+  readonly finding: DriftedJob['finding'];
+}
+
+/** A mapping with what the site accepted of it, null if that is not known. */
+interface AcceptedRow {
+  readonly feed: FeedName;
+  readonly key: string;
+  readonly site_job_id: string;
+  readonly fields: Fields | null;
+  readonly shown: Buffer | null;
+}
+
+interface JobNowRow extends AcceptedRow {
+  readonly content_hash: Buffer;
+  /** Of its change; null if none is open. */
+  readonly state: NonNullable<VerifiedJob['state']> | null;
+  readonly last_request: number;
+  readonly is_open: boolean;
+}
+
 /** The verification of some feeds of one site, on a connection of its own; `close` leaves nothing behind. */
 export class Verification {
   readonly session: Session;
@@ -118,7 +151,7 @@ export class Verification {
 
   /** Those of these jobs that belong to postings of the feeds, by job ID. */
   async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
-    const rows = await this.session.query(
+    const rows = await this.session.query<AcceptedRow>(
       `select m.feed, m.key, m.site_job_id, d.fields, d.shown
        from mapping m left join document d on d.feed = m.feed and d.key = m.key
        where m.site = $1 and m.feed = any($2::text[]) and m.site_job_id = any($3::text[])`,
@@ -177,7 +210,7 @@ export class Verification {
   /** In the order of feeds and keys. Keeps no transaction open: the site takes its time to answer. */
   async *jobsToAsk(): AsyncGenerator<JobToAsk> {
     for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query(
+      const rows = await this.session.query<JobRow & { readonly differing: string | null }>(
         `select feed, key, id, differing from verify_ask where n > $1 order by n limit ${READ_AT_ONCE}`,
         [last],
       );
@@ -191,7 +224,7 @@ export class Verification {
 
   /** The job now; `undefined`: the posting has no job any more, or another one. */
   async jobNow({ feed, key, siteJobId: id }: MappedJob): Promise<VerifiedJob | undefined> {
-    const [row] = await this.session.query(
+    const [row] = await this.session.query<JobNowRow>(
       `select m.feed, m.key, m.site_job_id, m.content_hash, d.fields, d.shown, c.state,
          coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as last_request,
          c.attempt_token is not null or u.feed is not null as is_open
@@ -246,7 +279,7 @@ export class Verification {
 
   async *#readForeign(): AsyncGenerator<ForeignJob> {
     for (let last = 0; ; last += READ_AT_ONCE) {
-      const rows = await this.session.query(
+      const rows = await this.session.query<JobRow & { readonly own: string | null }>(
         `select feed, key, id, own from verify_foreign where n > $1 order by n limit ${READ_AT_ONCE}`,
         [last],
       );
@@ -296,7 +329,7 @@ export class Verification {
     after: number,
     most: number,
   ): Promise<{ readonly jobs: DriftedJob[]; readonly last: number }> {
-    const rows = await this.session.query(
+    const rows = await this.session.query<DriftRow>(
       `select n, feed, key, id, content_hash, fields, last_request, finding from verify_drift
        where feed = $1 and n > $2 order by n limit $3`,
       [feed, after, most],
@@ -314,8 +347,7 @@ export class Verification {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in the query.
-const acceptedFrom = (row: any): AcceptedJob => ({
+const acceptedFrom = (row: AcceptedRow): AcceptedJob => ({
   feed: row.feed,
   key: postingKey(row.key),
   siteJobId: siteJobId(row.site_job_id),

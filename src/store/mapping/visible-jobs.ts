@@ -1,12 +1,187 @@
 // Tells which jobs of ours a site must show if they exist. At a wrong address, with another user's token, or without a show action it
 // denies that any exists, and some sites hide new jobs. The one rule for requests, lists, adoptions and `verify`.
 import { plural } from '../../plan/plural.ts';
-import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { mayBeHidden, noteShownJobs } from '../site/new-jobs.ts';
 import { trustsGone } from '../site/site-state.ts';
-import { areFewAndOld, FEW_JOBS, recentlyAccepted, recentlyCreated, sampleOfAges } from './mapping-sample.ts';
-import { titledNumber } from './titled-id.ts';
+import { numberOfTitled, titledNumber } from '../site/titled-id.ts';
+
+/** The site shows these jobs. Those that no posting has are ignored. */
+export async function noteShownJobs(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query(
+    `update mapping set never_shown = false where site = $1 and never_shown
+       and (site_job_id = any($2::text[]) or ${numberOfTitled('site_job_id')} = any($2::text[]))`,
+    [site, ids],
+  );
+}
+
+/** SQL: whether a delete of ours, meant for an older job with this ID, may have deleted the new one: sites use IDs again. */
+const mayBeDeletedByUs = (
+  id: string,
+): string => `exists (select from request q where q.at > now() - interval '10 minutes'
+  and q.operation = 'delete' and q.outcome in ('accepted', 'gone') and q.site_job_id = ${id})`;
+
+/** What samples told about the new jobs of a site. */
+export interface NewJobs {
+  /** Whether one was shown. */
+  readonly areShown: boolean;
+  /** One that was not; `undefined`: there was none. */
+  readonly hidden: SiteJobId | undefined;
+  /** Whether the site is known to show other jobs of ours. */
+  readonly isCertain: boolean;
+}
+
+export async function readNewJobs(db: Queryable, site: SiteName): Promise<NewJobs> {
+  const [row] = await db.query<{ shown: boolean; hidden: string | null; certain: boolean }>(
+    `select new_shown_at is not null as shown, new_hidden_job as hidden, hides_new_since is not null as certain
+     from site_state where site = $1`,
+    [site],
+  );
+  return {
+    areShown: row?.shown === true,
+    hidden: row?.hidden == null ? undefined : siteJobId(row.hidden),
+    isCertain: row?.certain === true,
+  };
+}
+
+/**
+ * The site shows, or does not show, a job that it has just created. The first one that it did not show is kept, unless it shows that one
+ * a moment later.
+ */
+export async function noteNewJob(db: Queryable, site: SiteName, id: SiteJobId, isShown: boolean): Promise<void> {
+  await db.query(
+    `insert into site_state as s (site, new_shown_at, new_hidden_job)
+     select $1, case when $3 then now() end, case when not $3 then $2::text end
+     where $3 or not ${mayBeDeletedByUs('$2::text')}
+     on conflict (site) do update set new_shown_at = coalesce(excluded.new_shown_at, s.new_shown_at),
+       new_hidden_job = case when $3 then nullif(s.new_hidden_job, $2) else coalesce(s.new_hidden_job, $2) end`,
+    [site, id, isShown],
+  );
+}
+
+/** The site shows jobs of ours, but one of its new ones it did not show. */
+export const noteHidesNew = (db: Queryable, site: SiteName): Promise<unknown> =>
+  db.query('update site_state set hides_new_since = now() where site = $1 and hides_new_since is null', [site]);
+
+/**
+ * Whether a job that the site denies may only be hidden: it has never shown it since it created it, and is not known to show each new job
+ * at once. A person who says that the site was emptied is believed.
+ */
+async function mayBeHidden(db: Queryable, site: SiteName, id: SiteJobId): Promise<boolean> {
+  const [row] = await db.query<{ hidden: boolean }>(
+    `select (s.new_shown_at is null or s.new_hidden_job is not null) and not coalesce(s.trust_gone_until > now(), false) as hidden
+     from mapping m left join site_state s on s.site = m.site where m.site = $1 and m.site_job_id = $2 and m.never_shown
+       and not ${mayBeDeletedByUs('m.site_job_id')}`,
+    [site, id],
+  );
+  return row?.hidden === true;
+}
+
+// Excludes jobs that are being deleted, and those known to be gone.
+const EXPECTED = `m.site = $1 and m.site_job_id <> $2
+  and not exists (select from change c where c.feed = m.feed and c.key = m.key
+                  and (c.operation = 'delete' or c.reason->>'kind' = 'gone'))`;
+
+const RECENT = 3;
+const YOUNGEST = 2;
+const ANY = 4;
+
+/** Jobs that the site accepted most recently: expiry is least likely to have removed them. */
+export const recentlyAccepted = (db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> =>
+  recent(db, site, ['created', 'accepted'], not);
+
+/** Jobs that the site made most recently. That it shows an older one, which was updated since, says nothing about new ones. */
+const recentlyCreated = (db: Queryable, site: SiteName): Promise<SiteJobId[]> => recent(db, site, ['created']);
+
+async function recent(
+  db: Queryable,
+  site: SiteName,
+  outcomes: readonly string[],
+  not?: SiteJobId,
+): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select m.site_job_id from request r join mapping m on m.feed = r.feed and m.key = r.key
+     where r.at > now() - interval '1 day' and r.outcome = any($4::text[]) and r.operation <> 'delete' and ${EXPECTED}
+     order by r.at desc limit $3`,
+    [site, not ?? '', RECENT, outcomes],
+  );
+  return uniqueIds(rows);
+}
+
+/** The youngest jobs, and some of any age. Reads all mappings of the site. */
+export async function sampleOfAges(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `with expected as materialized (select m.site_job_id, m.mapped_at from mapping m where ${EXPECTED})
+     (select site_job_id from expected order by mapped_at desc limit $3)
+     union all (select site_job_id from expected order by random() limit $4)`,
+    [site, not ?? '', YOUNGEST, ANY],
+  );
+  return uniqueIds(rows);
+}
+
+/** A job with what the site last accepted for it. */
+export interface KnownJob {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly fields: Fields;
+}
+
+/**
+ * Jobs of any age, most recently accepted first, as expiry is least likely to have removed those. Excludes jobs with an
+ * attempt in flight or an uncertain write.
+ */
+export async function jobsToCompare(db: Queryable, site: SiteName, most: number): Promise<KnownJob[]> {
+  const rows = await db.query<KnownJob>(
+    `with expected as materialized (select m.feed, m.key, m.site_job_id, m.mapped_at from mapping m where ${EXPECTED}
+         and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)
+         and not exists (select from uncertain_write u where u.feed = m.feed and u.key = m.key)
+         and exists (select from document d where d.feed = m.feed and d.key = m.key)),
+       youngest as (select * from expected order by mapped_at desc limit $3 / 4),
+       others as (select * from expected e where not exists (select from youngest y where (y.feed, y.key) = (e.feed, e.key))
+         order by random() limit $3 - $3 / 4)
+     select x.feed, x.key, x.site_job_id as "siteJobId", d.fields
+     from (select 0 as rank, * from youngest union all select 1, * from others) x
+     join document d on d.feed = x.feed and d.key = x.key order by x.rank, random()`,
+    [site, '', most],
+  );
+  return rows;
+}
+
+/** This few jobs may all have expired; if the site is believed wrongly, no more than these are created twice. */
+const FEW_JOBS = 5;
+
+/** Whether the site has at most `most` jobs of ours, all older than a day. */
+async function areFewAndOld(db: Queryable, site: SiteName, most: number): Promise<boolean> {
+  const [row] = await db.query<{ few_and_old: boolean }>(
+    `select count(*) <= $2 and coalesce(bool_and(mapped_at < now() - interval '1 day'), true) as few_and_old
+     from (select mapped_at from mapping where site = $1 limit $2 + 1) m`,
+    [site, most],
+  );
+  return row?.few_and_old === true;
+}
+
+const uniqueIds = (rows: readonly { site_job_id: string }[]): SiteJobId[] => [
+  ...new Set(rows.map((row) => siteJobId(row.site_job_id))),
+];
+
+/** The youngest jobs that we made with a reference. */
+export async function jobsWithReference(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+  most: number,
+): Promise<readonly { readonly siteJobId: SiteJobId; readonly fields: Fields }[]> {
+  const rows = await db.query<{ id: string; fields: Fields }>(
+    `select m.site_job_id as id, d.fields from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where ${EXPECTED} and not m.adopted and m.created_by is not null and btrim(coalesce(d.fields->>$3, '')) <> ''
+     order by m.mapped_at desc limit $4`,
+    [site, '', referenceField, most],
+  );
+  return rows.map(({ id, fields }) => ({ siteJobId: siteJobId(id), fields }));
+}
 
 /** Asks a site for jobs of ours, within its rate limit. */
 export interface JobAsker {

@@ -1,16 +1,29 @@
-// Opens the database: queries, transactions and sessions on one pool.
+// Opens the database: queries, transactions, sessions and snapshots on one pool.
 import pg from 'pg';
-import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from '../free-connection.ts';
-import { LOCK_TIMING, type LockTiming } from '../locks/lock-timing.ts';
+import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from './free-connection.ts';
 import { isOfPreparing } from './transient-error.ts';
 
-/** One row as returned by the driver; each query names its own columns. */
-// biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
-export type Row = Record<string, any>;
+export interface LockTiming {
+  /** How often an otherwise idle holder sends a statement. */
+  readonly keepAliveEveryMs: number;
+  /** A holder that has sent no statement for this long is stale. */
+  readonly staleAfterMs: number;
+  /** How long a leader waits for the database; shorter than `staleAfterMs`, so that it stops leading before another starts. */
+  readonly answerWithinMs: number;
+}
+
+export const LOCK_TIMING: LockTiming = { keepAliveEveryMs: 3_000, staleAfterMs: 15_000, answerWithinMs: 5_000 };
+
+/** SQL condition: this transaction may write. */
+export const IS_WRITABLE = "current_setting('transaction_read_only') = 'off'";
+
+/** A row of which no column is read. */
+type NoColumns = Readonly<Record<never, never>>;
 
 /** Anything that can run a statement: the pool, or the client of a transaction. */
 export interface Queryable {
-  query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
+  /** `Row`: the columns that the statement returns, as its caller states them: the driver can't know them. */
+  query<Row extends object = NoColumns>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /** A dedicated connection, for a transaction or for session-level locks. */
@@ -176,8 +189,8 @@ function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Er
 /** Serialises concurrent queries on one connection, as the driver takes a new one only after the previous has ended. */
 function oneByOne(client: pg.Client): Queryable['query'] {
   let last: Promise<unknown> = Promise.resolve();
-  return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
-    const answer = last.then(() => run<R>(client, text, values));
+  return <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
+    const answer = last.then(() => run<Row>(client, text, values));
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -209,11 +222,11 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
         const begun = client.query('begin');
         leave(begun);
         if (!opensWithLocks) await begun;
-        const query = async <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
+        const query = async <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
           // After a rollback it would run, and persist, in a transaction of its own.
           if (over) throw new Error('the transaction is over');
           try {
-            const rows = await send<R>(client, text, values);
+            const rows = await send<Row>(client, text, values);
             await begun;
             return rows;
           } catch (error) {
@@ -242,26 +255,30 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
 }
 
 interface Target {
-  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: Row[] }>;
+  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: object[] }>;
 }
 
-async function run<R extends Row>(
+async function run<Row extends object>(
   target: Target,
   text: string,
   values?: readonly unknown[],
   name?: string,
-): Promise<R[]> {
+): Promise<Row[]> {
   const { rows } = await target.query({ name, text, values: values as unknown[] | undefined });
-  return rows as R[];
+  return rows as Row[];
 }
 
 /** Names of prepared statements by text, the same on every connection; `undefined` after preparing failed. */
 const names = new Map<string, string | undefined>();
 
-async function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
+async function runPrepared<Row extends object>(
+  target: Target,
+  text: string,
+  values?: readonly unknown[],
+): Promise<Row[]> {
   if (!names.has(text)) names.set(text, `jobmirror_${names.size + 1}`);
   try {
-    return await run<R>(target, text, values, names.get(text));
+    return await run<Row>(target, text, values, names.get(text));
   } catch (error) {
     // Not prepared any more in this process, so that the next try succeeds.
     if (isOfPreparing(error)) names.set(text, undefined);
@@ -271,3 +288,19 @@ async function runPrepared<R extends Row>(target: Target, text: string, values?:
 
 /** The statement was refused because an earlier one had failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';
+
+/** Every statement of `work` sees the database as of the first one. It can't write. */
+export async function inSnapshot<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await db.lend();
+  try {
+    await session.query('begin isolation level repeatable read read only');
+    const result = await work(session);
+    await session.query('commit');
+    session.giveBack();
+    return result;
+  } catch (error) {
+    // Its transaction may be in any state, so the connection is not used again.
+    await session.end().catch(() => undefined);
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
 import { pause } from '../../flow/pause.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
-import { TableInUseError, takeTables } from './take-tables.ts';
+import { isLockTaken } from './transient-error.ts';
 import { onUsableServer } from './usable-server.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
@@ -98,4 +98,44 @@ async function isUpToDate(db: Queryable, files: readonly string[]): Promise<bool
   if (table?.known !== true) return false;
   const applied = (await db.query<{ name: string }>('select name from migration')).map((row) => row.name);
   return applied.length === files.length && applied.every((name) => files.includes(name));
+}
+
+/** A running process uses the table. */
+class TableInUseError extends Error {
+  readonly table: string;
+
+  constructor(table: string, cause: unknown) {
+    super(`another process uses the table ${table} of the database all the time: stop it, and try again`, { cause });
+    this.table = table;
+  }
+}
+
+/**
+ * Locks the tables that exist, until the end of the transaction. Waits for `first` only, and holds no other table meanwhile:
+ * whoever used two of them in another order would wait for this process as it waits for them.
+ * Throws {@link TableInUseError}, after which the transaction must be rolled back.
+ */
+async function takeTables(tx: Queryable, tables: readonly string[], first: string | undefined): Promise<void> {
+  const rows = await tx.query<{ name: string }>(
+    `select name from unnest($1::text[]) with ordinality t(name, n) where to_regclass(name) is not null
+     order by (name = $2) desc nulls last, n`,
+    [tables, first ?? null],
+  );
+  for (const { name } of rows) {
+    const waits = name === first;
+    try {
+      if (waits) await tx.query(`set local lock_timeout = '5s'`);
+      await tx.query(`lock table ${name} in access exclusive mode ${waits ? '' : 'nowait'}`);
+      if (waits) await tx.query('set local lock_timeout to default');
+    } catch (error) {
+      if (isLockTaken(error)) throw new TableInUseError(name, error);
+      throw error;
+    }
+  }
+}
+
+export async function readInstallation(db: Queryable): Promise<string> {
+  const [row] = await db.query<{ id: string }>('select id from installation');
+  if (row === undefined) throw new Error('the database has no installation ID: it was not migrated');
+  return row.id;
 }

@@ -1,4 +1,5 @@
-// Tells transient database errors (a restart, a failover, a timeout) from those that need a person.
+// Tells transient database errors (a restart, a failover, a timeout) from those that need a person, and retries after them.
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 
 /** Errors of a driver that could not reach the server, or lost it. ENOENT: the socket file of a restarting server. */
 const NETWORK = new Set([
@@ -97,3 +98,25 @@ function stateOf(error: unknown): string | undefined {
 }
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !NETWORK.has(code);
+
+/** Longer than a restart or a failover takes, shorter than a person waits. */
+const OUTAGE: RetryPolicy = { firstDelayMs: 1_000, maxDelayMs: 5_000, factor: 1.5, forMs: 2 * 60_000 };
+
+export interface DatabaseRetryOptions {
+  /** Whether to retry after an error; by default after transient errors. */
+  readonly worthAgain?: (error: unknown) => boolean;
+  /** Called for each failure that is followed by a retry. */
+  readonly onRetry?: (error: unknown) => void;
+}
+
+/**
+ * Runs work that is safe to repeat. Throws errors that are not transient, and any error two minutes after the first failure.
+ */
+export const withRetry = <Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+  { worthAgain = isPassing, onRetry }: DatabaseRetryOptions = {},
+): Promise<Result> => retry(work, OUTAGE, { signal, worthAgain, onRetry });
+
+/** Whether a statement gave up a lock that it was to wait for only so long, or not at all: SQLSTATE 55P03, `lock_not_available`. */
+export const isLockTaken = (error: unknown): boolean => (error as { code?: unknown }).code === '55P03';

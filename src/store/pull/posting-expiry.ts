@@ -1,6 +1,5 @@
-// Which postings have expired, whether a pull is due because of them, and how their days begin anew.
+// Which postings have expired, and whether a pull is due because of them.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { withdrawExpired } from '../change/withdraw-expired.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /**
@@ -78,7 +77,7 @@ export interface PostingExpiry {
 }
 
 export async function expiryOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<PostingExpiry | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<{ expired_at: Date | null; renewed_at: Date | null; site_job_id: string | null }>(
     'select expired_at, renewed_at, site_job_id from posting_expiry where feed = $1 and key = $2',
     [feed, key],
   );
@@ -88,28 +87,4 @@ export async function expiryOf(db: Queryable, feed: FeedName, key: PostingKey): 
     renewedAt: row.renewed_at ?? undefined,
     siteJobId: row.site_job_id ?? undefined,
   };
-}
-
-/**
- * Starts the time of postings anew: those that have expired get a job again, those with a job keep it for longer, and its delete is not
- * sent. Returns the keys of which neither is known. The caller holds the feed's lock.
- */
-export async function renewPostings(
-  tx: Queryable,
-  feed: FeedName,
-  keys: readonly PostingKey[],
-): Promise<readonly PostingKey[]> {
-  await withdrawExpired(tx, feed, keys);
-  const rows = await tx.query<{ key: PostingKey }>(
-    `insert into posting_expiry as e (feed, key, renewed_at)
-     select $1, k.key, now() from (select distinct unnest($2::text[]) as key) k
-     where exists (select from mapping m where m.feed = $1 and m.key = k.key)
-       or exists (select from posting_expiry x where x.feed = $1 and x.key = k.key)
-     on conflict (feed, key) do update set expired_at = null, renewed_at = now() returning key`,
-    [feed, keys],
-  );
-  // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
-  const known = new Set(rows.map(({ key }) => key));
-  return keys.filter((key) => !known.has(key));
 }

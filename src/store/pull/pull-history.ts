@@ -1,8 +1,51 @@
-// Reads the results of the newest pulls of many feeds in one statement, as monitoring asks often.
+// Reads past pulls: with their outcomes, the newest of many feeds in brief, and what one has done on the site.
 import type { Message } from '../../plan/message.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { PullStatus } from './pull-row.ts';
+import { findPull, listPulls, type PullRow, type PullStatus } from './pull-row.ts';
+
+/** A pull with the outcomes counted for it so far. */
+export interface CountedPull extends PullRow {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly requests: number;
+}
+
+/** Newest first. @param before only older ones than this */
+export async function countedPulls(
+  db: Queryable,
+  feed: FeedName | undefined,
+  limit: number,
+  before?: number,
+): Promise<CountedPull[]> {
+  return withCounts(db, await listPulls(db, feed, limit, before));
+}
+
+export async function countedPull(db: Queryable, id: number): Promise<CountedPull | undefined> {
+  const pull = await findPull(db, id);
+  return pull === undefined ? undefined : (await withCounts(db, [pull]))[0];
+}
+
+async function withCounts(db: Queryable, pulls: readonly PullRow[]): Promise<CountedPull[]> {
+  const rows = await db.query<{ pull: number; outcome: string; n: number }>(
+    'select pull, outcome, sum(n)::bigint as n from outcome_count where pull = any($1::bigint[]) group by 1, 2',
+    [pulls.map((pull) => pull.id)],
+  );
+  return pulls.map((pull) => {
+    const countOf = (outcome: string) => rows.find((row) => row.pull === pull.id && row.outcome === outcome)?.n ?? 0;
+    return {
+      ...pull,
+      unchanged: pull.unchanged + countOf('nothing'),
+      gone: pull.complete ? pull.gone - countOf('dropped') : pull.gone,
+      created: countOf('created'),
+      updated: countOf('updated'),
+      deleted: countOf('deleted'),
+      requests: countOf('requests'),
+    };
+  });
+}
 
 /** Recent pulls of a feed. */
 export interface PullHistory {
@@ -20,11 +63,21 @@ export interface PullHistory {
 /** How many pulls of each feed are read. */
 export const RECENT_PULLS = 3;
 
+interface HistoryRow {
+  readonly feed: FeedName;
+  readonly last_run: Date | null;
+  /** Null if none was complete, as its time. */
+  readonly complete_pull: number | null;
+  readonly complete_at: Date;
+  readonly statuses: PullHistory['recent'] | null;
+  readonly notes: readonly (Message | null)[] | null;
+}
+
 export async function readPullHistories(
   db: Queryable,
   feeds: readonly FeedName[],
 ): Promise<ReadonlyMap<FeedName, PullHistory>> {
-  const rows = await db.query(
+  const rows = await db.query<HistoryRow>(
     `select f.feed, l.started_at as last_run, c.id as complete_pull, c.at as complete_at, r.statuses, r.notes
      from unnest($1::text[]) f(feed)
      left join lateral (select started_at from pull p where p.feed = f.feed order by id desc limit 1) l on true
@@ -47,4 +100,74 @@ export async function readPullHistories(
       },
     ]),
   );
+}
+
+export interface BriefPull {
+  readonly id: number;
+  readonly status: PullStatus;
+  readonly complete: boolean;
+  readonly seen: number;
+}
+
+/** Oldest first. */
+export async function recentPulls(
+  db: Queryable,
+  feeds: readonly FeedName[],
+  limit: number,
+): Promise<ReadonlyMap<FeedName, readonly BriefPull[]>> {
+  const rows = await db.query<{ feed: FeedName; pulls: BriefPull[] | null }>(
+    `select f.feed, (select json_agg(r order by r.id) from (
+       select id, status, complete, seen from pull p where p.feed = f.feed order by id desc limit $2) r) as pulls
+     from unnest($1::text[]) f(feed)`,
+    [feeds, limit],
+  );
+  return new Map(rows.map(({ feed, pulls }) => [feed, pulls ?? []]));
+}
+
+export const PULL_EFFECTS = ['created', 'updated', 'deleted'] as const;
+export type PullEffect = (typeof PULL_EFFECTS)[number];
+
+/** A posting whose job a pull changed. */
+export interface PulledPosting {
+  readonly key: PostingKey;
+  readonly at: Date;
+  /** What the site has now; `undefined`: no job, or not known. */
+  readonly now: Fields | undefined;
+  /** The values before of the fields that the pull changed, null for one that the job did not have; `undefined`: not known. */
+  readonly before: Readonly<Record<string, string | null>> | undefined;
+}
+
+/** Of each effect, the rows below the key, the newest request of the pull for each posting. */
+const FORMER = `select distinct on (key) feed, key, at, fields from former_document
+  where feed = $1 and pull = $2 and whole = $5 and not edited and ($3::text is null or key > $3) order by key, id limit $4`;
+
+interface PulledRow extends Pick<PulledPosting, 'key' | 'at'> {
+  readonly now: Fields | null;
+  readonly before: NonNullable<PulledPosting['before']> | null;
+}
+
+/** In the order of their keys. Created: the jobs that still exist. Updated and deleted: as long as `undo` keeps them. */
+export async function pulledPostings(
+  db: Queryable,
+  pull: { readonly id: number; readonly feed: FeedName },
+  effect: PullEffect,
+  after: PostingKey | undefined,
+  limit: number,
+): Promise<PulledPosting[]> {
+  const parameters = [pull.feed, pull.id, after ?? null, limit];
+  const rows =
+    effect === 'created'
+      ? await db.query<PulledRow>(
+          `select m.key, m.mapped_at as at, d.fields as now, null as before
+           from (select feed, key, mapped_at from mapping where feed = $1 and created_by = $2 and created_by is not null
+             and ($3::text is null or key > $3) order by key limit $4) m
+           left join document d on d.feed = m.feed and d.key = m.key order by m.key`,
+          parameters,
+        )
+      : await db.query<PulledRow>(
+          `select f.key, f.at, d.fields as now, f.fields as before from (${FORMER}) f
+           left join document d on d.feed = f.feed and d.key = f.key order by f.key`,
+          [...parameters, effect === 'deleted'],
+        );
+  return rows.map(({ now, before, ...row }) => ({ ...row, now: now ?? undefined, before: before ?? undefined }));
 }

@@ -1,4 +1,4 @@
-// Stores one row per pull, with its counts and how it ended.
+// Stores one row per pull, with its counts, the outcomes that are counted towards it, and how it ended.
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';
@@ -104,8 +104,20 @@ export async function findUndoOf(db: Queryable, pull: number): Promise<number | 
   return row?.id;
 }
 
+interface StoredPull
+  extends Omit<PullRow, 'undoes' | 'committedAt' | 'finishedAt' | 'weak' | 'durationMs' | 'takenOver'> {
+  readonly undoes: number | null;
+  readonly committedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly weak: string | null;
+  readonly durationMs: number | null;
+  /** Null unless a later pull took the feed over; then both are set. */
+  readonly takenOverBy: number | null;
+  readonly leftOpen: OpenCounts;
+}
+
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
-  const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
+  const [row] = await db.query<StoredPull>(`select ${COLUMNS} from pull where id = $1`, [pull]);
   return row === undefined ? undefined : tidy(row);
 }
 
@@ -116,7 +128,7 @@ export async function listPulls(
   limit: number,
   before?: number,
 ): Promise<PullRow[]> {
-  const rows = await db.query(
+  const rows = await db.query<StoredPull>(
     `select ${COLUMNS} from pull where ($1::text is null or feed = $1) and ($3::bigint is null or id < $3)
      order by id desc limit $2`,
     [feed ?? null, limit, before ?? null],
@@ -124,8 +136,7 @@ export async function listPulls(
   return rows.map(tidy);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
-const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
+const tidy = ({ takenOverBy, leftOpen, ...row }: StoredPull): PullRow => ({
   ...row,
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
   undoes: row.undoes ?? undefined,
@@ -134,3 +145,38 @@ const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   finishedAt: row.finishedAt ?? undefined,
   durationMs: row.durationMs ?? undefined,
 });
+
+/** `refused` and `unjudged` are subsets of `requests`; the latter allow no conclusion about their postings. */
+export type CountedOutcome =
+  | 'created'
+  | 'updated'
+  | 'deleted'
+  | 'dropped'
+  | 'nothing'
+  | 'requests'
+  | 'refused'
+  | 'unjudged';
+
+// Each count is spread over several rows, so workers rarely wait for each other's locks.
+const SHARDS = 16;
+const shard = Math.floor(Math.random() * SHARDS);
+
+/** One outcome to be counted for a feed. */
+export interface Counted {
+  readonly feed: string;
+  readonly outcome: CountedOutcome;
+}
+
+/** Adds one for each entry; the caller holds the shared lock of the feeds. */
+export async function addOutcomeCount(tx: Queryable, entries: readonly Counted[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `insert into outcome_count (pull, outcome, shard, n)
+     select f.current_pull, e.outcome, $3, count(*)
+     from unnest($1::text[], $2::text[]) e(feed, outcome) join feed_state f on f.feed = e.feed
+     where f.current_pull is not null
+     group by f.current_pull, e.outcome order by 1, 2
+     on conflict (pull, outcome, shard) do update set n = outcome_count.n + excluded.n`,
+    [entries.map((entry) => entry.feed), entries.map((entry) => entry.outcome), shard],
+  );
+}

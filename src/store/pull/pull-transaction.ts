@@ -8,18 +8,14 @@ import type { Known } from '../../plan/plan-posting.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { lockKey } from '../locks/advisory-locks.ts';
-import { markWorkConnection } from '../locks/stale-lock-holder.ts';
-import { loadRecordIndex } from '../mapping/index-loader.ts';
+import { lockKey, markWorkConnection } from '../locks/advisory-locks.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { removeAllDated } from './dated-records.ts';
-import { type KeptRecord, KeptRecords } from './kept-records.ts';
 import { LazyTable } from './lazy-table.ts';
-import { hasExpired } from './posting-expiry.ts';
-import { type NotedPosting, PostingNotes } from './posting-notes.ts';
-import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
+import { HAS_ENDED, hasExpired } from './posting-expiry.ts';
+import { type KeptRecord, KeptRecords, type NotedPosting, PostingNotes } from './posting-notes.ts';
+import { loadRecordIndex, loadSkippedIndex, removeAllDated, removeSkipped, SKIPPED_COLUMNS } from './record-hashes.ts';
 
 /** The feed that a pull reads. */
 export interface PullSubject {
@@ -32,6 +28,10 @@ export interface PullSubject {
   readonly policy?: FeedPolicy | undefined;
   /** As configured, see `membershipRule`. */
   readonly membership?: string | undefined;
+  /** After how many days on the site postings expire; `undefined`: they do not. */
+  readonly expireAfterDays?: number | undefined;
+  /** Keys end with a place, and an unreadable record has the key without it. */
+  readonly hasPlaces?: boolean;
 }
 
 /** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */
@@ -49,6 +49,28 @@ const EXPIRY_OF_KEY =
   'left join lateral (select * from posting_expiry where feed = $1 and key = k.key offset 0) e on true';
 
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
+
+/** A posting with its mapping and its open change, if it has them. */
+type KnownRow = { readonly key: string; readonly expired: boolean } & (
+  | MappingColumns
+  | { readonly site_job_id: null }
+) &
+  (OpenColumns | { readonly desired: null });
+
+interface MappingColumns {
+  readonly site_job_id: string;
+  readonly record_hash: Buffer;
+  readonly content_hash: Buffer;
+  readonly missing_pulls: number;
+}
+
+interface OpenColumns {
+  readonly desired: 'present' | 'absent';
+  readonly open_record_hash: Buffer | null;
+  readonly open_content_hash: Buffer | null;
+  readonly invalid: boolean;
+  readonly gone: boolean;
+}
 
 const CHANGE_COLUMNS = {
   feed: 'text',
@@ -112,16 +134,9 @@ export class PullTransaction {
   #nothingKnown = false;
   #hasSkipped = false;
   #hasDated = false;
-  /** Changes written for postings without an open change. */
-  added = 0;
-  /** Changes that may supersede an open one. */
-  superseding = 0;
-  /** After how many days on the site postings expire; `undefined`: they do not. */
-  expireAfterDays: number | undefined;
-  /** How many of the expired postings that the pull did not see have no job. */
-  endedGone = 0;
-  /** Keys end with a place, and an unreadable record has the key without it. */
-  hasPlaces = false;
+  #added = 0;
+  #superseding = 0;
+  #endedGone = 0;
 
   private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
     this.subject = subject;
@@ -167,10 +182,25 @@ export class PullTransaction {
     return this.#hasSkipped;
   }
 
+  /** How many changes were written for postings without an open change. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /** How many changes were written that may supersede an open one. */
+  get superseding(): number {
+    return this.#superseding;
+  }
+
+  /** How many of the expired postings that the pull did not see have no job; see {@link addExpiredGone}. */
+  get endedGone(): number {
+    return this.#endedGone;
+  }
+
   async loadIndex(): Promise<RecordIndex> {
     await this.lookAtFeed();
     if (this.#nothingKnown) return new RecordIndex(0);
-    return loadRecordIndex(this.session, this.subject.feed, this.expireAfterDays);
+    return loadRecordIndex(this.session, this.subject.feed, this.subject.expireAfterDays);
   }
 
   /** Finds out whether anything is known of the feed; {@link loadIndex} does so, too. */
@@ -196,16 +226,17 @@ export class PullTransaction {
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
     if (this.#nothingKnown) return keys.map(() => UNKNOWN);
     await this.#sending;
-    const rows = await this.session.query(
+    const { feed, expireAfterDays } = this.subject;
+    const rows = await this.session.query<KnownRow>(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
          c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone,
-         ${hasExpired(this.expireAfterDays)} as expired
+         ${hasExpired(expireAfterDays)} as expired
        from unnest($2::text[]) with ordinality k(key, ord)
        left join lateral (select * from mapping where feed = $1 and key = k.key offset 0) m on true
        left join lateral (select * from change where feed = $1 and key = k.key offset 0) c on true
-       ${this.expireAfterDays === undefined ? '' : EXPIRY_OF_KEY}
+       ${expireAfterDays === undefined ? '' : EXPIRY_OF_KEY}
        order by k.ord`,
-      [this.subject.feed, keys],
+      [feed, keys],
     );
     return rows.map((row) => ({
       expired: row.expired,
@@ -235,7 +266,7 @@ export class PullTransaction {
 
   /** Writes changes for postings without an open one; small numbers wait for more, or for {@link flush}. */
   async addNew(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
-    this.added += desiredChanges.length;
+    this.#added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < SENT_BYTES) return;
     // The connection takes one statement at a time, so every later statement waits for this one.
@@ -264,8 +295,8 @@ export class PullTransaction {
   async loadSkipped(): Promise<RecordIndex | undefined> {
     if (!this.#hasSkipped) return undefined;
     // A record with places does not have the hash of each of its postings.
-    const withExpired = this.expireAfterDays !== undefined && !this.hasPlaces;
-    return loadSkippedIndex(this.session, this.subject.feed, withExpired);
+    const { feed, expireAfterDays, hasPlaces = false } = this.subject;
+    return loadSkippedIndex(this.session, feed, expireAfterDays !== undefined && !hasPlaces);
   }
 
   /** Records the hashes of records that are skipped for the first time; small numbers wait for more, or for {@link flush}. */
@@ -307,7 +338,7 @@ export class PullTransaction {
   /** Writes changes that may supersede open ones. */
   async addSuperseding(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
     if (desiredChanges.length === 0) return;
-    this.superseding += desiredChanges.length;
+    this.#superseding += desiredChanges.length;
     await this.#sending;
     await this.supersedingChanges.create();
     await this.#supersedingRows.copy(this.#rowsOf(desiredChanges));
@@ -372,6 +403,21 @@ export class PullTransaction {
       'insert into expired_seen select * from unnest($1::text[], $2::bytea[]) on conflict do nothing',
       [entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],
     );
+  }
+
+  /** Records expired postings that were not seen, and counts those without a job. */
+  async addExpiredGone(batches: AsyncIterable<readonly PostingKey[]>): Promise<void> {
+    for await (const keys of batches) {
+      if (keys.length === 0) continue;
+      await this.expiredGone.create();
+      await this.session.query('insert into expired_gone select unnest($1::text[])', [keys]);
+    }
+    if (!this.expiredGone.exists) return;
+    const [row] = await this.session.query<{ n: number }>(
+      `select count(*) as n from expired_gone g join posting_expiry e on e.feed = $1 and e.key = g.key where ${HAS_ENDED}`,
+      [this.subject.feed],
+    );
+    this.#endedGone = row?.n ?? 0;
   }
 
   /**

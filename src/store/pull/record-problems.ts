@@ -35,9 +35,15 @@ export interface UnreadableRecords {
   readonly count: number;
 }
 
+interface UnreadableRecord extends Pick<UnreadableEntry, 'id' | 'bytes' | 'discarded'> {
+  readonly key: PostingKey | null;
+  readonly shape: string | null;
+  readonly fault: string | null;
+}
+
 /** Entries of a feed's unreadable records, oldest first, discarded ones last. */
 export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<UnreadableEntry[]> {
-  const rows = await db.query(
+  const rows = await db.query<UnreadableRecord>(
     `select id, key, discarded, encode(record_hash, 'hex') as bytes, encode(shape, 'hex') as shape, fault
      from record_problem where feed = $1 and kind = 'unreadable' order by discarded, id`,
     [feed],

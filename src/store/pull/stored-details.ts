@@ -1,12 +1,12 @@
-// Stores the details of postings outside of the pull's transaction: after a crash, none is requested again.
+// Stores the details of postings, and those that a source does not have, outside of the pull's transaction: after a crash, none is
+// requested again.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import pg from 'pg';
 import { type Mark, RecordIndex } from '../../compact/record-index.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { streamHashes } from '../mapping/hash-rows.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { IS_RESTING } from './failed-details.ts';
+import { streamHashes } from '../postgres/stream-rows.ts';
 
 export interface StoredDetail {
   /** Of what counts in the record of the list, and of how its detail is requested. */
@@ -39,6 +39,15 @@ const isDue = (seconds: string): string =>
     fetched_at < now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and
     not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
 
+interface DetailRow {
+  readonly list_hash: Buffer;
+  readonly record_hash: Buffer;
+  readonly key: PostingKey;
+  readonly body: Buffer;
+  readonly due: boolean;
+  readonly unlisted: boolean;
+}
+
 /** By their hashes in hex. @param refreshMs `undefined`: none is ever due. */
 export async function findDetails(
   db: Queryable,
@@ -47,7 +56,7 @@ export async function findDetails(
   refreshMs: number | undefined,
 ): Promise<ReadonlyMap<string, FoundDetail>> {
   if (listHashes.length === 0) return new Map();
-  const rows = await db.query(
+  const rows = await db.query<DetailRow>(
     `select list_hash, record_hash, key, body, coalesce(${isDue('$3::float8')}, false) as due,
        unlisted_at is not null as unlisted
      from detail where feed = $1 and list_hash = any($2::bytea[])`,
@@ -227,4 +236,69 @@ export async function detailOf(
     [feed, key],
   );
   return row === undefined ? undefined : { requestedAt: row.fetched_at, document: await decompressed(row.body) };
+}
+
+export interface FailedDetail {
+  /** As in `StoredDetail`. */
+  readonly listHash: Buffer;
+  readonly message: string;
+  /** The beginning of what was received, if anything was. */
+  readonly excerpt: Buffer | undefined;
+}
+
+/**
+ * In the first hour every pull requests it. From then on a pull waits for as long as it has been failing, at most about a day:
+ * a bit less, so that a daily pull requests it.
+ */
+const IS_RESTING = `(tried_at - since >= interval '1 hour' and
+  tried_at > now() - least(tried_at - since, interval '23 hours'))`;
+
+/** Those that are not to be requested yet, by their hashes in hex. @param interpretation how records are read. */
+export async function restingDetails(
+  db: Queryable,
+  feed: FeedName,
+  interpretation: Buffer,
+  listHashes: readonly Buffer[],
+): Promise<ReadonlyMap<string, FailedDetail>> {
+  if (listHashes.length === 0) return new Map();
+  const rows = await db.query<{ list_hash: Buffer; message: string; excerpt: Buffer | null }>(
+    `select list_hash, message, excerpt from failed_detail
+     where feed = $1 and interpretation = $2 and list_hash = any($3::bytea[]) and ${IS_RESTING}`,
+    [feed, interpretation, listHashes],
+  );
+  return new Map(
+    rows.map(({ list_hash: listHash, message, excerpt }) => [
+      listHash.toString('hex'),
+      { listHash, message, excerpt: excerpt ?? undefined },
+    ]),
+  );
+}
+
+/** Notes which details have failed, and which have not. A detail fails anew if it had failed with another interpretation. */
+export async function noteFailures(
+  db: Queryable,
+  feed: FeedName,
+  interpretation: Buffer,
+  { failed, received }: { readonly failed: readonly FailedDetail[]; readonly received: readonly Buffer[] },
+): Promise<void> {
+  if (received.length > 0) {
+    await db.query('delete from failed_detail where feed = $1 and list_hash = any($2::bytea[])', [feed, received]);
+  }
+  if (failed.length === 0) return;
+  await db.query(
+    `insert into failed_detail as f (feed, list_hash, interpretation, message, excerpt)
+     select distinct on (list_hash) $1, list_hash, $2, message, excerpt
+     from unnest($3::bytea[], $4::text[], $5::bytea[]) r(list_hash, message, excerpt)
+     on conflict (feed, list_hash) do update
+       set message = excluded.message, excerpt = excluded.excerpt, tried_at = excluded.tried_at,
+         interpretation = excluded.interpretation,
+         since = case when f.interpretation = excluded.interpretation then f.since else excluded.since end`,
+    [
+      feed,
+      interpretation,
+      failed.map(({ listHash }) => listHash),
+      failed.map(({ message }) => message.toWellFormed().replaceAll('\0', '\ufffd')),
+      failed.map(({ excerpt }) => excerpt ?? null),
+    ],
+  );
 }

@@ -72,7 +72,7 @@ export async function createBulk(
     // These take thousands of entries, which the table below names.
     [action, actor, toJsonb(rule === null && action !== 'adopt' ? detail : withoutIds(detail)), rule],
   );
-  const selected = await tx.query<SelectedCount & Record<string, unknown>>(
+  const selected = await tx.query<SelectedCount>(
     `with selected as materialized (${selectedBy(detail.query)}),
      chosen as (
        insert into bulk_entry (bulk, feed, entry, group_id, revision)
@@ -88,15 +88,12 @@ export async function createBulk(
 const withoutIds = (detail: BulkDetail): BulkDetail => ({ ...detail, query: { ...detail.query, ids: undefined } });
 
 export async function findBulk(db: Queryable, id: number): Promise<BulkRow | undefined> {
-  return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
+  return (await db.query<BulkRow>(`${SELECT} where id = $1`, [id]))[0];
 }
 
 /** Newest first. @param before only those that were started before this one */
 export const listBulk = (db: Queryable, limit: number, before?: number): Promise<BulkRow[]> =>
-  db.query<BulkRow & Record<string, unknown>>(
-    `${SELECT} where $2::bigint is null or id < $2 order by id desc limit $1`,
-    [limit, before ?? null],
-  );
+  db.query<BulkRow>(`${SELECT} where $2::bigint is null or id < $2 order by id desc limit $1`, [limit, before ?? null]);
 
 export interface UnattendedBulk {
   readonly id: number;
@@ -108,7 +105,7 @@ export interface UnattendedBulk {
 
 /** Open actions that no command waits for, and that made no progress for so long; the one that waits longest first. */
 export const openUnattended = (db: Queryable, withoutProgressMs: number): Promise<UnattendedBulk[]> =>
-  db.query<UnattendedBulk & Record<string, unknown>>(
+  db.query<UnattendedBulk>(
     `select id, action, array(
          select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null order by feed) as feeds, waits_for as "waitsFor"
      from bulk_action b where state = 'open' and (detail->'unattended')::boolean
@@ -123,7 +120,7 @@ export async function unfinishedBulk(
   action: BulkKind,
   feed: FeedName,
 ): Promise<Pick<BulkRow, 'id' | 'state'> | undefined> {
-  const [row] = await db.query<Pick<BulkRow, 'id' | 'state'> & Record<string, unknown>>(
+  const [row] = await db.query<Pick<BulkRow, 'id' | 'state'>>(
     `select id, state from bulk_action b where action = $1 and state <> 'done'
        and exists (select from bulk_entry e where e.bulk = b.id and e.feed = $2 and e.skipped is null)
      order by id desc limit 1`,
@@ -134,7 +131,7 @@ export async function unfinishedBulk(
 
 /** Reads the action and keeps other processes from its next batch until the transaction ends. */
 export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | undefined> {
-  return (await tx.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1 for update`, [id]))[0];
+  return (await tx.query<BulkRow>(`${SELECT} where id = $1 for update`, [id]))[0];
 }
 
 /** Stops it after its present batch, or lets it go on. Returns `false` if it is done or unknown. */
@@ -239,10 +236,7 @@ export async function recordBatch(tx: Queryable, id: number, { done, remaining, 
 
 /** The entries that it has not reached yet, as they were when it started. */
 export const seenByBulk = (db: Queryable, id: number): Promise<SeenEntry[]> =>
-  db.query<SeenEntry & Record<string, unknown>>(
-    'select entry as id, revision from bulk_entry where bulk = $1 and skipped is null',
-    [id],
-  );
+  db.query<SeenEntry>('select entry as id, revision from bulk_entry where bulk = $1 and skipped is null', [id]);
 
 /** Some of the entries that were left alone, with the reason. */
 export const leftAlone = (

@@ -1,6 +1,6 @@
 // What a person selects in review: by group, feed, site, kind, text and age, or one by one. One condition for lists, counts and actions.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { EntryKind } from './entry-kind.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 
 /** Selects review entries; absent parts select all. */
 export interface EntryQuery {

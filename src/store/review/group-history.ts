@@ -1,6 +1,5 @@
 // Notes how many entries each group has, about once an hour, and groups the entries from before groups existed.
-import type { Database, Queryable } from '../postgres/database.ts';
-import { IS_WRITABLE } from '../postgres/is-writable.ts';
+import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 
 /** Only the largest groups are noted: a site may put something else into each message. */
 const MOST_GROUPS = 1_000;

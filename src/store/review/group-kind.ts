@@ -1,6 +1,7 @@
 // Reads what a group of review entries is about, as long as it has entries.
+
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 
 export interface GroupSubject {
   readonly group: string;
@@ -12,7 +13,7 @@ export interface GroupSubject {
 
 /** `undefined`: no entry is in the group, not even a discarded one. */
 export async function findGroup(db: Queryable, group: string): Promise<GroupSubject | undefined> {
-  const rows = await db.query<GroupSubject & Record<string, unknown>>(
+  const rows = await db.query<GroupSubject>(
     `select group_id as "group", kind, field, message from review_entry where group_id = $1 order by id limit 1`,
     [group],
   );

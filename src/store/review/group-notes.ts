@@ -17,7 +17,7 @@ export async function addNote(
   { group, text, actor }: Pick<GroupNote, 'group' | 'text' | 'actor'>,
   most: number,
 ): Promise<GroupNote | undefined> {
-  const [note] = await tx.query<GroupNote & Record<string, unknown>>(
+  const [note] = await tx.query<GroupNote>(
     `insert into group_note (group_id, text, actor)
      select $1, $2, $3 where (select count(*) from group_note where group_id = $1) < $4 returning ${COLUMNS}`,
     [group, text, actor, most],
@@ -26,16 +26,9 @@ export async function addNote(
 }
 
 export async function removeNote(tx: Queryable, id: number): Promise<GroupNote | undefined> {
-  return (
-    await tx.query<GroupNote & Record<string, unknown>>(`delete from group_note where id = $1 returning ${COLUMNS}`, [
-      id,
-    ])
-  )[0];
+  return (await tx.query<GroupNote>(`delete from group_note where id = $1 returning ${COLUMNS}`, [id]))[0];
 }
 
 /** The notes of these groups, the oldest first. */
 export const readGroupNotes = (db: Queryable, groups: readonly string[]): Promise<GroupNote[]> =>
-  db.query<GroupNote & Record<string, unknown>>(
-    `select ${COLUMNS} from group_note where group_id = any($1::text[]) order by id`,
-    [groups],
-  );
+  db.query<GroupNote>(`select ${COLUMNS} from group_note where group_id = any($1::text[]) order by id`, [groups]);

@@ -25,7 +25,7 @@ const HOLD = `coalesce(c.reason->>'kind', 'guard')`;
 
 /** Those of these entries that are held, in the same order. */
 export const readHeldDeletes = (db: Queryable, ids: readonly number[]): Promise<HeldDelete[]> =>
-  db.query<HeldDelete & Record<string, unknown>>(
+  db.query<HeldDelete>(
     `select c.id, c.key, c.revision, c.since, ${HOLD} as hold, m.site_job_id as "siteJobId", m.site_job_url as url,
        d.fields->>'title' as title
      from unnest($1::bigint[]) with ordinality e(id, place) join change c on c.id = e.id

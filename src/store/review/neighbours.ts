@@ -1,7 +1,7 @@
 // Reads the entries of a group that come before and after a posting, in the order of their keys.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 
 /** An entry as a link leads to it. */
 export interface Neighbour {
@@ -39,7 +39,7 @@ export async function groupOfEntry(
 
 export async function neighboursOf(db: Queryable, place: PlaceInGroup): Promise<Neighbours> {
   const next = async (than: '<' | '>', order: 'asc' | 'desc'): Promise<Neighbour | undefined> => {
-    const [row] = await db.query<Neighbour & Record<string, unknown>>(
+    const [row] = await db.query<Neighbour>(
       `select id, feed, key, kind from review_entry
        where group_id = $1 and discarded = $2 and (coalesce(key, '') collate "C", id) ${than} ($3 collate "C", $4::bigint)
        order by coalesce(key, '') collate "C" ${order}, id ${order} limit 1`,

@@ -1,7 +1,7 @@
 // Finds groups of review entries that have appeared lately.
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import { ENTRY_COUNTS } from './review-totals.ts';
 
 /** The new groups of a feed, of which one or more have open entries. */

@@ -1,16 +1,15 @@
 // Reads all that is recorded about one posting: what the site has, what is open, what was sent, and who intervened.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
+import { type AuditRow, recentActions } from '../access/audit.ts';
+import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
+import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { type SkippedByDate, skippedByDate } from '../pull/dated-records.ts';
-import { keptRecordOf } from '../pull/kept-records.ts';
 import { expiryOf, type PostingExpiry } from '../pull/posting-expiry.ts';
-import { notesOf } from '../pull/posting-notes.ts';
+import { keptRecordOf, notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { type SkippedByDate, skippedByDate } from '../pull/record-hashes.ts';
 import { detailOf } from '../pull/stored-details.ts';
-import { type AuditRow, recentActions } from './audit.ts';
-import { type EditRow, editsOfPosting } from './override.ts';
 
 /** What the site has for a posting. */
 export interface LiveJob {
@@ -124,8 +123,19 @@ export async function readStory(
   };
 }
 
+interface LiveJobRow {
+  readonly site: SiteName;
+  readonly site_job_id: SiteJobId;
+  readonly site_job_url: string | null;
+  readonly mapped_at: Date;
+  readonly missing_pulls: number;
+  readonly record_hash: Buffer;
+  /** Null if unknown. */
+  readonly fields: Fields | null;
+}
+
 export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<LiveJob | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<LiveJobRow>(
     `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, m.record_hash, d.fields
      from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.feed = $1 and m.key = $2`,
     [feed, key],

@@ -2,8 +2,8 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,
@@ -53,8 +53,6 @@ const WAITING = {
   and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`,
   records: `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
 } as const;
-/** The former state of a discarded change, which reopening restores. */
-export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;
 const DISCARDED = {
   kind: DISCARDED_KIND,
   changes: `change c where c.state = 'discarded'
@@ -83,7 +81,7 @@ export async function* reviewEntries(
 
 const idsOf = (db: Queryable, filter: EntryFilter, limit: number | undefined): Promise<{ id: number }[]> => {
   const { kind, changes, records } = sourcesOf(filter);
-  return db.query(
+  return db.query<{ id: number }>(
     `select id from (select c.id, ${kind} as kind, c.since from ${changes}
        union all select p.id, p.kind, p.since from ${records}) entry
      order by array_position($3::text[], kind), since, id limit $4`,
@@ -99,15 +97,23 @@ const queryOf = ({ feed, kinds, discarded, within }: EntryFilter): EntryQuery =>
 });
 
 const idsWithin = (db: Queryable, filter: EntryFilter, limit: number | undefined): Promise<{ id: number }[]> =>
-  db.query(
+  db.query<{ id: number }>(
     `select e.id from review_entry e where ${MATCHES}
      order by array_position($${QUERY_VALUES + 1}::text[], e.kind), e.since, e.id limit $${QUERY_VALUES + 2}`,
     [...valuesOf(queryOf(filter)), ENTRY_KINDS, limit ?? null],
   );
 
+interface EntryRow extends Pick<ReviewEntry, 'id' | 'feed' | 'kind' | 'since'> {
+  readonly site: SiteName | null;
+  readonly key: PostingKey | null;
+  readonly operation: NonNullable<ReviewEntry['operation']> | null;
+  readonly reason: Partial<Reason> | null;
+  readonly age: number;
+}
+
 export async function readEntries(db: Queryable, ids: readonly number[], filter: EntryFilter): Promise<ReviewEntry[]> {
   const { kind, changes, records } = sourcesOf(filter);
-  const rows = await db.query(
+  const rows = await db.query<EntryRow>(
     `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
              c.since, c.reason

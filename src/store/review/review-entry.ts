@@ -1,10 +1,10 @@
 // Reads all details of one review entry: the change or record, what the site has, and the last failed attempts.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { findChange, type OpenChangeRow } from '../backlog/open-change.ts';
+import { findChange, type OpenChangeRow } from '../change/open-change.ts';
+import { type EditRow, editsOfPosting } from '../change/override.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { keptRecordOf } from '../pull/kept-records.ts';
-import { type EditRow, editsOfPosting } from './override.ts';
+import { keptRecordOf } from '../pull/posting-notes.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
 
 /** A record of a feed that could not become a posting, or that repeats a key. */
@@ -60,8 +60,18 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
   };
 }
 
+interface RecordRow extends Pick<RecordEntry, 'id' | 'feed' | 'kind' | 'problems' | 'excerpt' | 'since'> {
+  readonly key: PostingKey | null;
+  readonly first_pull: number;
+  readonly discarded: boolean;
+  readonly records: number;
+  readonly record_number: number | null;
+  readonly revision: number;
+  readonly age: number;
+}
+
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
-  const [row] = await db.query(
+  const [row] = await db.query<RecordRow>(
     `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, revision,
        (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from record_problem where id = $1`,

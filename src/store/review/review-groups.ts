@@ -2,8 +2,8 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Database } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
   IS_NEWER,
@@ -219,6 +219,33 @@ export interface GroupTotals {
   readonly cut: boolean;
 }
 
+interface GroupRow {
+  readonly group_id: string;
+  readonly kind: EntryKind;
+  readonly field: string | null;
+  readonly message: string;
+  readonly n: number;
+  readonly first: Date;
+  readonly last: Date;
+  readonly value_count: number;
+  readonly values: ReviewGroup['values'] | null;
+  readonly feeds: ReviewGroup['feeds'] | null;
+  readonly sites: ReviewGroup['sites'] | null;
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey | null;
+  readonly value: string | null;
+  readonly reason: Partial<Reason> | null;
+  readonly first_at: Date | null;
+  readonly day_ago: number | null;
+  readonly back_at: Date | null;
+  readonly none_at: Date | null;
+  readonly latest: number | null;
+  readonly at: Date;
+  readonly all_groups: number;
+  readonly all_entries: number;
+}
+
 /** The selected entries by group, the largest group first, with the totals of all groups whatever the limits. */
 export async function reviewGroups(
   db: Database,
@@ -227,7 +254,7 @@ export async function reviewGroups(
 ): Promise<{ readonly groups: ReviewGroup[]; readonly totals: GroupTotals }> {
   const rows = await db.transaction(async (tx) => {
     await tx.query(SETTINGS);
-    return tx.query(`${sourceOf(query)}, ${SHARES}, ${WITH_DETAILS}`, [
+    return tx.query<GroupRow>(`${sourceOf(query)}, ${SHARES}, ${WITH_DETAILS}`, [
       ...valuesOf(await inParts(tx, query)),
       limits.groups ?? null,
       limits.values,

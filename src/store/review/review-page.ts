@@ -1,6 +1,7 @@
 // Reads one page of review entries after another, each beginning where the former ended.
+
+import { ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
 import {
   type EntryQuery,
   isByAge,
@@ -74,8 +75,7 @@ async function placesOf(
   limit: number,
 ): Promise<EntryPlace[]> {
   const values = [...valuesOf(query), query.kinds?.[0], limit, ...(after === undefined ? [] : [after.since, after.id])];
-  const read = <Place extends EntryPlace>(of: Queryable, sql: string) =>
-    of.query<Place & Record<string, unknown>>(sql, values);
+  const read = <Place extends EntryPlace>(of: Queryable, sql: string) => of.query<Place>(sql, values);
   const follows = `(e.since, e.id) > (timestamptz 'epoch' + ${AT_SINCE} * interval '1 microsecond', ${AT_ID})`;
   const from = after === undefined ? '' : `and ${follows}`;
   // Equalities, unlike the general condition, let the database read an index in order.

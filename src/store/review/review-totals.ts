@@ -1,8 +1,7 @@
 // Review entries are counted while they are written: each count is a total and what was written since it was last folded.
 
-import type { Queryable } from '../postgres/database.ts';
-import { IS_WRITABLE } from '../postgres/is-writable.ts';
-import type { EntryKind } from './entry-kind.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
+import { IS_WRITABLE, type Queryable } from '../postgres/database.ts';
 import { COUNTED_VALUES, type EntryQuery, MATCHES_COUNTED, valuesOf } from './entry-query.ts';
 
 /** Rows `e` with the number of entries of a group, feed and site; several rows may be about the same ones. */

@@ -40,7 +40,7 @@ export const lockRules = (tx: Queryable) => tx.query('lock table review_rule in 
 
 /** A rule in force for some of the same entries. */
 export async function ruleInForce(tx: Queryable, group: string, feed: FeedName | null): Promise<RuleRow | undefined> {
-  const rows = await tx.query<RuleRow & Record<string, unknown>>(
+  const rows = await tx.query<RuleRow>(
     `select ${COLUMNS} from review_rule r
      where r.group_id = $1 and r.ended_at is null and ($2::text is null or r.feed is null or r.feed = $2) order by r.id limit 1`,
     [group, feed],
@@ -53,7 +53,7 @@ export async function insertRule(
   tx: Queryable,
   rule: Pick<RuleRow, 'group' | 'kind' | 'field' | 'message' | 'feed' | 'action' | 'detail' | 'actor'>,
 ): Promise<RuleRow> {
-  const [made] = await tx.query<RuleRow & Record<string, unknown>>(
+  const [made] = await tx.query<RuleRow>(
     `insert into review_rule as r (group_id, kind, field, message, feed, action, detail, actor)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
     [rule.group, rule.kind, rule.field, rule.message, rule.feed, rule.action, toJsonb(rule.detail), rule.actor],
@@ -95,7 +95,7 @@ export const rulesOf = (db: Queryable, groups: readonly string[]): Promise<Liste
   listed(db, 'r.group_id = any($1::text[]) and r.ended_at is null', [groups, null]);
 
 const listed = (db: Queryable, condition: string, values: readonly unknown[]): Promise<ListedRule[]> =>
-  db.query<ListedRule & Record<string, unknown>>(
+  db.query<ListedRule>(
     `select ${COLUMNS}, b.done, b."leftAlone" from review_rule r
        join lateral (
          select coalesce(sum(done), 0)::bigint as done, coalesce(sum(skipped), 0)::bigint as "leftAlone"
@@ -112,7 +112,7 @@ export async function rulesInForce(db: Queryable): Promise<number[]> {
 
 /** Locks the rule, if it is in force and no other process applies it at the moment. */
 export async function lockRule(tx: Queryable, id: number): Promise<RuleRow | undefined> {
-  const rows = await tx.query<RuleRow & Record<string, unknown>>(
+  const rows = await tx.query<RuleRow>(
     `select ${COLUMNS} from review_rule r where r.id = $1 and r.ended_at is null for update skip locked`,
     [id],
   );

@@ -1,7 +1,7 @@
 // Counts what a person selects in review, so that an action is bound to exactly these entries.
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { EntryKind } from '../backlog/entry-kind.ts';
 import type { Queryable } from '../postgres/database.ts';
-import type { EntryKind } from './entry-kind.ts';
 import {
   COUNTED_VALUES,
   type EntryQuery,
@@ -36,13 +36,13 @@ export const COUNTED = `select feed, kind, count(*) as n, sum(hashint8extended(i
 /** By feed and kind, in their order. With a text, it may be cut: see `isCut`. */
 export async function countSelected(db: Queryable, query: EntryQuery): Promise<SelectedCount[]> {
   if (isCounted(query)) {
-    return db.query<SelectedCount & Record<string, unknown>>(
+    return db.query<SelectedCount>(
       `with ${PARTS} select feed, kind, sum(n)::bigint as n, sum(mark)::text as mark from part group by feed, kind order by feed, kind`,
       valuesOf(query).slice(0, COUNTED_VALUES),
     );
   }
   if (isByAge(query)) {
-    return db.query<SelectedCount & Record<string, unknown>>(
+    return db.query<SelectedCount>(
       `with ${PARTS} select p.feed, p.kind, sum(s.n)::bigint as n, sum(s.mark)::text as mark from part p cross join lateral (
          select count(*) as n, sum(hashint8extended(e.id, e.revision)) as mark from review_entry e
          where e.part = p.part and ${MATCHES_AGE} and ${NO_TEXT_OR_IDS}) s
@@ -50,7 +50,7 @@ export async function countSelected(db: Queryable, query: EntryQuery): Promise<S
       valuesOf(query),
     );
   }
-  return db.query<SelectedCount & Record<string, unknown>>(
+  return db.query<SelectedCount>(
     `with selected as materialized (${selectedBy(query)}) ${COUNTED}`,
     valuesOf(await inParts(db, query)),
   );

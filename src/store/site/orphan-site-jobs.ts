@@ -1,7 +1,7 @@
 // Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
 import { type FeedName, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
-import { areOfOneJob } from '../mapping/titled-id.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { areOfOneJob } from './titled-id.ts';
 
 /**
  * A first delete whose outcome is unknown may have freed the ID, and the site may have given it to the job of a later create

@@ -22,13 +22,12 @@ export interface RefusedToken {
 }
 
 /** Tokens that the site refuses now, longest refused first. */
-export async function refusedTokens(db: Queryable, site: SiteName): Promise<RefusedToken[]> {
-  const rows = await db.query(
+export function refusedTokens(db: Queryable, site: SiteName): Promise<RefusedToken[]> {
+  return db.query<RefusedToken>(
     `select digest, refused_since as since, noted_by as "notedBy" from refused_token
      where site = $1 and refused_since is not null order by refused_since, digest`,
     [site],
   );
-  return rows as RefusedToken[];
 }
 
 /** When a refused token is tried again: first after `firstMs`, then at doubling intervals of at most `maxMs`. */

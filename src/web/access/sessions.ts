@@ -4,8 +4,8 @@ import { type CookieOptions, serialize } from 'hono/utils/cookie';
 import type { WebConfig, WebUser } from '../../config/build/web-config.ts';
 import { verifyPassword } from '../../config/password-hash.ts';
 import { semaphoreFor } from '../../flow/semaphore.ts';
+import { endSession, findSession, openSession } from '../../store/access/sessions.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
-import { endSession, findSession, openSession } from '../../store/web/sessions.ts';
 import type { Client } from './client.ts';
 import { limiter } from './limits.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { keyText, text } from '../../operations/scalars.ts';
 import { postingKey, siteJobId } from '../../posting/identifiers.ts';
-import { PROPOSAL_KINDS } from '../../store/mapping/adopt/adopt-proposals.ts';
+import { PROPOSAL_KINDS } from '../../store/mapping/adopt-proposals.ts';
 
 export const proposalKindSchema = z.enum(PROPOSAL_KINDS, `must be one of ${PROPOSAL_KINDS.join(', ')}`).optional();
 

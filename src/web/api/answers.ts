@@ -4,8 +4,8 @@ import { noteOutput } from '../../operations/notes.ts';
 import { uncountedPullOutput } from '../../operations/pulls.ts';
 import { ruleOutput } from '../../operations/rules.ts';
 import { actionOutput } from '../../operations/scalars.ts';
-import { POSTING_STATES } from '../../store/report/report-lines.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
+import { POSTING_STATES } from '../../store/status/report-lines.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -144,10 +144,6 @@ export const syncedAnswer = z
     pull: count.nullable().describe('`null`: another pull runs, and one more follows it.'),
   })
   .meta({ title: 'Synced' });
-
-export const renewedAnswer = z
-  .looseObject({ feed: name, key: z.string(), message: z.string() })
-  .meta({ title: 'Renewed' });
 
 const kind = z.enum(ENTRY_KINDS);
 

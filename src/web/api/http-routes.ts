@@ -6,8 +6,15 @@ import {
   showReviewAction,
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
+import {
+  declareFeedNew,
+  renameFeedTo,
+  renewOfFeed,
+  resumeStoppedFeed,
+  retireNamedFeed,
+} from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
-import { undoEdit } from '../../operations/postings.ts';
+import { renewPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls } from '../../operations/pulls.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
@@ -19,7 +26,7 @@ import { adoptFound, showFound } from './found.ts';
 import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
-import { listPostings, renewPosting, showPosting, syncPosting } from './postings.ts';
+import { listPostings, showPosting, syncPosting } from './postings.ts';
 import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
@@ -28,6 +35,11 @@ export const OPERATIONS: readonly HttpOperation[] = [
   listFeeds,
   showFeed,
   startFeedPull,
+  httpOperation(resumeStoppedFeed),
+  httpOperation(renewOfFeed),
+  httpOperation(declareFeedNew),
+  httpOperation(renameFeedTo),
+  httpOperation(retireNamedFeed),
   showRekey,
   decideAboutRekey,
   showAdoption,
@@ -41,7 +53,7 @@ export const OPERATIONS: readonly HttpOperation[] = [
   syncPosting,
   setFields,
   httpOperation(undoEdit),
-  renewPosting,
+  httpOperation(renewPosting),
   listReview,
   // Before paths that have a number in their place.
   listReviewGroups,

@@ -5,15 +5,12 @@ import { type FeedName, type PostingKey, postingKey } from '../../posting/identi
 import { findPosting } from '../../review/find-posting.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import { postingJson } from '../../review/read-model/posting.ts';
-import { renewAs } from '../../review/renew-postings.ts';
 import type { App } from '../../runtime/app.ts';
-import { postingsTitled } from '../../store/mapping/titled-postings.ts';
-import { postingPage } from '../../store/report/posting-page.ts';
-import { POSTING_STATES } from '../../store/report/report-lines.ts';
+import { postingsTitled } from '../../store/mapping/find-jobs.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
-import { ProblemError } from '../problem.ts';
+import { POSTING_STATES, postingPage } from '../../store/status/report-lines.ts';
 import { syncPostingFor } from '../sync-posting.ts';
-import { listedPostingAnswer, pageOf, postingAnswer, renewedAnswer, syncedAnswer } from './answers.ts';
+import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { route } from './http-route.ts';
 import { requireFeed, unknownPosting } from './known.ts';
@@ -102,26 +99,6 @@ export const syncPosting = route({
     const pull = await syncPostingFor({ app, control, actor }, feed, key);
     const location = `/feeds/${feed}/postings/${encodeURIComponent(key)}`;
     return { status: 202, location, body: { feed, key, pull } };
-  },
-});
-
-export const renewPosting = route({
-  id: 'renewPosting',
-  method: 'post',
-  path: '/feeds/{feed}/postings/{key}/renew',
-  summary:
-    'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
-  scope: 'review',
-  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
-  query: NOTHING,
-  body: NOTHING.optional(),
-  response: renewedAnswer,
-  async run({ params }, { app, actor }) {
-    const feed = await requireFeed(app, params.feed);
-    const key = postingKey(params.key.trim());
-    const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
-    if (end.kind === 'refused') throw new ProblemError({ status: 409, detail: end.message });
-    return { body: { feed, key, message: `the days of posting ${key} begin anew` } };
   },
 });
 

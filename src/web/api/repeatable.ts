@@ -1,7 +1,7 @@
 // Answers a repeated request with the same Idempotency-Key from the first one's answer.
 import { createHash } from 'node:crypto';
+import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/access/repeated-requests.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/web/repeated-requests.ts';
 import { ProblemError } from '../problem.ts';
 import { badRequest } from './read-request.ts';
 

@@ -6,7 +6,7 @@ import type { WebhookSender } from '../../config/build/web-config.ts';
 import { keyText, nameText } from '../../operations/scalars.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
-import { auditAction } from '../../store/review/audit.ts';
+import { auditAction } from '../../store/access/audit.ts';
 import { limiter } from '../access/limits.ts';
 import { requireFeed } from '../api/known.ts';
 import { badRequest } from '../api/read-request.ts';

@@ -27,7 +27,9 @@ describe.skipIf(!chromium.available)(`Existing jobs${chromium.note}`, () => {
   });
 
   const mapped = async () => {
-    const rows = await served.app.db.query('select key, site_job_id as id from mapping order by key');
+    const rows = await served.app.db.query<{ key: string; id: string }>(
+      'select key, site_job_id as id from mapping order by key',
+    );
     return Object.fromEntries(rows.map(({ key, id }) => [key, id]));
   };
   const ended = async () => {

@@ -119,7 +119,7 @@ describe.skipIf(!chromium.available)(`Feeds and pulls${chromium.note}`, () => {
     await page.getByRole('button', { name: 'Resume acme' }).click();
     await page.getByRole('button', { name: 'Pull acme now' }).waitFor();
     await second.getByRole('button', { name: 'Resume acme' }).click();
-    await second.getByText('Feed acme is not stopped any more by undo').waitFor();
+    await second.getByText('feed acme is not stopped by undo').waitFor();
     const audit = await served.app.db.query(`select actor from audit where action = 'resume feed'`);
     expect(audit).toEqual([{ actor: 'anna' }]);
     await context.close();

@@ -1,7 +1,7 @@
 // The report on a feed as CSV: a line per posting and per entry of records.
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { csvLine } from '../../../review/csv-line.ts';
-import type { ReportLine } from '../../../store/report/report-lines.ts';
+import type { ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';
 import { fieldsOf, reasonText } from './words.ts';
 

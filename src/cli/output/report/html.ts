@@ -1,8 +1,8 @@
 // The report on a feed as one page to mail: no scripts, nothing loaded from elsewhere, and every text of feed and site escaped.
 import { textOf } from '../../../plan/message.ts';
 import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
-import type { PullSummary } from '../../../store/pull/pull-summary.ts';
-import { POSTING_STATES, type ReportLine } from '../../../store/report/report-lines.ts';
+import type { PullSummary } from '../../../store/status/pull-summary.ts';
+import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';
 import { terminalText } from '../../../telemetry/terminal-text.ts';
 import { formatTime } from '../../../telemetry/times.ts';

@@ -1,8 +1,8 @@
 // The report on a feed for a terminal: counts, trend, missing fields, reasons, and the first postings of each state.
 import { textOf } from '../../../plan/message.ts';
 import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
-import type { PullSummary } from '../../../store/pull/pull-summary.ts';
-import { POSTING_STATES, type ReportLine } from '../../../store/report/report-lines.ts';
+import type { PullSummary } from '../../../store/status/pull-summary.ts';
+import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 import { type Column, formatTable } from '../table.ts';

@@ -2,8 +2,8 @@
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
-import type { PullSummary } from '../../../store/pull/pull-summary.ts';
-import type { LineCounts, LineState, ReportLine } from '../../../store/report/report-lines.ts';
+import type { PullSummary } from '../../../store/status/pull-summary.ts';
+import type { LineCounts, LineState, ReportLine } from '../../../store/status/report-lines.ts';
 import { formatTime } from '../../../telemetry/times.ts';
 
 /** Lines in one state, as far as they are listed. */

@@ -1,5 +1,7 @@
 // Reads an object, or the objects of a folder, from S3-compatible storage. Signs requests itself (AWS Signature Version
-// 4): the AWS SDK has some 60 packages.
+// 4): the AWS SDK has some 60 packages. Reads lists with saxes, not with fast-xml-parser, whose validator passes much that is not
+// well-formed: files that a list lacks are gone.
+
 import { createHash, createHmac } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { type Folder, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';

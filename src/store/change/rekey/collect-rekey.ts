@@ -4,10 +4,10 @@ import { REKEY_WINDOW_DAYS, type RekeyLoad, type TwinDelete } from '../../../pla
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { Session } from '../../postgres/database.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
+import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/digests.ts';
 import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
-import { releaseHolds } from '../protect-unreadable.ts';
-import { type ComparedFields, digests, digestValues, UNEDITED } from './digests.ts';
+import { releaseHolds } from '../merge/protect-unreadable.ts';
 
 /** The creates that may belong to missing postings; no request was sent for them, and no person said that they are new. */
 const NEW_POSTING = `c.feed = $1 and c.operation = 'create' and c.desired = 'present' and c.attempt_token is null

@@ -3,12 +3,10 @@
 import pg from 'pg';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
-import { inBatches } from '../../postgres/cursor.ts';
-import type { Database, Session } from '../../postgres/database.ts';
-import { IS_WRITABLE } from '../../postgres/is-writable.ts';
+import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
-import { kindOfLine, rekeyLineOf, rekeyVersionOf } from './rekey-line.ts';
-import { type PairRow, selectPairs } from './select-pairs.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import { kindOfLine, type PairRow, rekeyLineOf, rekeyVersionOf, selectPairs } from './rekey-line.ts';
 
 /** SQL: whether all lines of the feed `f` are as its postings are. */
 export const IS_COMPARED = `(exists (select from rekey_survey s where s.feed = f.feed and s.rekey_set = f.rekey_set)

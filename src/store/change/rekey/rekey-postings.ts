@@ -1,17 +1,19 @@
 // Gives the job of a missing posting to a new posting that is the same under another key, with everything that belongs to it. If that
 // job has ended, the new posting gets none. If the new posting has got a second job, the old key gets that one, and its delete is approved.
+
+import type { HoldKind } from '../../../plan/delete-guard.ts';
 import { type FeedPolicy, updatesJobs } from '../../../plan/policy.ts';
 import { contentHash } from '../../../posting/hash.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
+import { auditAction, auditActions } from '../../access/audit.ts';
 import { KEYS_CHANGED } from '../../feed/feed-state.ts';
-import { lockOutcomesShared } from '../../locks/advisory-locks.ts';
-import { unreadHashSql } from '../../mapping/unread-hash.ts';
-import type { Queryable, Statements, Transaction } from '../../postgres/database.ts';
-import { addOutcomeCount } from '../../pull/outcome-counts.ts';
-import { renewPostings } from '../../pull/posting-expiry.ts';
-import { auditActions } from '../../review/audit.ts';
-import { type EditRow, editsOfPostings } from '../../review/override.ts';
+import { lockOutcomes, lockOutcomesShared } from '../../locks/advisory-locks.ts';
+import type { Database, Queryable, Statements, Transaction } from '../../postgres/database.ts';
+import { addOutcomeCount } from '../../pull/pull-row.ts';
+import { unreadHashSql } from '../../pull/unread-hash.ts';
+import { type EditRow, editsOfPostings } from '../override.ts';
+import { renewPostings } from '../renew-postings.ts';
 import { endRekey } from './collect-rekey.ts';
 
 /** A missing posting and the new one that it is. */
@@ -69,7 +71,7 @@ export function rekeyPostings(
 const IS_UNDONE = `coalesce(b.record_hash, o.record_hash) = ${unreadHashSql('undone', 'w.old_key')}`;
 
 const removeRefused = (tx: Queryable, feed: FeedName): Promise<RefusedRekey[]> =>
-  tx.query<RefusedRekey & Record<string, unknown>>(
+  tx.query<RefusedRekey>(
     `with refused as (
        select w.old_key, w.key, case
          when count(*) over (partition by w.old_key) > 1 or count(*) over (partition by w.key) > 1
@@ -318,4 +320,43 @@ async function endIfNothingLeft(session: Queryable, feed: FeedName): Promise<voi
     [feed],
   );
   if (left?.both !== true) await endRekey(session, feed);
+}
+
+export interface DeniedRekey {
+  /** Creates and deletes that no longer wait. */
+  readonly creates: number;
+  readonly deletes: number;
+  /** Deletes that the delete guard holds, or an unreadable record. */
+  readonly held: number;
+}
+
+const OWN_HOLD: HoldKind = 'rekey';
+
+/** `undefined`: no change of keys is suspected. The caller holds the feed's pull lock. */
+export function denyRekey(db: Database, feed: FeedName, actor: string): Promise<DeniedRekey | undefined> {
+  return db.transaction(async (tx) => {
+    await lockOutcomes(tx, feed);
+    const [denied] = await tx.query(
+      `update feed_state set rekey_denied = (select coalesce(max(id), 0) from change where feed = $1), rekey_denied_at = now()
+       where feed = $1 and rekey_since is not null returning feed`,
+      [feed],
+    );
+    if (denied === undefined) return undefined;
+    await endRekey(tx, feed);
+    const released = await tx.query(
+      `update change set state = 'ready', target_state = 'ready', since = now(), reason = null, attempts = 0,
+         not_before = '-infinity', revision = nextval('revision_number')
+       where feed = $1 and desired = 'absent' and state = 'held' and reason->>'kind' = '${OWN_HOLD}' returning key`,
+      [feed],
+    );
+    const [counts] = await tx.query<{ creates: number; held: number }>(
+      `select count(*) filter (where operation = 'create' and desired = 'present' and state = 'ready') as creates,
+         count(*) filter (where desired = 'absent' and state = 'held') as held from change where feed = $1`,
+      [feed],
+    );
+    const { creates = 0, held = 0 } = counts ?? {};
+    const detail = { creates, deletes: released.length, held };
+    await auditAction(tx, { actor, action: 'keys are new', feed, detail });
+    return detail;
+  });
 }

@@ -1,8 +1,7 @@
 // What the parts of the page of existing jobs are told.
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { ShownProposals } from '../../../review/adopt/shown-proposals.ts';
-import type { ProposalKind } from '../../../store/mapping/adopt/adopt-proposals.ts';
-import type { AdoptRun } from '../../../store/mapping/adopt/adopt-runs.ts';
+import type { AdoptRun, ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
 import type { Visit } from '../layout.tsx';
 
 export interface AdoptProps {

@@ -1,8 +1,7 @@
 // Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import { PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt/adopt-proposals.ts';
-import type { AdoptRun } from '../../../store/mapping/adopt/adopt-runs.ts';
+import { type AdoptRun, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';

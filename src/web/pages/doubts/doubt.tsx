@@ -6,7 +6,7 @@ import type { DoubtCandidate, ShownCandidate } from '../../../review/compare-can
 import type { ShownDoubt } from '../../../review/compare-doubt.ts';
 import { JOB_WOULD_GO } from '../../../review/describe-history.ts';
 import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../../review/read-model/doubt.ts';
-import type { OpenChangeRow } from '../../../store/backlog/open-change.ts';
+import type { OpenChangeRow } from '../../../store/change/open-change.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';

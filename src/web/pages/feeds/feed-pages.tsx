@@ -1,25 +1,23 @@
 // The page of one feed, and its forms: pull it now, resume it.
 import { Hono } from 'hono';
-import { numberSchema } from '../../../operations/scalars.ts';
+import { resumeStoppedFeed } from '../../../operations/feeds.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import { resumeStoppedFeed } from '../../../review/resume-stopped-feed.ts';
 import type { App } from '../../../runtime/app.ts';
 import { type AttentiveStatus, readAttention } from '../../../runtime/attention.ts';
-import { countedPulls } from '../../../store/pull/counted-pulls.ts';
-import { recentPulls } from '../../../store/pull/recent-pulls.ts';
+import { countedPulls, recentPulls } from '../../../store/pull/pull-history.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
 import { startPullFor } from '../../start-pull.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
-import { expectValue } from '../expect-value.ts';
-import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { actOnForm, operationForm, type PageContext, showPage } from '../page.tsx';
 import { FeedPage } from './feed.tsx';
 
 const SHOWN_PULLS = 10;
 const DRAWN_PULLS = 40;
 
-export function feedPages({ app, control }: PageContext): Hono<WebEnv> {
+export function feedPages(context: PageContext): Hono<WebEnv> {
+  const { app, control } = context;
   const { db, config } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
@@ -59,15 +57,7 @@ export function feedPages({ app, control }: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.resumeFeed(),
-    actOnForm('review', async ({ form, actor, goTo }) => {
-      const feed = await requireFeed(app, expectFeed(form.one('feed')));
-      const seen = expectValue('undo', numberSchema, form.one('undo'));
-      const undo = await resumeStoppedFeed(db, feed, actor, seen);
-      if (undo === undefined) {
-        throw new ProblemError({ status: 409, detail: `feed ${feed} is not stopped any more by undo ${seen}` });
-      }
-      return goTo(pageAddress.feed(feed));
-    }),
+    operationForm(context, resumeStoppedFeed, { next: ({ feed }) => pageAddress.feed(feed as FeedName) }),
   );
   return pages;
 }

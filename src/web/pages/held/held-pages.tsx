@@ -6,7 +6,7 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
 import { groupAll } from '../../../review/list-groups.ts';
-import { questionedDeletes } from '../../../store/change/rekey/open-question.ts';
+import { questionedDeletes } from '../../../store/backlog/open-question.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';

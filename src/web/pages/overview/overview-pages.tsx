@@ -1,7 +1,7 @@
 // The overview.
 import { Hono } from 'hono';
 import { readAttention } from '../../../runtime/attention.ts';
-import { recentPulls } from '../../../store/pull/recent-pulls.ts';
+import { recentPulls } from '../../../store/pull/pull-history.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
 import { Overview } from './overview.tsx';

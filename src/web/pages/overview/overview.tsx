@@ -2,7 +2,7 @@
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { FeedStatus } from '../../../review/read-model/feed.ts';
 import type { AttentiveStatus } from '../../../runtime/attention.ts';
-import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
+import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { pageAddress } from '../addresses.ts';
 import { FeedNumbers } from '../feeds/feed-numbers.tsx';
 import { PullButton } from '../feeds/pull-button.tsx';

@@ -1,5 +1,5 @@
 // A picture of a feed's newest pulls: how many postings each saw, and how it ended. Says the same as text.
-import type { BriefPull } from '../../../store/pull/recent-pulls.ts';
+import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { PULL_STATUS } from '../pull-status.tsx';
 
 const STEP = 8;

@@ -1,11 +1,10 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
-import { undoEdit } from '../../../operations/postings.ts';
+import { renewPosting, undoEdit } from '../../../operations/postings.ts';
 import { groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import { findPosting } from '../../../review/find-posting.ts';
-import { renewAs } from '../../../review/renew-postings.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
@@ -56,19 +55,18 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.renewPosting(),
-    actOnForm('review', async ({ c, form, visit, actor, goTo }) => {
-      const { feed, key, group } = await postingIn(form);
-      const end = await renewAs(app.db, app.config, { feed, keys: [key], actor });
-      if (end.kind === 'refused') {
-        const view = await readPosting(app, { feed, key, group });
-        return c.html(
-          <PostingOverview visit={visit} view={view} refused={`Its days were not started anew: ${end.message}.`} />,
-          409,
-        );
-      }
-      // At once, if it can be: otherwise the next one by schedule does it.
-      if (mayPull(visit)) await control.pullSoon(feed);
-      return goTo(pageAddress.posting(feed, key, group));
+    operationForm(context, renewPosting, {
+      async next({ feed, key }, form, { visit }) {
+        // At once, if it can be: otherwise the next pull by schedule does it.
+        if (mayPull(visit)) await control.pullSoon(feed as FeedName);
+        return pageAddress.posting(feed, key, form.one('group'));
+      },
+      async refused(why, { c, visit, form }) {
+        if (why.kind === 'unknown') throw why;
+        const view = await readPosting(app, await postingIn(form));
+        const refused = `Its days were not started anew: ${textOf(why.reason)}.`;
+        return c.html(<PostingOverview visit={visit} view={view} refused={refused} />, 409);
+      },
     }),
   );
   pages.get(

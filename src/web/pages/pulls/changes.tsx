@@ -1,7 +1,7 @@
 // The postings whose jobs a pull created, updated or deleted.
 import type { PulledChanges } from '../../../review/pulled-changes.ts';
+import type { PullEffect } from '../../../store/pull/pull-history.ts';
 import type { PullRow } from '../../../store/pull/pull-row.ts';
-import type { PullEffect } from '../../../store/pull/pulled-postings.ts';
 import { pageAddress } from '../addresses.ts';
 import { ShownDifference } from '../difference.tsx';
 import { When } from '../when.tsx';

@@ -1,7 +1,7 @@
 // Pulls as a table, newest first.
 import { textOf } from '../../../plan/message.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import type { CountedPull } from '../../../store/pull/counted-pulls.ts';
+import type { CountedPull } from '../../../store/pull/pull-history.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { PullStatusLabel } from '../pull-status.tsx';

@@ -2,7 +2,7 @@
 import { tell, type WriteAction } from '../../../plan/message.ts';
 import type { PullSums } from '../../../review/pull-sums.ts';
 import type { PulledChanges } from '../../../review/pulled-changes.ts';
-import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pulled-postings.ts';
+import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pull-history.ts';
 import { formatBytes } from '../../../telemetry/progress-line.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';

@@ -1,6 +1,6 @@
 // The list of pulls.
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { CountedPull } from '../../../store/pull/counted-pulls.ts';
+import type { CountedPull } from '../../../store/pull/pull-history.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { PullTable } from './pull-table.tsx';

@@ -1,8 +1,8 @@
 // The page of the queues: what waits to be sent, and how much of it the queue has.
 import { Hono } from 'hono';
 import { endsWithin } from '../../../flow/pause.ts';
-import { countWorkers } from '../../../store/locks/worker-lease.ts';
-import { readGauges } from '../../../store/report/gauges.ts';
+import { countWorkers } from '../../../store/locks/processes.ts';
+import { readGauges } from '../../../store/status/gauges.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
 import { QueuesPage } from './queues.tsx';

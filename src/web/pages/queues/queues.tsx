@@ -2,7 +2,7 @@
 import { plural } from '../../../plan/plural.ts';
 import type { SiteName } from '../../../posting/identifiers.ts';
 import type { QueueCounts } from '../../../queue/site-queue.ts';
-import type { ChangeGauge } from '../../../store/report/gauges.ts';
+import type { ChangeGauge } from '../../../store/status/gauges.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';

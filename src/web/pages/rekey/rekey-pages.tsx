@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { decideRekey, type RekeyDecision } from '../../../review/rekey/decide-rekey.ts';
 import { rekeyPolicy } from '../../../review/rekey/rekey-policy.ts';
 import { suspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
-import { rekeyedFeeds } from '../../../store/change/rekey/rekey-sides.ts';
+import { rekeyedFeeds } from '../../../store/change/rekey/read-rekey.ts';
 import { decodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
 import { linePlaceSchema, oldAndNewKey, pairKindSchema } from '../../api/rekey-values.ts';

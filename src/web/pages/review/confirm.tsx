@@ -3,7 +3,7 @@ import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { describeSelected } from '../../../review/bulk/describe-selected.ts';
 import { possibleActions } from '../../../review/possible-actions.ts';
-import type { EntryKind } from '../../../store/review/entry-kind.ts';
+import type { EntryKind } from '../../../store/backlog/entry-kind.ts';
 import type { SelectedCount } from '../../../store/review/selected-counts.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';

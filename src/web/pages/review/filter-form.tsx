@@ -1,5 +1,5 @@
 // The form that narrows what a page of review shows: it asks for the same page again, so it also works in a bookmark.
-import { ENTRY_KINDS } from '../../../store/review/entry-kind.ts';
+import { ENTRY_KINDS } from '../../../store/backlog/entry-kind.ts';
 import type { ReviewSelection } from '../addresses.ts';
 
 export interface FilterFormProps {

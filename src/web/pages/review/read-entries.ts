@@ -5,7 +5,7 @@ import { KINDS_OF_ACTION } from '../../../review/bulk/kinds-of-action.ts';
 import { countNow, markOf } from '../../../review/bulk/start-bulk.ts';
 import { groupAll, listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
-import { questionedDeletes } from '../../../store/change/rekey/open-question.ts';
+import { questionedDeletes } from '../../../store/backlog/open-question.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut } from '../../../store/review/entry-query.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';

@@ -1,0 +1,56 @@
+// What waits for the answer to an open question about changed keys: a delete of it would end a job that a new key may keep.
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import type { EntryKind } from './entry-kind.ts';
+
+/**
+ * SQL: whether the change `c` is a delete that nobody may decide before the question about the keys of its feed is answered. What lists
+ * offer and what actions do both follow from it; a pull opens the question under the exclusive lock of the feed's outcomes.
+ */
+export const inQuestion = (
+  c: string,
+): string => `(${c}.desired = 'absent' and ${c}.state in ('held', 'rejected', 'failed')
+  and exists (select from feed_state q where q.feed = ${c}.feed and q.rekey_since is not null
+    and (q.rekey_all or exists (select from rekey_posting r where r.feed = ${c}.feed and r.is_new = false and r.key = ${c}.key))))`;
+
+/**
+ * SQL: whether the create `c` may be sent as far as the keys of its feed are concerned. @param f the state of its feed; null if it is
+ * not known yet
+ */
+export const mayBeNew = (c: string, f: string): string => `(${f}.rekey_since is null or not ${f}.rekey_all
+  and not exists (select from rekey_posting r where r.feed = ${c}.feed and r.is_new and r.key = ${c}.key and r.waits))`;
+
+/** Deletes of a feed that wait for an answer. */
+export interface QuestionedDeletes {
+  readonly feed: FeedName;
+  readonly kind: EntryKind;
+  readonly n: number;
+}
+
+const COUNTED = `select c.feed, c.state as kind, count(*) as n`;
+const GROUPED = 'group by c.feed, c.state order by c.feed, c.state';
+
+/** All of them. @param feed only those of this feed */
+export const questionedDeletes = (db: Queryable, feed?: FeedName): Promise<QuestionedDeletes[]> =>
+  db.query<QuestionedDeletes>(
+    `${COUNTED} from feed_state f join change c on c.feed = f.feed
+     where f.rekey_since is not null and ($1::text is null or f.feed = $1) and ${inQuestion('c')} ${GROUPED}`,
+    [feed ?? null],
+  );
+
+/** Those among these entries, and all of these feeds. */
+export const questionedAmong = (
+  tx: Queryable,
+  { ids, feeds }: { readonly ids: readonly number[]; readonly feeds: readonly FeedName[] },
+): Promise<QuestionedDeletes[]> =>
+  tx.query<QuestionedDeletes>(
+    `${COUNTED} from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${inQuestion('c')} ${GROUPED}`,
+    [ids, feeds],
+  );
+
+/** Those among the entries of an action on many. */
+export const questionedOfBulk = (tx: Queryable, bulk: number): Promise<QuestionedDeletes[]> =>
+  tx.query<QuestionedDeletes>(
+    `${COUNTED} from bulk_entry b join change c on c.id = b.entry where b.bulk = $1 and ${inQuestion('c')} ${GROUPED}`,
+    [bulk],
+  );

@@ -1,0 +1,293 @@
+// Finds mapped postings that a complete pull did not see, counts for the delete guard, and marks them absent; works in tables, as they may
+// be a million.
+import pg from 'pg';
+import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { NEVER_DUE } from '../../../plan/policy.ts';
+import type { PostingKey } from '../../../posting/identifiers.ts';
+import { RowCopier } from '../../postgres/copy-rows.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import { LazyTable } from '../../pull/lazy-table.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { keepProtected } from './protect-unreadable.ts';
+
+/** How many postings are missing. */
+export interface MissingCounts {
+  /** All of them, including those whose desired state is already absent. */
+  readonly missing: number;
+  /** Still within their grace. */
+  readonly inGrace: number;
+  /** To be deleted now. */
+  readonly due: number;
+}
+
+const NONE_MISSING: MissingCounts = { missing: 0, inGrace: 0, due: 0 };
+
+/** An object, so that a test can lower the limit. */
+export const MISSING_LIMITS = {
+  /** Hashes that are copied, and rows that are read, at a time. */
+  batch: 10_000,
+};
+
+/**
+ * Collects the missing postings in the temporary table `missing`.
+ * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
+ * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/policy.ts.
+ */
+export async function collectMissing(
+  pullTx: PullTransaction,
+  missing: Iterable<Buffer>,
+  hasSeen: (recordHash: Buffer) => boolean,
+  pullsBeforeDue: number,
+): Promise<MissingCounts> {
+  const { session, subject } = pullTx;
+  const records = new LazyTable(session, 'missing_record', { record_hash: 'bytea' });
+  await copyHashes(pullTx, missing, records);
+  if (!records.exists) return NONE_MISSING;
+  await pullTx.missing.create();
+  await session.query('analyze missing_record');
+  await session.query(
+    `insert into missing
+     select m.key, m.missing_pulls, coalesce(c.desired = 'absent', false), case when c.desired = 'present' then c.record_hash end
+     from mapping m join missing_record u on u.record_hash = m.record_hash left join change c on c.feed = m.feed and c.key = m.key
+     where m.feed = $1 and not coalesce(c.desired = 'present' and c.pull = $2, false)
+     on conflict do nothing`,
+    [subject.feed, subject.pull],
+  );
+  await collectFoundMeanwhile(pullTx);
+  await removeSeen(pullTx, hasSeen);
+  await keepProtected(pullTx);
+  await session.query('analyze missing');
+  return countMissing(pullTx, pullsBeforeDue);
+}
+
+async function countMissing({ session }: PullTransaction, pullsBeforeDue: number): Promise<MissingCounts> {
+  const [counts] = await session.query<MissingCounts>(
+    `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
+     from missing`,
+    [pullsBeforeDue],
+  );
+  return counts as MissingCounts;
+}
+
+/** The same, once deletes of collected postings were released: they are due again. */
+export async function countMissingAgain(pullTx: PullTransaction, pullsBeforeDue: number): Promise<MissingCounts> {
+  const { session, subject, missing } = pullTx;
+  if (!missing.exists) return NONE_MISSING;
+  await session.query(
+    `update missing x set absent_already = false where absent_already
+       and not exists (select from change c where c.feed = $1 and c.key = x.key and c.desired = 'absent')`,
+    [subject.feed],
+  );
+  return countMissing(pullTx, pullsBeforeDue);
+}
+
+/** A job found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */
+async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTransaction): Promise<void> {
+  if (nothingKnown) return;
+  const known = `from change c join mapping m on m.feed = c.feed and m.key = c.key`;
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, false, c.record_hash ${known} join missing_record u on u.record_hash = c.record_hash
+     where c.feed = $1 and c.desired = 'present' and c.pull is distinct from $2
+     on conflict do nothing`,
+    [subject.feed, subject.pull],
+  );
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, true, null ${known} where c.feed = $1 and c.desired = 'absent'
+     on conflict do nothing`,
+    [subject.feed],
+  );
+}
+
+// $1: see `pullsBeforeDue`.
+const IN_GRACE = 'not absent_already and missing_pulls < $1';
+const DUE = 'not absent_already and missing_pulls >= $1';
+
+async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>, records: LazyTable): Promise<void> {
+  const copier = new RowCopier(session, records.name, { record_hash: 'bytea' });
+  let batch: [Buffer][] = [];
+  const flush = async () => {
+    if (batch.length === 0) return;
+    await records.create();
+    await copier.copy(batch);
+    batch = [];
+  };
+  for (const hash of hashes) {
+    batch.push([hash]);
+    if (batch.length === MISSING_LIMITS.batch) await flush();
+  }
+  await flush();
+}
+
+/** A posting whose mapped record was not seen may have been seen with the record of its open change. */
+async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
+  const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
+    session,
+    'missing_open',
+    select,
+    MISSING_LIMITS.batch,
+  )) {
+    const seen = rows.filter(({ hash }) => hasSeen(hash)).map(({ key }) => key);
+    if (seen.length > 0) await session.query('delete from missing where key = any($1::text[])', [seen]);
+  }
+}
+
+/** Counts a missing pull for postings within their grace, if it counts; their open changes wait. */
+export async function extendGrace(
+  { session, subject }: PullTransaction,
+  pullsBeforeDue: number,
+  counts = true,
+): Promise<void> {
+  const values = [pullsBeforeDue, subject.feed];
+  if (counts)
+    await session.query(
+      `update mapping m set missing_pulls = least(m.missing_pulls + 1, ${NEVER_DUE - 1})
+     from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
+      values,
+    );
+  await session.query(
+    `update change c set gone = true
+     from (select key from missing where ${IN_GRACE}) x where c.feed = $2 and c.key = x.key and c.desired = 'present'`,
+    values,
+  );
+}
+
+/** Sets due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
+export async function markAbsent(
+  { session, subject, supersedingChanges }: PullTransaction,
+  pullsBeforeDue: number,
+  reason: Reason | undefined,
+): Promise<void> {
+  await supersedingChanges.create();
+  await session.query(
+    `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)
+     select $2, key, $3, 'absent', 'delete', false, $4, $5, $5, $6 from missing where ${DUE}`,
+    [
+      pullsBeforeDue,
+      subject.feed,
+      subject.site,
+      subject.pull,
+      reason === undefined ? 'ready' : 'held',
+      reason === undefined ? null : toJsonb(reason),
+    ],
+  );
+}
+
+/** Which open changes {@link collectMissingChanges} checks. */
+export type GoneScope =
+  /** Those of postings without a mapping, except postings whose records are unreadable. */
+  | 'unmapped'
+  /** All except those within their grace. */
+  | 'all';
+
+const SCOPES: Readonly<Record<GoneScope, string>> = {
+  unmapped: 'and not c.unseen and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)',
+  all: 'and not c.gone',
+};
+
+/**
+ * Collects, in the temporary table `missing_change`, the postings with a change from an earlier pull that this pull did not
+ * see; none if the feed was unknown before. @param hasSeen whether the pull saw the record with this hash.
+ */
+export async function collectMissingChanges(
+  { session, subject: { feed, pull }, nothingKnown, pendingSame, missingChanges }: PullTransaction,
+  scope: GoneScope,
+  hasSeen: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  if (nothingKnown) return;
+  const select = `select c.key, c.record_hash as hash from change c
+    where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
+      and not exists (select from ${pendingSame.rows} r where r.key = c.key) ${SCOPES[scope]}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(
+    session,
+    'earlier_change',
+    select,
+    MISSING_LIMITS.batch,
+  )) {
+    const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
+    if (missing.length === 0) continue;
+    await missingChanges.create();
+    await session.query('insert into missing_change select unnest($1::text[])', [missing]);
+  }
+  // Without statistics the planner assumes a large table and scans the whole backlog for a small one.
+  if (missingChanges.exists) await session.query('analyze missing_change');
+}
+
+/** Marks exactly the changes that an incomplete pull did not see: they are sent, but do not count towards it. */
+export async function markUnseen({ session, subject, missingChanges }: PullTransaction): Promise<void> {
+  await session.query(
+    `update change c set unseen = false
+     where c.feed = $1 and c.unseen and not exists (select from ${missingChanges.rows} w where w.key = c.key)`,
+    [subject.feed],
+  );
+  if (!missingChanges.exists) return;
+  await session.query(
+    'update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key and not c.unseen',
+    [subject.feed],
+  );
+}
+
+/** Marks the collected postings in addition to those already marked. */
+export async function markUnseenToo({ session, subject, missingChanges }: PullTransaction): Promise<void> {
+  if (!missingChanges.exists) return;
+  await session.query('update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key', [
+    subject.feed,
+  ]);
+}
+
+/** A complete pull has seen every posting that it leaves open, or knows it to be gone. */
+export async function clearUnseen({ session, subject }: PullTransaction): Promise<void> {
+  await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
+}
+
+/**
+ * Of a key that occurs more than once, the job has one version, which an incomplete pull may not have read: another version is no newer one.
+ * Withdraws the updates to these, and returns how many there were. @param read how many further records the pull has read of each key:
+ * where these are all that are known, it has read all versions, and none of them is the job's
+ */
+export async function keepOtherVersions(
+  { session, subject: { feed, pull } }: PullTransaction,
+  read: ReadonlyMap<PostingKey, number>,
+): Promise<number> {
+  const kept = await session.query(
+    `delete from change c where c.feed = $1 and c.pull = $2 and c.operation = 'update' and c.desired = 'present' and c.attempt_token is null
+       and exists (select from mapping m where m.feed = $1 and m.key = c.key)
+       and (select count(*) from record_problem p where p.feed = $1 and p.kind = 'duplicate' and p.key = c.key)
+         > coalesce((select r.n from unnest($3::text[], $4::int[]) r(key, n) where r.key = c.key), 0)
+     returning key`,
+    [feed, pull, [...read.keys()], [...read.values()]],
+  );
+  return kept.length;
+}
+
+/** Removes updates that this pull has planned: a later record of the key has the content of the job. Returns how many there were. */
+export async function withdrawUpdates(pullTx: PullTransaction, keys: readonly PostingKey[]): Promise<number> {
+  if (keys.length === 0) return 0;
+  await pullTx.flush();
+  const { feed, pull } = pullTx.subject;
+  const withdrawn = await pullTx.session.query(
+    `delete from change where feed = $1 and key = any($2::text[]) and pull = $3 and operation = 'update' and attempt_token is null
+     returning key`,
+    [feed, keys, pull],
+  );
+  return withdrawn.length;
+}
+
+/** The delete guard's input apart from this pull's own deletes. A job that may have been made counts as made. */
+export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
+  const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
+    `select (select count(*) from mapping where feed = $1)
+         + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
+             and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
+       (select count(*) from deletion where feed = $1 and deleted_at > now() - make_interval(hours => $2)) as done,
+       (select count(*) from change where feed = $1 and desired = 'absent' and not approved
+          and state <> 'discarded') as waiting`,
+    [pullTx.subject.feed, GUARD_WINDOW_HOURS],
+  );
+  const { live = 0, done = 0, waiting = 0 } = row ?? {};
+  return { live, done, recent: done + waiting };
+}

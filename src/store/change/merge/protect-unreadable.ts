@@ -1,0 +1,196 @@
+// Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
+import pg from 'pg';
+import type { HoldKind } from '../../../plan/delete-guard.ts';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { deletesMissing } from '../../../plan/policy.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
+import { DISCARDED_REFUSAL } from '../restored-database.ts';
+import { retargetedReason } from '../target-state.ts';
+
+const BATCH = 10_000;
+
+/** The revision for which the request in flight was sent. */
+const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sent_revision, c.revision) end';
+
+/** An update to what the site last accepted, from the mapping `m` and its document `d`. */
+const RESTORED = `desired = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
+  content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+  state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
+  target_state = 'ready', approved = false, gone = false, attempts = 0, reason = null`;
+
+/** The version that was sent for the request in flight or in doubt. */
+const AS_SENT = `desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
+  record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
+  pull = coalesce(c.sent_pull, c.pull), target_state = 'ready', approved = false, gone = false,
+  sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null, sent_pull = null`;
+
+const UNCERTAIN =
+  'exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)';
+
+/** A person has decided to keep the job of an expired posting: its posting has been in the feed all the time. */
+const KEPT = `c.state = 'discarded' and exists (select from posting_expiry e where e.feed = c.feed and e.key = c.key and e.expired_at is not null)`;
+
+/** A record with places that can't be read may be any posting whose key begins with its own. */
+const UNREADABLE_PLACES = `(select k.key from unreadable_key r
+  join (select key from mapping where feed = $1 union select key from change where feed = $1) k
+    on r.key = regexp_replace(k.key, '[^|]*$', ''))`;
+
+/**
+ * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
+ * also have a readable record in this pull. The open change of each other one becomes what `protectedChange` of the plan says.
+ *
+ * @param hasSeenChange whether the pull saw the open change with this record hash.
+ */
+export async function protectUnreadable(
+  pullTx: PullTransaction,
+  hasSeenChange: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  if (!pullTx.unreadableKeys.exists) return;
+  const { session, subject } = pullTx;
+  const { feed, pull } = subject;
+  await pullTx.protectedPostings.create();
+  await session.query(
+    `insert into protected select distinct u.key from ${subject.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'} u
+     where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
+       and not exists (select from ${pullTx.pendingSame.rows} r where r.key = u.key)`,
+    [feed, pull],
+  );
+  await removeSeen(pullTx, hasSeenChange);
+  await session.query('analyze protected');
+
+  const these = 'from protected p where c.feed = $1 and c.key = p.key';
+  await session.query(
+    `update change c set gone = false, missing_pulls = 0, unseen = true ${these} and c.desired = 'present'`,
+    [feed],
+  );
+  await session.query(
+    `delete from change c using protected p
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent' and c.attempt_token is null
+       and not ${UNCERTAIN} and not (${KEPT})`,
+    [feed],
+  );
+  await session.query(
+    `update change c set ${AS_SENT}, unseen = true
+     ${these} and c.desired = 'absent' and c.attempt_token is not null and c.sent_fields is not null`,
+    [feed],
+  );
+  await session.query(
+    `update change c set ${RESTORED}, unseen = true
+     from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent' and not (${KEPT})`,
+    [feed],
+  );
+  // The content of an adopted job is unknown, so it could not be created again: if its delete fails, the delete is held.
+  await session.query(
+    `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
+       state = case when c.attempt_token is null then 'held' else c.state end,
+       revision = nextval('revision_number') ${these} and c.desired = 'absent' and not (${KEPT})`,
+    [feed],
+  );
+  await session.query(
+    `delete from protected p using change c where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
+    [feed],
+  );
+  await session.query(
+    'update mapping m set missing_pulls = 0 from protected p where m.feed = $1 and m.key = p.key and m.missing_pulls > 0',
+    [feed],
+  );
+}
+
+async function removeSeen(
+  { session, subject }: PullTransaction,
+  hasSeenChange: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
+    where c.desired = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_change', select, BATCH)) {
+    const seen = rows.filter(({ hash }) => hasSeenChange(hash)).map(({ key }) => key);
+    if (seen.length > 0) await session.query('delete from protected where key = any($1::text[])', [seen]);
+  }
+}
+
+/** Removes the protected postings from those that {@link collectMissing} found. */
+export async function keepProtected({ session, protectedPostings }: PullTransaction): Promise<void> {
+  if (protectedPostings.exists) await session.query('delete from missing x using protected p where x.key = p.key');
+}
+
+/**
+ * Holds the deletes that wait, or that were refused and may be sent again: a record without a key may be any of their postings.
+ * One whose request is in flight or in doubt, whatever it requests, is held once that ends, and a refused one that a person has discarded
+ * once it is reopened. Approved deletes stay approved. One that is held for keys that seem to have changed is held for such a record too:
+ * that the keys have not changed does not release it. Returns how many are held now, or once their requests end.
+ */
+export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
+  // The candidates of a doubt stay with it.
+  const [row] = await session.query<{ n: number }>(
+    `with held as (
+       update change c set target_state = 'held', attempts = 0, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+         state = case when c.attempt_token is null and c.state <> 'discarded' then 'held' else c.state end,
+         discarded_from = case when c.state = 'discarded' then 'held' else c.discarded_from end,
+         since = case when c.attempt_token is null and c.state <> 'discarded' then now() else c.since end,
+         not_before = case when c.attempt_token is null then '-infinity' else c.not_before end,
+         reason = case when c.state = 'in_doubt' then ${retargetedReason('c', '$2::jsonb')}
+           when c.state = 'held' then $2::jsonb || jsonb_build_object('message', concat_ws('; ', $2::jsonb->>'message', c.reason->>'message'),
+             'next', coalesce($2::jsonb->'next', '[]') || coalesce(c.reason->'next', '[]'))
+           else $2::jsonb end
+       where feed = $1 and desired = 'absent' and not approved
+         and (state in ('ready', 'failed', 'rejected') or ${DISCARDED_REFUSAL} or attempt_token is not null and target_state = 'ready'
+           or state = 'held' and reason->>'kind' = 'rekey' and $2::jsonb->>'kind' = 'unreadable') returning c.state)
+     select count(*) as n from held where state <> 'discarded'`,
+    [subject.feed, toJsonb(reason)],
+  );
+  return row?.n ?? 0;
+}
+
+/** The kinds of holds that end by themselves. */
+type ReleasedKind = Exclude<HoldKind, 'guard'>;
+
+/** A person has undone a pull: that is done under each policy. */
+const OF_UNDO = 'exists (select from pull p where p.id = c.pull and p.undoes is not null)';
+
+/**
+ * Removes deletes that were held only because of a record without a key, or of keys that seemed to have changed; the pull decides
+ * again about what is still missing. If the pull keeps a job whose state is uncertain, the job must be set again, so these
+ * deletes become updates. Those of adopted jobs whose content is unknown stay held. Of a feed that deletes nothing, no pull would decide
+ * about those of an undo, whose posting may have another job by now: they are left to a person.
+ */
+export async function releaseHolds(pullTx: PullTransaction, kinds: readonly ReleasedKind[]): Promise<void> {
+  const held = `c.state = 'held' and c.reason->>'kind' in (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
+  return keepJobs(pullTx, deletesMissing(pullTx.subject.policy) ? held : `${held} and not ${OF_UNDO}`);
+}
+
+/**
+ * Removes all deletes that wait, of a feed that deletes nothing any more, in the same way, apart from those that a person approved and those of an
+ * undo. One that waits for a create or update in flight or in doubt becomes what was sent: a job that is made or found for it stays.
+ */
+export async function withdrawDeletes(pullTx: PullTransaction): Promise<void> {
+  await keepJobs(pullTx, `c.state in ('ready', 'held') and not c.approved and not ${OF_UNDO}`);
+  await keepMaybeMade(pullTx);
+}
+
+/** Those without a job yet count as missing from now on. */
+async function keepMaybeMade({ session, subject: { feed }, missingChanges }: PullTransaction): Promise<void> {
+  const kept = await session.query<{ key: string; mapped: boolean }>(
+    `update change c set ${AS_SENT}, unseen = true
+     where c.feed = $1 and c.desired = 'absent' and c.attempt_token is not null and c.sent_fields is not null and not ${OF_UNDO}
+     returning c.key, exists (select from mapping m where m.feed = c.feed and m.key = c.key) as mapped`,
+    [feed],
+  );
+  const keys = kept.flatMap(({ key, mapped }) => (mapped ? [] : [key]));
+  if (keys.length === 0) return;
+  await missingChanges.create();
+  await session.query('insert into missing_change select unnest($1::text[])', [keys]);
+}
+
+async function keepJobs({ session, subject }: PullTransaction, which: string): Promise<void> {
+  const held = `c.feed = $1 and c.desired = 'absent' and ${which}`;
+  await session.query(
+    `update change c set ${RESTORED}, unseen = false
+     from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where ${held} and ${UNCERTAIN} and m.feed = c.feed and m.key = c.key`,
+    [subject.feed],
+  );
+  await session.query(`delete from change c where ${held} and not ${UNCERTAIN}`, [subject.feed]);
+}

@@ -1,0 +1,174 @@
+// Undoes a pull: reads what is to be set back or deleted, withdraws its unsent changes, and deletes the jobs that it created. Like a pull's
+// changes, those that may replace an open change wait in the table `superseding_change` for the merge.
+import pg from 'pg';
+import type { Reason } from '../../../plan/desired-change.ts';
+import { contentBefore, type FormerValues, type UndoLeftOut, type UndoneSubject } from '../../../plan/undo-posting.ts';
+import { contentHash } from '../../../posting/hash.ts';
+import { type FeedName, type PostingKey, postingKey } from '../../../posting/identifiers.ts';
+import type { Fields } from '../../../posting/posting.ts';
+import type { Session } from '../../postgres/database.ts';
+import { toJsonb } from '../../postgres/jsonb.ts';
+import { inBatches } from '../../postgres/stream-rows.ts';
+import type { PullTransaction } from '../../pull/pull-transaction.ts';
+
+const BATCH = 10_000;
+
+/** Creates the tables that collect the postings. Locks the pull's changes, so that none of them is sent meanwhile. */
+export async function openUndo({ session, subject: { feed } }: PullTransaction, undone: number): Promise<void> {
+  await session.query('create temporary table undo_withdrawal (key text primary key) on commit drop');
+  await session.query('create temporary table undo_delete (key text primary key) on commit drop');
+  await session.query('create temporary table undo_left_out (key text primary key, why text not null) on commit drop');
+  await session.query('select from change where feed = $1 and pull = $2 order by key for update', [feed, undone]);
+}
+
+export async function collectLeftOut(
+  { session }: PullTransaction,
+  postings: readonly { readonly key: PostingKey; readonly why: UndoLeftOut }[],
+): Promise<void> {
+  if (postings.length === 0) return;
+  await session.query('insert into undo_left_out select * from unnest($1::text[], $2::text[])', [
+    postings.map(({ key }) => key),
+    postings.map(({ why }) => why),
+  ]);
+}
+
+export async function collectUndone(
+  { session }: PullTransaction,
+  table: 'undo_withdrawal' | 'undo_delete',
+  keys: readonly PostingKey[],
+): Promise<void> {
+  if (keys.length > 0) await session.query(`insert into ${table} select unnest($1::text[])`, [keys]);
+}
+
+/** Streams what {@link collectLeftOut} collected, in the order of the keys. */
+export const readLeftOut = (session: Session): AsyncGenerator<{ key: string; why: UndoLeftOut }[]> =>
+  inBatches<{ key: string; why: UndoLeftOut }>(
+    session,
+    'left_out',
+    'select key, why from undo_left_out order by key',
+    BATCH,
+  );
+
+/**
+ * Withdraws the collected changes that wait or were refused. What a person has discarded is not sent anyway, and stays discarded.
+ * Returns how many were withdrawn.
+ */
+export async function withdrawUndone({ session, subject: { feed } }: PullTransaction): Promise<number> {
+  const [row] = await session.query<{ n: number }>(
+    `with gone as (
+       delete from change c using undo_withdrawal w
+       where c.feed = $1 and c.key = w.key and c.attempt_token is null and c.state <> 'discarded' returning 1)
+     select count(*) as n from gone`,
+    [feed],
+  );
+  return row?.n ?? 0;
+}
+
+export async function countUndoDeletes({ session }: PullTransaction): Promise<number> {
+  const [row] = await session.query<{ n: number }>('select count(*) as n from undo_delete');
+  return row?.n ?? 0;
+}
+
+/** Sets the collected postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
+export async function deleteUndone(
+  { session, subject, supersedingChanges }: PullTransaction,
+  reason: Reason | undefined,
+): Promise<void> {
+  await supersedingChanges.create();
+  const target = reason === undefined ? 'ready' : 'held';
+  await session.query(
+    `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)
+     select $1, key, $2, 'absent', 'delete', false, $3, $4, $4, $5 from undo_delete`,
+    [subject.feed, subject.site, subject.pull, target, reason === undefined ? null : toJsonb(reason)],
+  );
+}
+
+/** The changes that the undo leaves open count towards no pull until one sees their postings. */
+export async function leaveOthersUncounted({ session, subject: { feed, pull } }: PullTransaction): Promise<void> {
+  await session.query(
+    `update change set unseen = true
+     where feed = $1 and desired = 'present' and pull is distinct from $2 and not unseen and not gone`,
+    [feed, pull],
+  );
+}
+
+export interface UndoPosting extends UndoneSubject {
+  readonly key: PostingKey;
+}
+
+/** Documents are a few kilobytes each. */
+const READ_AT_ONCE = 500;
+
+/**
+ * Streams them in the order of their keys. Changed since: a later pull has sent something for the posting, a person has edited it
+ * after the pull, or another one's change is open; or a job was mapped in place of one that the pull deleted.
+ */
+export async function* undoSubjects(session: Session, feed: FeedName, pull: number): AsyncGenerator<UndoPosting[]> {
+  const ofFeed = `feed = ${pg.escapeLiteral(feed)}`;
+  const select = `with touched as (
+      select key from former_document where ${ofFeed} and pull = ${pull} and not edited
+      union select key from mapping where ${ofFeed} and created_by = ${pull}
+      union select key from change where ${ofFeed} and pull = ${pull})
+    select t.key, m.key is not null as mapped, m.content_hash, m.created_by, m.adopted, d.fields as document, f.requests,
+      u.key is not null as uncertain, c.attempt_token is not null as attempting,
+      l.key is not null or coalesce(m.created_by > ${pull}, false) or coalesce(c.pull <> ${pull}, c.key is not null) as changed
+    from touched t
+    left join mapping m on m.${ofFeed} and m.key = t.key
+    left join document d on d.${ofFeed} and d.key = t.key
+    left join change c on c.${ofFeed} and c.key = t.key
+    left join uncertain_write u on u.${ofFeed} and u.key = t.key and (u.fields is not null or u.until > now())
+    left join (select key, json_agg(json_build_object('fields', fields, 'whole', whole) order by id desc) as requests
+      from former_document where ${ofFeed} and pull = ${pull} and not edited group by key) f on f.key = t.key
+    left join (select distinct key from former_document where ${ofFeed} and (pull > ${pull} or pull = ${pull} and edited)) l on l.key = t.key
+    order by t.key`;
+  for await (const rows of inBatches<SubjectRow>(session, 'undo_subject', select, READ_AT_ONCE)) {
+    yield rows.map((row) => subjectOf(row, pull));
+  }
+}
+
+interface SubjectRow {
+  readonly key: string;
+  readonly mapped: boolean;
+  /** Null without a job, as the next two. */
+  readonly content_hash: Buffer | null;
+  readonly created_by: number | null;
+  readonly adopted: boolean | null;
+  readonly document: Fields | null;
+  readonly requests:
+    | readonly { readonly fields: NonNullable<FormerValues['fields']> | null; readonly whole: boolean }[]
+    | null;
+  readonly uncertain: boolean;
+  readonly attempting: boolean;
+  readonly changed: boolean;
+}
+
+function subjectOf(row: SubjectRow, pull: number): UndoPosting {
+  const requests = (row.requests ?? []).map(
+    ({ fields, whole }): FormerValues => ({ fields: fields ?? undefined, whole }),
+  );
+  const isOfPull = row.created_by === pull;
+  const isAdopted = row.adopted === true;
+  const isOwnCreate = isOfPull && !isAdopted;
+  const [newest] = requests;
+  const isReplaced = newest?.whole === true && row.mapped && !isOwnCreate;
+  return {
+    key: postingKey(row.key),
+    before: beforeOf(requests, row.mapped, isOwnCreate, row.document ?? undefined),
+    actual: row.mapped ? { contentHash: row.content_hash as Buffer, uncertain: row.uncertain } : undefined,
+    accepted: requests.length > 0 || isOfPull,
+    foundInDoubt: isOfPull && isAdopted && requests.length === 0,
+    attempting: row.attempting,
+    changedSince: row.changed || isReplaced,
+  };
+}
+
+function beforeOf(
+  requests: readonly FormerValues[],
+  mapped: boolean,
+  isOwnCreate: boolean,
+  document: Fields | undefined,
+): UndoneSubject['before'] {
+  if (requests.length === 0 && (isOwnCreate || !mapped)) return { kind: 'absent' };
+  const fields = contentBefore(requests, document);
+  return fields === undefined ? { kind: 'unknown' } : { kind: 'present', fields, contentHash: contentHash(fields) };
+}

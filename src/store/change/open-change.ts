@@ -1,0 +1,141 @@
+// Reads one open change with all its details, by its entry number or by its posting.
+import type { Reason } from '../../plan/desired-change.ts';
+import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { inQuestion } from '../backlog/open-question.ts';
+import type { Queryable } from '../postgres/database.ts';
+import type { ChangeState } from './life-cycle.ts';
+
+/** A change as stored. */
+export interface OpenChangeRow {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly site: SiteName;
+  readonly state: ChangeState;
+  /** The former state of a discarded change. */
+  readonly discardedFrom: 'rejected' | 'failed' | 'held' | undefined;
+  readonly desired: 'present' | 'absent';
+  readonly operation: 'create' | 'update' | 'delete';
+  /** The fields that the site should have; `undefined` if the posting should be absent. */
+  readonly fields: Fields | undefined;
+  /** Of the record that the fields were read from; `undefined` if the posting should be absent. */
+  readonly recordHash: Buffer | undefined;
+  /** It breaks the configured site rules, so it is not sent. */
+  readonly invalid: boolean;
+  /** The posting is missing from the feed, within its grace. */
+  readonly missing: boolean;
+  /** A delete that waits until somebody has answered whether the keys of its feed have changed. */
+  readonly inQuestion: boolean;
+  readonly approved: boolean;
+  readonly attempts: number;
+  readonly pull: number | undefined;
+  /** Grows with each new desired state and each decision about it. */
+  readonly revision: number;
+  readonly since: Date;
+  readonly ageMs: number;
+  /** Milliseconds until it may be sent; 0 if it may be sent now. */
+  readonly waitsMs: number;
+  readonly reason: Reason | undefined;
+  /** The attempt in flight or in doubt, with what it sent. */
+  readonly attempt:
+    | {
+        readonly operation: 'create' | 'update' | 'delete';
+        readonly startedAt: Date;
+        readonly fields: Fields | undefined;
+      }
+    | undefined;
+}
+
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${inQuestion('change')} as in_question, approved, attempts, pull, revision, since,
+    reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
+    (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
+    case when isfinite(not_before)
+      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits
+  from change`;
+
+interface ChangeRow
+  extends Pick<
+    OpenChangeRow,
+    | 'id'
+    | 'feed'
+    | 'key'
+    | 'site'
+    | 'state'
+    | 'desired'
+    | 'operation'
+    | 'invalid'
+    | 'approved'
+    | 'attempts'
+    | 'revision'
+    | 'since'
+  > {
+  readonly discarded_from: NonNullable<OpenChangeRow['discardedFrom']> | null;
+  readonly fields: Fields | null;
+  readonly record_hash: Buffer | null;
+  readonly gone: boolean;
+  readonly in_question: boolean;
+  readonly pull: number | null;
+  readonly reason: Reason | null;
+  /** Null without an attempt, as its start. */
+  readonly attempt_operation: OpenChangeRow['operation'] | null;
+  readonly attempt_started: Date;
+  readonly attempt_fields: Fields | null;
+  readonly age: number;
+  readonly waits: number;
+}
+
+export async function findChange(db: Queryable, id: number): Promise<OpenChangeRow | undefined> {
+  const [row] = await db.query<ChangeRow>(`${SELECT} where id = $1`, [id]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+export async function findChangeOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<OpenChangeRow | undefined> {
+  const [row] = await db.query<ChangeRow>(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** Reads a change and locks it until the transaction ends. */
+export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeRow | undefined> {
+  const [row] = await tx.query<ChangeRow>(`${SELECT} where id = $1 for update`, [id]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** Locks changes until the transaction ends, in the order that all code uses. */
+export async function lockChanges(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx.query('select from change where id = any($1::bigint[]) order by feed, key for update', [ids]);
+}
+
+/** Reads changes by their entry numbers; to decide about them, the transaction has to have locked them. */
+export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
+  const rows = await tx.query<ChangeRow>(`${SELECT} where id = any($1::bigint[])`, [ids]);
+  return new Map(rows.map((row) => [row.id, tidy(row)]));
+}
+
+const tidy = (row: ChangeRow): OpenChangeRow => ({
+  id: row.id,
+  feed: row.feed,
+  key: row.key,
+  site: row.site,
+  state: row.state,
+  discardedFrom: row.state === 'discarded' ? (row.discarded_from ?? 'rejected') : undefined,
+  desired: row.desired,
+  operation: row.operation,
+  fields: row.fields ?? undefined,
+  recordHash: row.record_hash ?? undefined,
+  invalid: row.invalid,
+  missing: row.gone,
+  inQuestion: row.in_question,
+  approved: row.approved,
+  attempts: row.attempts,
+  pull: row.pull ?? undefined,
+  revision: row.revision,
+  since: row.since,
+  ageMs: row.age,
+  waitsMs: row.waits,
+  reason: row.reason ?? undefined,
+  attempt:
+    row.attempt_operation === null
+      ? undefined
+      : { operation: row.attempt_operation, startedAt: row.attempt_started, fields: row.attempt_fields ?? undefined },
+});

@@ -1,0 +1,212 @@
+// Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it.
+import { type Message, messageOf } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { lockOutcomes } from '../locks/advisory-locks.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { confirmSiteAt } from '../site/known-address.ts';
+import { doubtCreatesWithJobs, type SiteRules } from './recognise-jobs.ts';
+
+/** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
+export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select feed from feed_state f where site = $1 and site_checked_at is null and retired_at is null
+       and coalesce(site_check_failed_at not between clock_timestamp() - make_interval(secs => $2) and clock_timestamp(), true)
+       and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')
+     order by feed`,
+    [site, retryMs / 1000],
+  );
+  return rows.map(({ feed }) => feed);
+}
+
+/** For this long after a restore, a feed that begins may have been added between the backup and the restore. */
+const ADDED_WITHIN_DAYS = 30;
+
+/** Those of the feeds whose database was restored from a backup, which may not have had the feed. */
+export async function restoredFeeds(db: Queryable, feeds: readonly FeedName[]): Promise<ReadonlySet<FeedName>> {
+  await db.query(
+    `update feed_state f set restored_at = r.at from (select max(restored_at) as at from feed_state) r
+     where f.feed = any($1::text[]) and f.restored_at is null and r.at > now() - make_interval(days => $2)`,
+    [feeds, ADDED_WITHIN_DAYS],
+  );
+  const rows = await db.query<{ feed: FeedName }>(
+    'select feed from feed_state where feed = any($1::text[]) and restored_at is not null',
+    [feeds],
+  );
+  return new Set(rows.map(({ feed }) => feed));
+}
+
+/** Records the progress of the search. That the last one failed stays known until this one ends. */
+export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note: string): Promise<void> {
+  await db.query(
+    'update feed_state set site_check_note = $2 where feed = any($1::text[]) and site_checked_at is null',
+    [feeds, toJsonb(note)],
+  );
+}
+
+/** Records that the site could not be searched; nothing of the feed is created. */
+export async function noteFailedSearch(db: Queryable, feed: FeedName, why: Message): Promise<void> {
+  await db.query(
+    `update feed_state set site_check_note = $2, site_check_failed_at = clock_timestamp()
+     where feed = $1 and site_checked_at is null`,
+    [feed, toJsonb(why)],
+  );
+}
+
+/**
+ * Ends the search for one feed: creates for which a job was found wait for a person, all others may be sent.
+ * @param address where the site was searched. @param rules absent: it cannot be searched. @param note what a person should know, shown once.
+ * @returns how many wait; `undefined`: the site's jobs are at another address, and its search is not ended.
+ */
+export async function endSearch(
+  db: Database,
+  feed: FeedName,
+  { site, address }: { readonly site: SiteName; readonly address: string },
+  rules: SiteRules | undefined,
+  note: Message | undefined,
+): Promise<number | undefined> {
+  return db.transaction(async (tx) => {
+    await lockOutcomes(tx, feed);
+    const doubted = rules === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, rules);
+    // What it has put in doubt is only delayed.
+    if (!(await confirmSiteAt(tx, site, address))) return undefined;
+    await declareChecked(tx, feed, site, {
+      note: note ?? (doubted === 0 ? undefined : describeUnknown(feed, doubted, await areReferenced(tx, feed))),
+    });
+    return doubted;
+  });
+}
+
+const describeUnknown = (feed: FeedName, doubted: number, referenced: boolean): Message =>
+  messageOf(
+    `the site seems to have jobs of ${plural(doubted, 'posting')} that this database does not know: it was lost or restored, or ` +
+      'another program made them, or another installation mirrors this feed',
+    [
+      referenced
+        ? { words: 'to find and map all of them by their references', action: { kind: 'recover_feed', feed } }
+        : { words: 'to see whose they are, and map the certain ones', action: { kind: 'adopt_jobs', feed } },
+    ],
+  );
+
+/** Whether the site shows references of the jobs that were found for the feed's creates. */
+async function areReferenced(tx: Queryable, feed: FeedName): Promise<boolean> {
+  const rows = await tx.query(
+    `select from change c join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
+     where c.feed = $1 and c.state = 'in_doubt' and r.reference <> '' limit 1`,
+    [feed],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The site refuses this token: the creates of feeds for which it was searched since it last accepted the token wait for another search, as
+ * that one may have seen only what everybody sees. A person's word that it has none of a feed's jobs still counts.
+ */
+export async function searchUnprovenAgain(db: Queryable, site: SiteName, tokenDigest: string): Promise<void> {
+  await db.query(
+    `update feed_state set site_checked_at = null, site_check_note = null, site_check_failed_at = null
+     where site = $1 and not site_declared and site_checked_at > coalesce(
+       (select accepted_at from refused_token where site = $1 and digest = $2), '-infinity')`,
+    [site, tokenDigest],
+  );
+}
+
+/**
+ * The feed's creates wait until the site was searched again: it has jobs that may be theirs. A person's word that it has none of the
+ * feed's jobs still counts.
+ */
+export async function searchFeedAgain(db: Queryable, feed: FeedName): Promise<void> {
+  await db.query(
+    `update feed_state set site_checked_at = null, site_check_note = null, site_check_failed_at = null
+     where feed = $1 and site_checked_at is not null and not site_declared`,
+    [feed],
+  );
+}
+
+/** From now on creates of the feed are sent. @param declared whether a person says that the site has none of its jobs. */
+export async function declareChecked(
+  tx: Queryable,
+  feed: FeedName,
+  site: SiteName,
+  { note, declared = false }: { readonly note?: Message | undefined; readonly declared?: boolean },
+): Promise<void> {
+  await tx.query(
+    `insert into feed_state (feed, site, site_checked_at, site_check_note, site_declared)
+     values ($1, $2, clock_timestamp(), $3, $4)
+     on conflict (feed) do update set site_checked_at = clock_timestamp(), site_check_note = excluded.site_check_note,
+       site_check_failed_at = null, site_declared = excluded.site_declared`,
+    [feed, site, note === undefined ? null : toJsonb(note), declared],
+  );
+}
+
+/** So long a search may fail before somebody has to know: it is made again by itself. */
+const MAY_FAIL = `interval '5 minutes'`;
+
+/** The longest wait that a site may ask for: see `readRetryAfter`. */
+const MAY_ASK_TO_WAIT = `interval '1 hour'`;
+
+/** SQL: since when the first create of the feed `f` waits. */
+const CREATES_WAIT_SINCE = `(select c.since from change c where c.feed = f.feed and c.state = 'ready'
+  and (case c.operation when 'delete' then 0 when 'create' then 1 else 2 end) = 1 order by c.id limit 1)`;
+
+/** SQL: whether creates of the feed `f` have waited for so long for a search of its site, which has failed. */
+export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_failed_at is not null and f.retired_at is null
+  and ${CREATES_WAIT_SINCE} < now() - ${MAY_FAIL}`;
+
+/** Those of the feeds whose creates wait for longer than a site may ask to wait. */
+export async function feedsWaitingLong(db: Queryable, feeds: readonly FeedName[]): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select feed from unnest($1::text[]) f(feed) where ${CREATES_WAIT_SINCE} < now() - ${MAY_ASK_TO_WAIT}`,
+    [feeds],
+  );
+  return rows.map(({ feed }) => feed);
+}
+
+/** Feeds of which nothing is created because their sites cannot be searched, with the reason. */
+export async function unsearchedFeeds(db: Queryable): Promise<ReadonlyMap<FeedName, Message>> {
+  const rows = await db.query<{ feed: FeedName; note: Message | null }>(
+    `select feed, site_check_note as note from feed_state f where ${WAITS_FOR_SEARCH}`,
+  );
+  return new Map(rows.map(({ feed, note }) => [feed, note ?? '']));
+}
+
+/** A search for one feed that has not ended. */
+export interface OpenSearch {
+  readonly feed: FeedName;
+  readonly note: Message | undefined;
+  /** Why it failed, if it failed after `since`. */
+  readonly failure: Message | undefined;
+}
+
+/** The time by the database clock. */
+export async function databaseTime(db: Queryable): Promise<Date> {
+  const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  return row?.now ?? new Date();
+}
+
+/** Feeds with creates that wait for the search. @param since by the database clock. */
+export async function openSearches(db: Queryable, feeds: readonly FeedName[], since: Date): Promise<OpenSearch[]> {
+  const rows = await db.query<{ feed: FeedName; note: Message | null; failed: boolean | null }>(
+    `select feed, site_check_note as note, site_check_failed_at > $2 as failed from feed_state f
+     where feed = any($1::text[]) and site_checked_at is null
+       and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')`,
+    [feeds, since],
+  );
+  return rows.map(({ feed, note, failed }) => ({
+    feed,
+    note: note ?? undefined,
+    failure: failed === true ? (note ?? '') : undefined,
+  }));
+}
+
+/** What a person should know about a search that has ended; returned once. */
+export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<Message | undefined> {
+  const [row] = await db.query<{ note: Message | null }>(
+    `update feed_state f set site_check_note = null from feed_state old
+     where f.feed = $1 and old.feed = f.feed and f.site_checked_at is not null and old.site_check_note is not null
+     returning old.site_check_note as note`,
+    [feed],
+  );
+  return row?.note ?? undefined;
+}

@@ -1,0 +1,414 @@
+// Stores the last matching of a feed's postings with jobs that a site already had: what became of it, and which job may be which
+// posting's, so that people can decide.
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { auditAction } from '../access/audit.ts';
+import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
+import { RUNNING_WORKERS } from '../locks/processes.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { inBatches } from '../postgres/stream-rows.ts';
+
+export const PROPOSAL_KINDS = ['sure', 'unsure', 'unmatched'] as const;
+export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
+
+/** A job that resembles a posting, as the site's list shows it. Its fields are in the form that may be stored. */
+export interface FoundCandidate {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+  readonly fields: Fields;
+}
+
+/** What the matching found for one posting. */
+export interface FoundMatch {
+  readonly key: PostingKey;
+  readonly fields: Fields;
+  readonly recordHash: Buffer;
+  readonly verdict: ProposalKind;
+  readonly reasons: readonly string[];
+  /** The best one first. */
+  readonly candidates: readonly FoundCandidate[];
+}
+
+/** A candidate as it is stored and shown. */
+export interface ProposedJob {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | null;
+  readonly title: string | null;
+  readonly score: number;
+  readonly reasons: readonly string[];
+  /** What the job shows, and what the next pull sends instead. */
+  readonly differences: readonly { readonly field: string; readonly before?: string; readonly now?: string }[];
+  readonly moreFields: number;
+}
+
+export interface JobProposal {
+  readonly key: PostingKey;
+  readonly verdict: ProposalKind;
+  readonly reasons: readonly string[];
+  readonly title: string | undefined;
+  readonly candidates: readonly ProposedJob[];
+  /** Another one after each change of the posting. */
+  readonly version: string;
+}
+
+export interface ListedProposal extends Omit<JobProposal, 'title'> {
+  readonly n: number;
+  readonly title: string | null;
+  /** The job that the posting has got since. */
+  readonly ownJobId: SiteJobId | null;
+  /** A pull has read the posting, so that there is more to show of it. */
+  readonly isKnown: boolean;
+}
+
+const FIELDS_COLUMNS = { key: 'text', fields: 'json', record_hash: 'bytea' } as const;
+const PROPOSAL_COLUMNS = {
+  feed: 'text',
+  n: 'integer',
+  key: 'text',
+  verdict: 'text',
+  reasons: 'jsonb',
+  title: 'text',
+  candidates: 'jsonb',
+  version: 'text',
+  fields: 'json',
+  record_hash: 'bytea',
+} as const;
+
+/** Texts of a fetched row may be long. */
+const FETCHED_AT_ONCE = 100;
+const THOUSANDTHS = 1_000;
+
+/** The run that made the proposals. */
+export interface ProposedRun {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly run: number;
+  /** Of the feed's source; `undefined` if it has none. */
+  readonly version: string | undefined;
+}
+
+/** The fields of the postings that a matching compares, on its connection. */
+export class ProposedPostings {
+  readonly #session: Session;
+  readonly #fields: RowCopier;
+
+  private constructor(session: Session) {
+    this.#session = session;
+    this.#fields = new RowCopier(session, 'adopt_fields', FIELDS_COLUMNS);
+  }
+
+  static async open(session: Session): Promise<ProposedPostings> {
+    await session.query('create temporary table adopt_fields (key text, fields json, record_hash bytea)');
+    return new ProposedPostings(session);
+  }
+
+  async add(postings: readonly UnmappedPosting[]): Promise<void> {
+    await this.#fields.copy(postings.map(({ key, fields, recordHash }) => [key, fields, recordHash]));
+  }
+
+  /** Replaces the proposals of the feed by what the matching found, apart from postings that have a job by now. */
+  async store(
+    { feed, site, run, version }: ProposedRun,
+    { otherJobs, notes }: { readonly otherJobs: number; readonly notes: readonly string[] },
+    propose: (found: FoundMatch) => JobProposal,
+  ): Promise<void> {
+    const session = this.#session;
+    await session.query(
+      'create index on adopt_score (posting, job); create index on adopt_fields (key); analyze adopt_fields',
+    );
+    await session.query('begin');
+    try {
+      await session.query('delete from adopt_proposal where feed = $1', [feed]);
+      const copier = new RowCopier(session, 'adopt_proposal', PROPOSAL_COLUMNS);
+      let n = 0;
+      for await (const rows of inBatches<FoundRow>(session, 'adopt_found', FOUND, FETCHED_AT_ONCE, [feed])) {
+        await copier.copy(
+          rows.map(foundOf).map((found) => {
+            const { key, verdict, reasons, title, candidates, version: own } = propose(found);
+            const { fields, recordHash } = found;
+            const shown = [toJsonb(reasons), title ?? null, toJsonb(candidates), own];
+            return [feed, n++, key, verdict, ...shown, fields, recordHash];
+          }),
+        );
+      }
+      await session.query(
+        `update adopt_run set matched_at = now(), matched_site = $3, other_jobs = $4, notes = $5, feed_version = $6
+         where feed = $1 and run = $2`,
+        [feed, run, site, otherJobs, toJsonb(notes), version ?? null],
+      );
+      await countProposals(session, feed);
+      await session.query('commit');
+    } catch (error) {
+      await session.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+const FOUND = `select p.key, v.verdict, v.reasons, f.fields, f.record_hash,
+    (select json_agg(json_build_object('id', j.id, 'url', j.url, 'fields', j.fields, 'score', s.score, 'reasons', s.reasons)
+       order by j.id = v.job_id desc, s.score desc, j.n)
+     from adopt_job j join adopt_score s on s.posting = v.posting and s.job = j.n
+     where j.id = v.job_id or j.id in (select json_array_elements_text(v.others::json))) as candidates
+  from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_fields f on f.key = p.key
+  where not exists (select from mapping m where m.feed = $1 and m.key = p.key)
+  order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
+
+interface FoundRow {
+  readonly key: string;
+  readonly verdict: ProposalKind;
+  /** A list in JSON, as those of the candidates. */
+  readonly reasons: string;
+  readonly fields: Fields;
+  readonly record_hash: Buffer;
+  readonly candidates:
+    | readonly {
+        readonly id: string;
+        readonly url: string | null;
+        readonly fields: Fields;
+        readonly score: number;
+        readonly reasons: string;
+      }[]
+    | null;
+}
+
+const foundOf = ({ key, verdict, reasons, fields, record_hash: recordHash, candidates }: FoundRow): FoundMatch => ({
+  key: postingKey(key),
+  fields,
+  recordHash,
+  verdict,
+  reasons: JSON.parse(reasons),
+  candidates: (candidates ?? []).map((each) => ({
+    siteJobId: siteJobId(each.id),
+    url: each.url,
+    score: each.score / THOUSANDTHS,
+    reasons: JSON.parse(each.reasons),
+    fields: each.fields,
+  })),
+});
+
+async function countProposals(db: Queryable, feed: FeedName): Promise<void> {
+  await db.query(
+    `update adopt_run set (sure, unsure, unmatched, mark) = (
+       select count(*) filter (where verdict = 'sure'), count(*) filter (where verdict = 'unsure'),
+         count(*) filter (where verdict = 'unmatched'),
+         md5(coalesce(string_agg(key || ' ' || (candidates->0->>'siteJobId') || ' ' || version, ',' order by n)
+           filter (where verdict = 'sure'), ''))
+       from adopt_proposal where feed = $1)
+     where feed = $1`,
+    [feed],
+  );
+}
+
+/** Removes the proposals of postings that have a job by now. */
+export async function removeDecided(db: Database, feed: FeedName): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.query(
+      `delete from adopt_proposal p using mapping m where p.feed = $1 and m.feed = p.feed and m.key = p.key`,
+      [feed],
+    );
+    await countProposals(tx, feed);
+  });
+}
+
+/** Removes the proposal of the posting if that has a job by now. */
+export async function removeDecidedOne(db: Database, feed: FeedName, key: PostingKey): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [gone] = await tx.query<{ verdict: ProposalKind }>(
+      `delete from adopt_proposal p using mapping m where p.feed = $1 and p.key = $2 and m.feed = p.feed and m.key = p.key
+       returning p.verdict`,
+      [feed, key],
+    );
+    if (gone === undefined) return;
+    // The mark is that of the certain ones.
+    if (gone.verdict === 'sure') await countProposals(tx, feed);
+    else await tx.query(`update adopt_run set ${gone.verdict} = ${gone.verdict} - 1 where feed = $1`, [feed]);
+  });
+}
+
+/** The posting of a proposal, as the matching read it. */
+export interface ProposedPosting {
+  readonly fields: Fields;
+  readonly recordHash: Buffer;
+  /** Of the feed's source; `undefined` if it has none. */
+  readonly version: string | undefined;
+}
+
+/** `undefined` also for a proposal of a former version of jobmirror. */
+export async function proposedPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+): Promise<ProposedPosting | undefined> {
+  const [row] = await db.query<{ fields: Fields; record_hash: Buffer; feed_version: string | null }>(
+    `select p.fields, p.record_hash, r.feed_version from adopt_proposal p join adopt_run r on r.feed = p.feed
+     where p.feed = $1 and p.key = $2 and p.fields is not null and p.record_hash is not null`,
+    [feed, key],
+  );
+  if (row === undefined) return undefined;
+  return { fields: row.fields, recordHash: row.record_hash, version: row.feed_version ?? undefined };
+}
+
+/** @param after the number of the last one before the page */
+export async function readProposals(
+  db: Queryable,
+  feed: FeedName,
+  { show, after, limit }: { readonly show: ProposalKind; readonly after: number; readonly limit: number },
+): Promise<ListedProposal[]> {
+  return db.query<ListedProposal>(
+    `select p.n, p.key, p.verdict, p.reasons, p.title, p.candidates, p.version, m.site_job_id as "ownJobId",
+       m.key is not null or exists (select from change c where c.feed = p.feed and c.key = p.key) as "isKnown"
+     from adopt_proposal p left join mapping m on m.feed = p.feed and m.key = p.key
+     where p.feed = $1 and p.verdict = $2 and p.n > $3 order by p.n limit $4`,
+    [feed, show, after, limit],
+  );
+}
+
+/** The proposals of these postings. */
+export async function proposalsOf(
+  db: Queryable,
+  feed: FeedName,
+  keys: readonly PostingKey[],
+): Promise<ReadonlyMap<PostingKey, Pick<ListedProposal, 'version' | 'candidates'>>> {
+  const rows = await db.query<Pick<ListedProposal, 'key' | 'version' | 'candidates'>>(
+    'select key, version, candidates from adopt_proposal where feed = $1 and key = any($2::text[])',
+    [feed, keys],
+  );
+  return new Map(rows.map(({ key, version, candidates }) => [key, { version, candidates }]));
+}
+
+/** The certain matches of postings that have no job by now: the job of each. */
+export async function sureProposals(db: Queryable, feed: FeedName): Promise<ReadonlyMap<PostingKey, SiteJobId>> {
+  const rows = await db.query<{ key: PostingKey; id: SiteJobId }>(
+    `select p.key, p.candidates->0->>'siteJobId' as id from adopt_proposal p where p.feed = $1 and p.verdict = 'sure'
+       and not exists (select from mapping m where m.feed = p.feed and m.key = p.key) order by p.n`,
+    [feed],
+  );
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
+/** To match, to adopt all certain matches that were shown, or to adopt named jobs. */
+export type AskedAdoption = 'match' | 'sure' | 'named';
+
+/** An accepted match that was not adopted. */
+export interface Refusal {
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly message: string;
+}
+
+export interface AdoptRun {
+  readonly run: number;
+  readonly site: SiteName;
+  readonly actor: string;
+  readonly asked: AskedAdoption;
+  /** `interrupted`: its process was stopped or died. */
+  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly progress: string | null;
+  readonly message: string | null;
+  readonly adopted: number;
+  readonly refused: number;
+  /** Some of them. */
+  readonly refusals: readonly Refusal[];
+  /** When the proposals were made; null: there are none yet. */
+  readonly matchedAt: Date | null;
+  readonly matchedSite: SiteName | null;
+  readonly notes: readonly string[];
+  readonly sure: number;
+  readonly unsure: number;
+  readonly unmatched: number;
+  readonly otherJobs: number;
+  /** Another one if other matches are certain. */
+  readonly mark: string | null;
+}
+
+const COLUMNS = `r.run, r.site, r.actor, r.asked,
+  case when r.state = 'running' and r.worker not in (${RUNNING_WORKERS}) then 'interrupted' else r.state end as state,
+  r.started_at as "startedAt", r.ended_at as "endedAt", r.progress, r.message, r.adopted, r.refused, r.refusals,
+  r.matched_at as "matchedAt", r.matched_site as "matchedSite", r.notes, r.sure, r.unsure, r.unmatched,
+  r.other_jobs as "otherJobs", r.mark`;
+
+/** `undefined`: nobody has started one. */
+export async function readAdoptRun(db: Queryable, feed: FeedName): Promise<AdoptRun | undefined> {
+  const [row] = await db.query<AdoptRun>(`select ${COLUMNS} from adopt_run r where r.feed = $1`, [feed]);
+  return row;
+}
+
+export async function listAdoptRuns(db: Queryable): Promise<ReadonlyMap<FeedName, AdoptRun>> {
+  const rows = await db.query<AdoptRun & { readonly feed: FeedName }>(`select r.feed, ${COLUMNS} from adopt_run r`);
+  return new Map(rows.map((row) => [row.feed, row]));
+}
+
+export interface BegunRun {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly actor: string;
+  readonly asked: AskedAdoption;
+  /** Of the process that runs it. */
+  readonly worker: number;
+  /** For the audit. */
+  readonly detail: object;
+}
+
+/** Replaces the former run; its proposals stay until there are new ones. The caller holds the feed's pull lock. Returns its number. */
+export function beginAdoptRun(db: Database, { feed, site, actor, asked, worker, detail }: BegunRun): Promise<number> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<{ run: number }>(
+      `insert into adopt_run as r (feed, site, actor, asked, worker) values ($1, $2, $3, $4, $5)
+       on conflict (feed) do update set run = r.run + 1, site = excluded.site, actor = excluded.actor, asked = excluded.asked,
+         worker = excluded.worker, state = 'running', started_at = now(), ended_at = null, progress = null, message = null,
+         adopted = 0, refused = 0, refusals = '[]'
+       returning run`,
+      [feed, site, actor, asked, worker],
+    );
+    await auditAction(tx, { actor, action: 'match jobs', feed, detail: { asked, ...detail } });
+    return row?.run ?? 1;
+  });
+}
+
+/** @param worker of the process that runs it, which may have got another number. */
+export async function noteAdoptProgress(
+  db: Queryable,
+  { feed, run, worker }: { readonly feed: FeedName; readonly run: number; readonly worker: number },
+  progress: string | undefined,
+): Promise<void> {
+  await db.query(
+    `update adopt_run set worker = $3, progress = coalesce($4, progress) where feed = $1 and run = $2 and state = 'running'`,
+    [feed, run, worker, progress ?? null],
+  );
+}
+
+export interface AdoptRunEnd {
+  readonly state: 'done' | 'failed' | 'interrupted';
+  readonly message?: string;
+  readonly adopted: number;
+  readonly refusals: readonly Refusal[];
+}
+
+const MOST_REFUSALS = 50;
+
+export async function endAdoptRun(
+  db: Queryable,
+  feed: FeedName,
+  run: number,
+  { state, message, adopted, refusals }: AdoptRunEnd,
+): Promise<void> {
+  await db.query(
+    `update adopt_run set state = $3, message = $4, adopted = $5, refused = $6, refusals = $7, progress = null, ended_at = now()
+     where feed = $1 and run = $2`,
+    [feed, run, state, message ?? null, adopted, refusals.length, toJsonb(refusals.slice(0, MOST_REFUSALS))],
+  );
+}

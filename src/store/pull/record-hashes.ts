@@ -1,0 +1,204 @@
+// Loads and stores the hashes by which a pull recognises records: those of mappings and open changes, those of records that need no
+// parsing, and those that a date makes something else.
+import pg from 'pg';
+import { type Mark, RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+import { streamHashes } from '../postgres/stream-rows.ts';
+import { hasExpired, joinExpiry } from './posting-expiry.ts';
+
+/**
+ * Loads the index of one feed. Counts the hashes first, so that no more memory than needed is taken. Hashes written under
+ * another mapping fingerprint are included: they match no record and so show what is missing. The records of expired postings are
+ * planned again.
+ */
+export async function loadRecordIndex(
+  session: Session,
+  feed: FeedName,
+  expireAfterDays?: number,
+): Promise<RecordIndex> {
+  const [size] = await session.query<{ n: number }>(
+    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
+    [feed],
+  );
+  const index = new RecordIndex(size?.n ?? 0);
+  const name = pg.escapeLiteral(feed);
+  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as Mark, at);
+  const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
+  const expired = hasExpired(expireAfterDays);
+  const joinM = expireAfterDays === undefined ? '' : joinExpiry('m');
+  const joinC =
+    expireAfterDays === undefined ? '' : `left join mapping m on m.feed = c.feed and m.key = c.key ${joinExpiry('c')}`;
+  // A posting that was missing recently is planned again, so that its count of missing pulls is reset.
+  await streamHashes(
+    session,
+    `select m.record_hash,
+        (case when c.key is null and m.missing_pulls = 0 and not ${expired} then ${RecordMark.mapped} else ${RecordMark.superseding} end)::int2
+      from mapping m left join change c on c.feed = m.feed and c.key = m.key ${joinM} where m.feed = ${name}`,
+    add,
+    expect,
+  );
+  // A request in flight may become the mapping's record while the feed streams, even if its posting has gone missing since.
+  await streamHashes(
+    session,
+    `select sent_record_hash, ${RecordMark.superseding}::int2 from change where feed = ${name} and sent_record_hash is not null`,
+    add,
+  );
+  await streamHashes(
+    session,
+    `select c.record_hash, (case when c.gone or ${expired} then ${RecordMark.superseding} else ${RecordMark.open} end)::int2
+      from change c ${joinC} where c.feed = ${name} and c.desired = 'present'`,
+    add,
+    expect,
+  );
+  return index;
+}
+
+/** What the hash of a record that needs no parsing belongs to. */
+export const SkippedMark = {
+  /** A record that an earlier pull skipped. */
+  skipped: 1,
+  /** The record of an expired posting. */
+  expired: 2,
+  /** A record that this pull was the first to skip. */
+  added: 3,
+} as const satisfies Record<string, Mark>;
+
+export const SKIPPED_COLUMNS = { feed: 'text', record_hash: 'bytea' } as const;
+
+const BATCH = 10_000;
+
+/** SQL: expired postings whose jobs are gone and which the last pull saw; $1 is the feed. */
+export const EXPIRED_ROWS = `from posting_expiry e where e.feed = $1 and e.expired_at is not null and e.record_hash is not null and e.missing_pulls = 0
+  and not exists (select from mapping m where m.feed = e.feed and m.key = e.key)`;
+
+/** The stored hashes of a feed, with their {@link SkippedMark}; those of expired postings only if asked for. */
+export async function loadSkippedIndex(session: Session, feed: FeedName, withExpired = false): Promise<RecordIndex> {
+  const [size] = await session.query<{ n: number }>('select count(*) as n from skipped_record where feed = $1', [feed]);
+  const index = new RecordIndex(size?.n ?? 0);
+  await streamHashes(
+    session,
+    `select record_hash, ${SkippedMark.skipped}::int2 from skipped_record where feed = ${pg.escapeLiteral(feed)}`,
+    (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+  );
+  if (withExpired) {
+    await streamHashes(
+      session,
+      `select e.record_hash, ${SkippedMark.expired}::int2 ${EXPIRED_ROWS.replace('$1', pg.escapeLiteral(feed))}`,
+      (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+    );
+  }
+  return index;
+}
+
+/** Removes hashes that the feed no longer has. */
+export const removeSkipped = (session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> =>
+  removeRecords(session, 'skipped_record', feed, hashes);
+
+/** Removes the rows of records of a feed, a batch of hashes at a time. */
+async function removeRecords(
+  session: Session,
+  table: 'skipped_record' | 'dated_record',
+  feed: FeedName,
+  hashes: Iterable<Buffer>,
+): Promise<void> {
+  let batch: Buffer[] = [];
+  const flush = () =>
+    session.query(`delete from ${table} where feed = $1 and record_hash = any($2::bytea[])`, [feed, batch]);
+  for (const hash of hashes) {
+    batch.push(hash);
+    if (batch.length < BATCH) continue;
+    await flush();
+    batch = [];
+  }
+  if (batch.length > 0) await flush();
+}
+
+/** Whether a record is due. */
+export const DatedMark = { later: 1, due: 2 } as const satisfies Record<string, Mark>;
+
+/** What the dates of one record decide. Times are milliseconds since 1970. */
+export interface DatedRecord {
+  readonly recordHash: Buffer;
+  /** When it may become something else; `undefined`: never. */
+  readonly dueAt: number | undefined;
+  /** Why it is skipped; `undefined`: it is not, or not because of a date. */
+  readonly skipped: { readonly key: PostingKey | undefined; readonly since: number | undefined } | undefined;
+}
+
+/** SQL: the time in a parameter of milliseconds since 1970. */
+const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
+
+/** The stored records of a feed, with their {@link DatedMark} at the time `now`. */
+export async function loadDatedIndex(session: Session, feed: FeedName, now: number): Promise<RecordIndex> {
+  const [size] = await session.query<{ n: number }>('select count(*) as n from dated_record where feed = $1', [feed]);
+  const index = new RecordIndex(size?.n ?? 0);
+  if (size?.n === 0) return index;
+  await streamHashes(
+    session,
+    `select record_hash, (case when due_at <= ${time(String(now))} then ${DatedMark.due} else ${DatedMark.later} end)::int2
+     from dated_record where feed = ${pg.escapeLiteral(feed)}`,
+    (bytes, at, mark) => index.add(bytes, mark as Mark, at),
+  );
+  return index;
+}
+
+/** Whether a record of the feed is due: then it must be read, changed or not. */
+export async function anyRecordDue(db: Queryable, feed: FeedName, now: number): Promise<boolean> {
+  const [row] = await db.query<{ any: boolean }>(
+    `select exists (select from dated_record where feed = $1 and due_at <= ${time('$2')}) as any`,
+    [feed, now],
+  );
+  return row?.any === true;
+}
+
+/** @param records with different hashes */
+export async function storeDated(session: Session, feed: FeedName, records: readonly DatedRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  await session.query(
+    `insert into dated_record as d (feed, record_hash, due_at, skipped_key, skipped_since)
+     select $1, r.hash, ${time('r.due')}, r.key, ${time('r.since')}
+     from unnest($2::bytea[], $3::float8[], $4::text[], $5::float8[]) r(hash, due, key, since)
+     on conflict (feed, record_hash) do update
+       set due_at = excluded.due_at, skipped_key = excluded.skipped_key, skipped_since = excluded.skipped_since
+       where (d.due_at, d.skipped_key, d.skipped_since)
+         is distinct from (excluded.due_at, excluded.skipped_key, excluded.skipped_since)`,
+    [
+      feed,
+      records.map(({ recordHash }) => recordHash),
+      records.map(({ dueAt }) => dueAt ?? null),
+      records.map(({ skipped }) => skipped?.key ?? null),
+      records.map(({ skipped }) => skipped?.since ?? null),
+    ],
+  );
+}
+
+/** Removes records about which dates decide nothing any more, or that the feed no longer has. */
+export const removeDated = (session: Session, feed: FeedName, hashes: Iterable<Buffer>): Promise<void> =>
+  removeRecords(session, 'dated_record', feed, hashes);
+
+/** Removes all of a feed that has no conditions on dates any more. */
+export async function removeAllDated(session: Session, feed: FeedName): Promise<void> {
+  await session.query('delete from dated_record where feed = $1', [feed]);
+}
+
+/** A posting whose record is skipped because of a date. */
+export interface SkippedByDate {
+  readonly since: Date | undefined;
+  /** When that may change. */
+  readonly until: Date | undefined;
+}
+
+/** The record of a posting with a place has the key without the place. */
+export async function skippedByDate(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+): Promise<SkippedByDate | undefined> {
+  const [row] = await db.query<{ since: Date | null; until: Date | null }>(
+    `select skipped_since as since, due_at as until from dated_record
+     where feed = $1 and skipped_key in ($2, regexp_replace($2, '[^|]*$', '')) order by due_at nulls first limit 1`,
+    [feed, key],
+  );
+  return row === undefined ? undefined : { since: row.since ?? undefined, until: row.until ?? undefined };
+}

@@ -1,0 +1,301 @@
+// Builds the summary of a feed's pull from the tables, as `sync --json` prints it, checks its sums, and concludes pulls whose process has
+// ended before it could.
+import { AccountingError, checkAccounts } from '../../plan/accounting.ts';
+import { type Message, messageOf, reword, textOf } from '../../plan/message.ts';
+import { type CommonReason, describeNothingMirrored, mirroredNothing } from '../../plan/nothing-mirrored.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
+import { commonReason } from '../backlog/planned-changes.ts';
+import { readRekey } from '../change/rekey/read-rekey.ts';
+import { lockKey } from '../locks/advisory-locks.ts';
+import { HELD_KEYS } from '../locks/processes.ts';
+import { type Database, IS_WRITABLE, type Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { countNoted, countRepaired } from '../pull/posting-notes.ts';
+import { findPull, type PullStatus } from '../pull/pull-row.ts';
+import { newestHoldReason } from './feed-overview.ts';
+
+/** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
+export interface PullSummary {
+  readonly feed: FeedName;
+  readonly pull: number;
+  readonly complete: boolean;
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly rejected: number;
+  readonly held: number;
+  readonly in_doubt: number;
+  readonly pending: number;
+  readonly failed: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  readonly skipped: number;
+  /** The skipped records whose postings have expired. */
+  readonly expired: number;
+  readonly gone: number;
+  readonly grace: number;
+  readonly kept: number;
+  readonly pending_deletes: number;
+  readonly failed_deletes: number;
+  /** Rejected or unreadable postings that a person discarded, so the site differs from the feed. */
+  readonly discarded: number;
+  readonly requests: number;
+  readonly bytes: number;
+  readonly shortfalls: readonly Message[];
+  /** Why the completeness is proven only weakly; absent if it is not. */
+  readonly weak?: string;
+  /** Entries of the feed that need a person. */
+  readonly review: number;
+  /** Postings of the feed from whose fields characters were removed when last read. */
+  readonly cleaned: number;
+  /** Key of one of them. */
+  readonly cleaned_example?: PostingKey;
+  /** Postings of the feed whose records were malformed and repaired when last read (`lenient`). */
+  readonly repaired: number;
+  /** Key of one of them. */
+  readonly repaired_example?: PostingKey;
+}
+
+/** Status of a committed pull. */
+export interface PullState {
+  readonly summary: PullSummary;
+  /** Changes of the feed that are waiting or in flight, whichever pull they now count towards; without creates that wait for a person. */
+  readonly unsent: number;
+  /** Set if the pull mirrored nothing: the most common reason, and the number of jobs from earlier pulls. */
+  readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
+  /** Why deletes are held, if any are. */
+  readonly holdReason: Message | undefined;
+  /** Why creates and deletes wait, or some creates, if the feed's keys seem to have changed. */
+  readonly rekey: Message | undefined;
+  /** All of them wait until a person decides. */
+  readonly rekeyAll: boolean;
+  /** A later pull that the open changes of the summary count towards since then. */
+  readonly takenOverBy: number | undefined;
+}
+
+/**
+ * Summarises a committed pull as of now, or, if a later pull took its feed over, as of that moment. Throws an AccountingError
+ * if law 2 does not hold.
+ */
+export async function summarisePull(db: Database, pull: number): Promise<PullState> {
+  return db.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read read only');
+    return summariseWithin(tx, pull);
+  });
+}
+
+/** The same within a transaction whose statements all see the same state of the database. */
+export async function summariseWithin(tx: Queryable, pull: number): Promise<PullState> {
+  const row = await findPull(tx, pull);
+  if (row === undefined) throw new Error(`there is no pull ${pull}`);
+  const now = await countOpen(tx, row.feed);
+  const open = row.takenOver?.leftOpen ?? now;
+  const outcomeCounts = await countOutcomes(tx, pull);
+  const [waiting] = await tx.query<{ n: number; discarded: number }>(
+    `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
+       + (select count(*) from record_problem where feed = $1 and not discarded) as n,
+       (select coalesce(sum(records), 0) from record_problem
+         where feed = $1 and discarded and kind = 'unreadable') as discarded`,
+    [row.feed],
+  );
+  const cleaned = await countNoted(tx, row.feed);
+  const repaired = await countRepaired(tx, row.feed);
+  const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
+  const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
+  const { seen, duplicates, unreadable, skipped, grace } = row;
+  const unchanged = row.unchanged + nothing;
+  // An incomplete pull finds nothing gone; the deletes that it carries out or drops are those of earlier pulls.
+  const gone = row.complete ? row.gone - dropped : row.gone;
+  checkAccounts(
+    { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
+    row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
+  );
+  const summary = {
+    feed: row.feed,
+    pull,
+    complete: row.complete,
+    seen,
+    unchanged,
+    created,
+    updated,
+    deleted,
+    rejected,
+    held,
+    in_doubt,
+    pending,
+    failed,
+    duplicates,
+    unreadable,
+    skipped,
+    expired: row.expired,
+    gone,
+    grace,
+    kept,
+    pending_deletes: pendingDeletes,
+    failed_deletes: failedDeletes,
+    discarded: (open.discarded ?? 0) + Math.min(unreadable, waiting?.discarded ?? 0),
+    requests,
+    bytes: row.bytes,
+    shortfalls: row.shortfalls,
+    ...(row.weak === undefined ? {} : { weak: row.weak }),
+    review: waiting?.n ?? 0,
+    cleaned: cleaned.count,
+    ...(cleaned.example === undefined ? {} : { cleaned_example: cleaned.example }),
+    repaired: repaired.count,
+    ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
+  };
+  const rekey = await readRekey(tx, row.feed);
+  const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes - rekey.waiting;
+  const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
+  const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
+  return {
+    summary,
+    unsent,
+    nothingMirrored,
+    holdReason,
+    rekey: rekey.note,
+    rekeyAll: rekey.all,
+    takenOverBy: row.takenOver?.by,
+  };
+}
+
+/**
+ * How a committed pull has ended. Changes left to a later pull are judged by their present state, although the counts date from the takeover.
+ * @param isLeft changes are left to be sent
+ */
+export function statusOfPull(
+  { summary, rekeyAll }: PullState,
+  kind: 'committed' | 'not_modified' | 'undone',
+  isLeft: boolean,
+): Exclude<PullStatus, 'running' | 'failed'> {
+  if (!summary.complete && kind !== 'undone') return 'incomplete';
+  if (isLeft) return 'pending';
+  if (summary.review > 0 || rekeyAll) return 'review';
+  return kind === 'not_modified' ? 'not_modified' : 'mirrored';
+}
+
+async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {
+  const [row] = await tx.query<{ live: number }>('select count(*) as live from mapping where feed = $1', [feed]);
+  return { common: await commonReason(tx, feed), live: row?.live ?? 0 };
+}
+
+/** What a person should know of the postings of a pull, whoever has sent them. */
+export const notesOfState = (state: PullState): Message[] => [
+  ...nothingNote(state),
+  ...holdNote(state),
+  ...rekeyNote(state),
+  ...discardedNote(state.summary),
+  ...takenOverNote(state),
+];
+
+const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
+  why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
+
+const holdNote = ({ holdReason }: PullState): Message[] =>
+  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
+
+/** The reason of held deletes says so, if they are held for it. */
+const rekeyNote = ({ holdReason, rekey }: PullState): Message[] =>
+  rekey === undefined || textOf(holdReason ?? '').includes(textOf(rekey)) ? [] : [rekey];
+
+/** "Mirrored" alone would hide what a person has discarded. */
+function discardedNote({ feed, discarded }: PullSummary): Message[] {
+  if (discarded === 0) return [];
+  const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
+  const them = discarded === 1 ? 'it' : 'them';
+  const text = `${postings} not on the site as the feed has ${them}, because a person discarded ${them}`;
+  return [messageOf(text, [{ action: { kind: 'list_entries', feed, discarded: true } }])];
+}
+
+function takenOverNote({ summary, takenOverBy }: PullState): Message[] {
+  const { feed, pending, in_doubt, pending_deletes } = summary;
+  const left = pending + in_doubt + pending_deletes;
+  if (takenOverBy === undefined || left === 0) return [];
+  const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
+  const text = `pull ${takenOverBy} of the feed took over while ${open}, and counts ${left === 1 ? 'it' : 'them'}`;
+  return [messageOf(text, [{ action: { kind: 'list_pulls', feed } }])];
+}
+
+interface RunningPull {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly committed: boolean;
+  /** It is no pull of the source, but the undo of one. */
+  readonly isUndo: boolean;
+  /** Nothing of its feed is being sent, and nothing was for a while. */
+  readonly idle: boolean;
+}
+
+/** A process that reports on a pull while it sends pauses for less; if it pauses for longer, its own report replaces this one. */
+const IDLE_SECONDS = 60;
+const ENDED = 'the process ended during the pull';
+/** Until the rest has been sent, by whatever process. */
+const LEFT = 'the process ended before everything was sent';
+
+/**
+ * A process holds the lock of a feed from before its pull begins until it is committed or has failed.
+ *
+ * | the pull       | lock of its feed | changes are left                   | becomes                                |
+ * | -------------- | ---------------- | ---------------------------------- | -------------------------------------- |
+ * | any            | held             | any                                | it is running                          |
+ * | not committed  | free             |                                    | failed                                 |
+ * | committed      | free             | none                               | as its postings are: mirrored, review… |
+ * | committed      | free             | some, and one was sent a while ago | it is running                          |
+ * | committed      | free             | some, and none was sent for long   | pending, until nothing is left         |
+ *
+ * @param of only pulls of this feed
+ */
+export async function concludeAbandonedPulls(db: Database, of?: FeedName): Promise<void> {
+  const running = await readRunning(db, of);
+  if (running.length === 0) return;
+  const held = new Set((await db.query<{ key: string }>(HELD_KEYS)).map(({ key }) => key));
+  for (const pull of running) {
+    if (held.has(lockKey('pull', pull.feed)) || held.has(lockKey('details', pull.feed))) continue;
+    await conclude(db, pull, pull.idle);
+  }
+}
+
+/** The caller holds the feed's lock, for a pull that takes over what these have left. */
+export async function concludeFormerPulls(db: Database, feed: FeedName, current: number): Promise<void> {
+  for (const pull of await readRunning(db, feed)) if (pull.id < current) await conclude(db, pull, true);
+}
+
+const readRunning = (db: Database, of: FeedName | undefined): Promise<RunningPull[]> =>
+  db.query<RunningPull>(
+    `select id, feed, committed_at is not null as committed, undoes is not null as "isUndo",
+       coalesce(committed_at < now() - interval '${IDLE_SECONDS} seconds', false)
+         and not exists (select from change c where c.feed = p.feed and c.state = 'sending')
+         and not exists (select from request r where r.at > now() - interval '${IDLE_SECONDS} seconds' and r.feed = p.feed) as idle
+     from pull p where (status = 'running' or status = 'pending' and taken_over_by is null and notes = $2::jsonb)
+       and ($1::text is null or feed = $1) and ${IS_WRITABLE} order by id`,
+    [of ?? null, toJsonb([LEFT])],
+  );
+
+async function conclude(db: Database, { id, committed, isUndo }: RunningPull, mayBePending: boolean): Promise<void> {
+  const { status, notes } = committed ? await stateNow(db, id, isUndo) : { status: 'failed', notes: [] };
+  if (status === 'pending' && !mayBePending) return;
+  await db.query(
+    `update pull set status = $2, notes = $3, finished_at = coalesce(finished_at, now())
+     where id = $1 and status in ('running', 'pending') and status <> $2`,
+    [id, status, toJsonb(status === 'failed' ? [ENDED] : status === 'pending' ? [LEFT] : notes)],
+  );
+}
+
+/** Counts that do not add up are reported where the feed is mirrored; here they must not keep others from going on. */
+async function stateNow(
+  db: Database,
+  pull: number,
+  isUndo: boolean,
+): Promise<{ readonly status: PullStatus; readonly notes: readonly Message[] }> {
+  try {
+    const state = await summarisePull(db, pull);
+    const status = statusOfPull(state, isUndo ? 'undone' : 'committed', state.unsent > 0);
+    return { status, notes: notesOfState(state) };
+  } catch (error) {
+    if (error instanceof AccountingError) return { status: 'pending', notes: [] };
+    throw error;
+  }
+}
