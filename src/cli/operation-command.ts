@@ -64,12 +64,19 @@ interface ListForm<Input, Item, Place> extends CommandForm {
   ): readonly string[];
 }
 
+/** What the commands of operations print as JSON; of a command that prints everything itself, nothing is known. */
+const PRINTED = new WeakMap<Command, z.ZodType>();
+
+/** The schema of each object that a command prints with `--json`, if it was made of an operation. */
+export const printedBy = (command: Command): z.ZodType | undefined => PRINTED.get(command);
+
 export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>(
   operation: SingleOperation<Input, Output>,
   form: SingleForm<z.output<Input>, z.output<Output>>,
 ): Command {
   const command = commandOf(operation, form);
   if (operation.scope !== 'read') command.option(...ACTOR);
+  if ('view' in form) PRINTED.set(command, operation.output);
   return withCommon(command, form.json ?? 'print one JSON object').action(async (...given: unknown[]) => {
     const { values, options } = partsOf(given);
     const read = form.read ?? (async () => inputOf(operation, form, values, options));
@@ -109,6 +116,7 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
   form: ListForm<z.output<Input>, z.output<Item>, z.output<Place>>,
 ): Command {
   const command = commandOf(operation, form);
+  PRINTED.set(command, operation.item);
   if (form.after !== undefined) command.option(form.after.flag, form.after.help, positiveNumber);
   command.option('--limit <n>', `${form.noun} at most (default: ${form.shown})`, positiveNumber);
   return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {

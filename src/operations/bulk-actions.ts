@@ -9,20 +9,20 @@ import { count, idNumber, time } from './scalars.ts';
 
 export const bulkOutput = z
   .strictObject({
-    bulk: count,
-    action: z.enum(BULK_KINDS),
-    actor: z.string(),
+    bulk: count.describe('Its number.'),
+    action: z.enum(BULK_KINDS).describe('What it does to each entry.'),
+    actor: z.string().describe('Who started it.'),
     state: z.enum(['open', 'stopped', 'done']),
     started_at: time,
-    touched_at: time,
-    total: count,
-    done: count,
-    still_rejected: count,
-    left_alone: count,
-    to_do: count,
+    touched_at: time.describe('When it last made progress.'),
+    total: count.describe('How many entries were selected.'),
+    done: count.describe('How many are done.'),
+    still_rejected: count.describe('Of the done: how many are rejected again.'),
+    left_alone: count.describe('How many were left as they are.'),
+    to_do: count.describe('How many are left to do.'),
     reasons: z.array(z.strictObject({ message: z.string(), count })).describe('Why entries were left alone.'),
-    edit: editOutput.nullable(),
-    reason: z.string().nullable(),
+    edit: editOutput.nullable().describe('What an edit sets.'),
+    reason: z.string().nullable().describe('The reason that was given for the audit.'),
     unattended: z.boolean().describe('Whether `start` carries it out; `false`: a command does, as long as it runs.'),
     waits_for: z
       .string()

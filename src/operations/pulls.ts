@@ -9,33 +9,40 @@ import { actionOutput, count, idNumber, nameText, time } from './scalars.ts';
 /** Without what was sent for it. */
 export const uncountedPullOutput = z
   .strictObject({
-    pull: count,
-    feed: z.string(),
+    pull: count.describe('Its number.'),
+    feed: z.string().describe('Name of the feed.'),
     undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
     status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
-    complete: z.boolean(),
+    complete: z.boolean().describe('The feed is proven complete; only then can postings count as gone.'),
     started_at: time,
     finished_at: time.nullable(),
-    seen: count,
-    unchanged: count,
-    duplicates: count,
-    unreadable: count,
-    skipped: count,
-    expired: count,
-    gone: count,
-    grace: count,
-    discarded: count,
-    bytes: count,
-    duration_ms: count.nullable(),
+    seen: count.describe('Records in the feed.'),
+    unchanged: count.describe('Postings that the site already has in this form.'),
+    duplicates: count.describe('Further records with the same key.'),
+    unreadable: count.describe('Records that cannot be read or have no key.'),
+    skipped: count.describe('Records that are no postings by a rule of the feed, and those counted as expired.'),
+    expired: count.describe(
+      'The skipped records of postings whose jobs have been on the site for as many days as allowed.',
+    ),
+    gone: count.describe('Live jobs whose posting is no longer in the feed.'),
+    grace: count.describe('Of the gone: not missing for long enough.'),
+    discarded: count.describe('Entries that a person discarded, so the site differs from the feed.'),
+    bytes: count.describe('Bytes read from the source, decompressed.'),
+    duration_ms: count.nullable().describe('Total time, in milliseconds.'),
     weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
     shortfalls: z.array(z.string()).describe('Why the feed is not proven complete.'),
-    message: z.string().nullable(),
-    actions: z.array(actionOutput),
+    message: z.string().nullable().describe('What a person should know.'),
+    actions: z.array(actionOutput).describe('What can be done about it.'),
   })
   .meta({ title: 'Pull' });
 
 export const pullOutput = uncountedPullOutput
-  .extend({ created: count, updated: count, deleted: count, requests: count })
+  .extend({
+    created: count.describe('New postings, created on the site.'),
+    updated: count.describe('Changed postings, updated on the site.'),
+    deleted: count.describe('Of the gone: deleted.'),
+    requests: count.describe('Requests to the site.'),
+  })
   .meta({ title: 'Pull' });
 
 export const showPulls = listOperation({

@@ -1,4 +1,4 @@
-// The exit statuses of commands, which scripts rely on (README, "Exit status").
+// The exit statuses of commands, which scripts rely on (docs/reference.md, "Exit status").
 
 export const ExitStatus = {
   /** Everything is mirrored. */

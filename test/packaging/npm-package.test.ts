@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -41,6 +41,20 @@ it('holds neither sources, tests nor source maps', () => {
   const needless = packed.filter((path) => /\.(?:tsx?|map)$|^(?:test|bench|\.ci)\/|^dist\/(?:test|bench)\//.test(path));
   expect(needless).toEqual([]);
   expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/feeds.md']));
+});
+
+it('holds what its documents link to', async () => {
+  const pages = packed.filter((path) => path.endsWith('.md'));
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/reference.md', 'examples/README.md']));
+  const lacking: string[] = [];
+  for (const page of pages) {
+    const text = (await readFile(join(folder, 'package', page), 'utf8')).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
+    const targets = [...text.matchAll(/\]\((?!\w+:)([^)#\s]+)/g)].map(([, to = '']) =>
+      normalize(join(dirname(page), to)),
+    );
+    lacking.push(...targets.filter((to) => !packed.includes(to)).map((to) => `${page}: ${to}`));
+  }
+  expect(lacking).toEqual([]);
 });
 
 it('publishes its steps, but nothing in it listens to them or dies at one', async () => {

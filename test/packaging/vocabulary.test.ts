@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 
-const PLACES = ['src', 'jobs', 'test', 'bench', 'docs', 'config', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
+const PLACES = [
+  ...['src', 'jobs', 'test', 'bench', 'docs', 'examples', 'config'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+];
 const THIS = 'test/packaging/vocabulary.test.ts';
 
 /** Words of which no name is made, and the term for each. They are ordinary words: sentences may use them. */

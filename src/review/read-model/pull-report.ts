@@ -13,7 +13,7 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly notes: readonly Message[];
 }
 
-/** One line of `sync --json` (README, "What sync prints"). */
+/** One line of `sync --json` (docs/reference.md). */
 export interface PullReportJson extends Omit<PullReport, 'notes' | 'shortfalls'> {
   readonly shortfalls: readonly string[];
   /** Absent if all went well. */

@@ -15,7 +15,7 @@ import { countNoted, countRepaired } from '../pull/posting-notes.ts';
 import { findPull, type PullStatus } from '../pull/pull-row.ts';
 import { newestHoldReason } from './feed-overview.ts';
 
-/** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
+/** Counts of one pull (docs/reference.md). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {
   readonly feed: FeedName;
   readonly pull: number;

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: f037531884b944860380a9ccf10705b40478c52ce1b862289a7d7c66bce568e1
+// The types of the API's client. SHA-256 of the document: bd731e2fd60ce56c632af4908c4c209e75ef46daa70bd8085e62a8ee14b801d2
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -913,32 +913,48 @@ export interface operations {
                             /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                             restored: string | null;
                             last_pull: {
+                                /** @description Its number. */
                                 pull: number;
+                                /** @description Name of the feed. */
                                 feed: string;
                                 /** @description The pull that this one undid; `null`: it read the feed. */
                                 undoes: number | null;
                                 /** @enum {string} */
                                 status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                                /** @description The feed is proven complete; only then can postings count as gone. */
                                 complete: boolean;
                                 /** Format: date-time */
                                 started_at: string;
                                 finished_at: string | null;
+                                /** @description Records in the feed. */
                                 seen: number;
+                                /** @description Postings that the site already has in this form. */
                                 unchanged: number;
+                                /** @description Further records with the same key. */
                                 duplicates: number;
+                                /** @description Records that cannot be read or have no key. */
                                 unreadable: number;
+                                /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
                                 skipped: number;
+                                /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
                                 expired: number;
+                                /** @description Live jobs whose posting is no longer in the feed. */
                                 gone: number;
+                                /** @description Of the gone: not missing for long enough. */
                                 grace: number;
+                                /** @description Entries that a person discarded, so the site differs from the feed. */
                                 discarded: number;
+                                /** @description Bytes read from the source, decompressed. */
                                 bytes: number;
+                                /** @description Total time, in milliseconds. */
                                 duration_ms: number | null;
                                 /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                                 weak: string | null;
                                 /** @description Why the feed is not proven complete. */
                                 shortfalls: string[];
+                                /** @description What a person should know. */
                                 message: string | null;
+                                /** @description What can be done about it. */
                                 actions: ({
                                     kind: string;
                                 } & {
@@ -1040,32 +1056,48 @@ export interface operations {
                         /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
                         restored: string | null;
                         last_pull: {
+                            /** @description Its number. */
                             pull: number;
+                            /** @description Name of the feed. */
                             feed: string;
                             /** @description The pull that this one undid; `null`: it read the feed. */
                             undoes: number | null;
                             /** @enum {string} */
                             status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                            /** @description The feed is proven complete; only then can postings count as gone. */
                             complete: boolean;
                             /** Format: date-time */
                             started_at: string;
                             finished_at: string | null;
+                            /** @description Records in the feed. */
                             seen: number;
+                            /** @description Postings that the site already has in this form. */
                             unchanged: number;
+                            /** @description Further records with the same key. */
                             duplicates: number;
+                            /** @description Records that cannot be read or have no key. */
                             unreadable: number;
+                            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
                             skipped: number;
+                            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
                             expired: number;
+                            /** @description Live jobs whose posting is no longer in the feed. */
                             gone: number;
+                            /** @description Of the gone: not missing for long enough. */
                             grace: number;
+                            /** @description Entries that a person discarded, so the site differs from the feed. */
                             discarded: number;
+                            /** @description Bytes read from the source, decompressed. */
                             bytes: number;
+                            /** @description Total time, in milliseconds. */
                             duration_ms: number | null;
                             /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                             weak: string | null;
                             /** @description Why the feed is not proven complete. */
                             shortfalls: string[];
+                            /** @description What a person should know. */
                             message: string | null;
+                            /** @description What can be done about it. */
                             actions: ({
                                 kind: string;
                             } & {
@@ -2612,26 +2644,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         bulk: number;
-                        /** @enum {string} */
+                        /**
+                         * @description What it does to each entry.
+                         * @enum {string}
+                         */
                         action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                        /** @description Who started it. */
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
                         /** Format: date-time */
                         started_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description When it last made progress.
+                         */
                         touched_at: string;
+                        /** @description How many entries were selected. */
                         total: number;
+                        /** @description How many are done. */
                         done: number;
+                        /** @description Of the done: how many are rejected again. */
                         still_rejected: number;
+                        /** @description How many were left as they are. */
                         left_alone: number;
+                        /** @description How many are left to do. */
                         to_do: number;
                         /** @description Why entries were left alone. */
                         reasons: {
                             message: string;
                             count: number;
                         }[];
+                        /** @description What an edit sets. */
                         edit: {
                             set?: {
                                 [key: string]: string;
@@ -2643,6 +2689,7 @@ export interface operations {
                                 };
                             };
                         } | null;
+                        /** @description The reason that was given for the audit. */
                         reason: string | null;
                         /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                         unattended: boolean;
@@ -2769,40 +2816,60 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
+                            /** @description Its number. */
                             pull: number;
+                            /** @description Name of the feed. */
                             feed: string;
                             /** @description The pull that this one undid; `null`: it read the feed. */
                             undoes: number | null;
                             /** @enum {string} */
                             status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                            /** @description The feed is proven complete; only then can postings count as gone. */
                             complete: boolean;
                             /** Format: date-time */
                             started_at: string;
                             finished_at: string | null;
+                            /** @description Records in the feed. */
                             seen: number;
+                            /** @description Postings that the site already has in this form. */
                             unchanged: number;
+                            /** @description Further records with the same key. */
                             duplicates: number;
+                            /** @description Records that cannot be read or have no key. */
                             unreadable: number;
+                            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
                             skipped: number;
+                            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
                             expired: number;
+                            /** @description Live jobs whose posting is no longer in the feed. */
                             gone: number;
+                            /** @description Of the gone: not missing for long enough. */
                             grace: number;
+                            /** @description Entries that a person discarded, so the site differs from the feed. */
                             discarded: number;
+                            /** @description Bytes read from the source, decompressed. */
                             bytes: number;
+                            /** @description Total time, in milliseconds. */
                             duration_ms: number | null;
                             /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                             weak: string | null;
                             /** @description Why the feed is not proven complete. */
                             shortfalls: string[];
+                            /** @description What a person should know. */
                             message: string | null;
+                            /** @description What can be done about it. */
                             actions: ({
                                 kind: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
+                            /** @description New postings, created on the site. */
                             created: number;
+                            /** @description Changed postings, updated on the site. */
                             updated: number;
+                            /** @description Of the gone: deleted. */
                             deleted: number;
+                            /** @description Requests to the site. */
                             requests: number;
                         }[];
                         /** @description `null`: nothing follows. */
@@ -2877,40 +2944,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         pull: number;
+                        /** @description Name of the feed. */
                         feed: string;
                         /** @description The pull that this one undid; `null`: it read the feed. */
                         undoes: number | null;
                         /** @enum {string} */
                         status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                        /** @description The feed is proven complete; only then can postings count as gone. */
                         complete: boolean;
                         /** Format: date-time */
                         started_at: string;
                         finished_at: string | null;
+                        /** @description Records in the feed. */
                         seen: number;
+                        /** @description Postings that the site already has in this form. */
                         unchanged: number;
+                        /** @description Further records with the same key. */
                         duplicates: number;
+                        /** @description Records that cannot be read or have no key. */
                         unreadable: number;
+                        /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
                         skipped: number;
+                        /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
                         expired: number;
+                        /** @description Live jobs whose posting is no longer in the feed. */
                         gone: number;
+                        /** @description Of the gone: not missing for long enough. */
                         grace: number;
+                        /** @description Entries that a person discarded, so the site differs from the feed. */
                         discarded: number;
+                        /** @description Bytes read from the source, decompressed. */
                         bytes: number;
+                        /** @description Total time, in milliseconds. */
                         duration_ms: number | null;
                         /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
                         weak: string | null;
                         /** @description Why the feed is not proven complete. */
                         shortfalls: string[];
+                        /** @description What a person should know. */
                         message: string | null;
+                        /** @description What can be done about it. */
                         actions: ({
                             kind: string;
                         } & {
                             [key: string]: unknown;
                         })[];
+                        /** @description New postings, created on the site. */
                         created: number;
+                        /** @description Changed postings, updated on the site. */
                         updated: number;
+                        /** @description Of the gone: deleted. */
                         deleted: number;
+                        /** @description Requests to the site. */
                         requests: number;
                     };
                 };
@@ -4095,26 +4182,40 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: {
+                            /** @description Its number. */
                             bulk: number;
-                            /** @enum {string} */
+                            /**
+                             * @description What it does to each entry.
+                             * @enum {string}
+                             */
                             action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                            /** @description Who started it. */
                             actor: string;
                             /** @enum {string} */
                             state: "open" | "stopped" | "done";
                             /** Format: date-time */
                             started_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it last made progress.
+                             */
                             touched_at: string;
+                            /** @description How many entries were selected. */
                             total: number;
+                            /** @description How many are done. */
                             done: number;
+                            /** @description Of the done: how many are rejected again. */
                             still_rejected: number;
+                            /** @description How many were left as they are. */
                             left_alone: number;
+                            /** @description How many are left to do. */
                             to_do: number;
                             /** @description Why entries were left alone. */
                             reasons: {
                                 message: string;
                                 count: number;
                             }[];
+                            /** @description What an edit sets. */
                             edit: {
                                 set?: {
                                     [key: string]: string;
@@ -4126,6 +4227,7 @@ export interface operations {
                                     };
                                 };
                             } | null;
+                            /** @description The reason that was given for the audit. */
                             reason: string | null;
                             /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                             unattended: boolean;
@@ -4399,26 +4501,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         bulk: number;
-                        /** @enum {string} */
+                        /**
+                         * @description What it does to each entry.
+                         * @enum {string}
+                         */
                         action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                        /** @description Who started it. */
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
                         /** Format: date-time */
                         started_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description When it last made progress.
+                         */
                         touched_at: string;
+                        /** @description How many entries were selected. */
                         total: number;
+                        /** @description How many are done. */
                         done: number;
+                        /** @description Of the done: how many are rejected again. */
                         still_rejected: number;
+                        /** @description How many were left as they are. */
                         left_alone: number;
+                        /** @description How many are left to do. */
                         to_do: number;
                         /** @description Why entries were left alone. */
                         reasons: {
                             message: string;
                             count: number;
                         }[];
+                        /** @description What an edit sets. */
                         edit: {
                             set?: {
                                 [key: string]: string;
@@ -4430,6 +4546,7 @@ export interface operations {
                                 };
                             };
                         } | null;
+                        /** @description The reason that was given for the audit. */
                         reason: string | null;
                         /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                         unattended: boolean;
@@ -4541,26 +4658,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         bulk: number;
-                        /** @enum {string} */
+                        /**
+                         * @description What it does to each entry.
+                         * @enum {string}
+                         */
                         action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                        /** @description Who started it. */
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
                         /** Format: date-time */
                         started_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description When it last made progress.
+                         */
                         touched_at: string;
+                        /** @description How many entries were selected. */
                         total: number;
+                        /** @description How many are done. */
                         done: number;
+                        /** @description Of the done: how many are rejected again. */
                         still_rejected: number;
+                        /** @description How many were left as they are. */
                         left_alone: number;
+                        /** @description How many are left to do. */
                         to_do: number;
                         /** @description Why entries were left alone. */
                         reasons: {
                             message: string;
                             count: number;
                         }[];
+                        /** @description What an edit sets. */
                         edit: {
                             set?: {
                                 [key: string]: string;
@@ -4572,6 +4703,7 @@ export interface operations {
                                 };
                             };
                         } | null;
+                        /** @description The reason that was given for the audit. */
                         reason: string | null;
                         /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                         unattended: boolean;
@@ -4663,26 +4795,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         bulk: number;
-                        /** @enum {string} */
+                        /**
+                         * @description What it does to each entry.
+                         * @enum {string}
+                         */
                         action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                        /** @description Who started it. */
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
                         /** Format: date-time */
                         started_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description When it last made progress.
+                         */
                         touched_at: string;
+                        /** @description How many entries were selected. */
                         total: number;
+                        /** @description How many are done. */
                         done: number;
+                        /** @description Of the done: how many are rejected again. */
                         still_rejected: number;
+                        /** @description How many were left as they are. */
                         left_alone: number;
+                        /** @description How many are left to do. */
                         to_do: number;
                         /** @description Why entries were left alone. */
                         reasons: {
                             message: string;
                             count: number;
                         }[];
+                        /** @description What an edit sets. */
                         edit: {
                             set?: {
                                 [key: string]: string;
@@ -4694,6 +4840,7 @@ export interface operations {
                                 };
                             };
                         } | null;
+                        /** @description The reason that was given for the audit. */
                         reason: string | null;
                         /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                         unattended: boolean;
@@ -4821,26 +4968,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         bulk: number;
-                        /** @enum {string} */
+                        /**
+                         * @description What it does to each entry.
+                         * @enum {string}
+                         */
                         action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check" | "adopt";
+                        /** @description Who started it. */
                         actor: string;
                         /** @enum {string} */
                         state: "open" | "stopped" | "done";
                         /** Format: date-time */
                         started_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description When it last made progress.
+                         */
                         touched_at: string;
+                        /** @description How many entries were selected. */
                         total: number;
+                        /** @description How many are done. */
                         done: number;
+                        /** @description Of the done: how many are rejected again. */
                         still_rejected: number;
+                        /** @description How many were left as they are. */
                         left_alone: number;
+                        /** @description How many are left to do. */
                         to_do: number;
                         /** @description Why entries were left alone. */
                         reasons: {
                             message: string;
                             count: number;
                         }[];
+                        /** @description What an edit sets. */
                         edit: {
                             set?: {
                                 [key: string]: string;
@@ -4852,6 +5013,7 @@ export interface operations {
                                 };
                             };
                         } | null;
+                        /** @description The reason that was given for the audit. */
                         reason: string | null;
                         /** @description Whether `start` carries it out; `false`: a command does, as long as it runs. */
                         unattended: boolean;

@@ -1,0 +1,533 @@
+// What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses. The JSON of
+// a command that is made of an operation is described by the operation.
+import type { HealthCondition } from '../review/assess-health.ts';
+import type { actedJson } from '../review/read-model/acted.ts';
+import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
+import type { feedJson } from '../review/read-model/feed.ts';
+import type { reportJson, reportLineJson } from '../review/read-model/feed-report.ts';
+import type { groupJson } from '../review/read-model/group.ts';
+import type { healthJson } from '../review/read-model/health.ts';
+import type { postingJson } from '../review/read-model/posting.ts';
+import type { PullReportJson } from '../review/read-model/pull-report.ts';
+import type { siteJson } from '../review/read-model/site.ts';
+import type { ExitStatus } from '../runtime/exit-status.ts';
+import type { PlannedChange, UnsentPosting } from '../store/backlog/planned-changes.ts';
+import type { findingJson, resultJson } from './output/describe-finding.ts';
+import type { sampleJson } from './output/describe-trial.ts';
+
+/** A kind of object that a command prints, or the values of a member. */
+interface PrintedNotes {
+  readonly about: string;
+  readonly members: Readonly<Record<string, string>>;
+}
+
+export interface CommandNotes {
+  /** Paragraphs after the tables of arguments and options. */
+  readonly text?: readonly string[];
+  readonly json?: readonly PrintedNotes[];
+  /** Where it says more than the exit statuses of all commands. */
+  readonly exitStatus?: Readonly<Partial<Record<ExitStatus, string>>>;
+}
+
+/** The members of any variant of an object. */
+type MembersOf<Printed> = Printed extends unknown ? Extract<keyof Printed, string> : never;
+
+/** What the exit statuses of all commands mean. */
+export const EXIT_STATUS_NOTES: Readonly<Record<ExitStatus, string>> = {
+  0: 'everything is mirrored, or the command did what it was asked for',
+  1: 'the command could not do its work: wrong configuration, source or site unreachable, feed unreadable or incomplete. The part of the feed that could be read is mirrored; nothing is deleted',
+  2: 'mirrored, but something needs review',
+};
+
+const PULL_MEMBERS = {
+  feed: 'name of the feed',
+  pull: 'number of this pull; `null`: the pull could not begin',
+  status: 'how the pull ended, see below',
+  complete: 'the feed is proven complete; only then can postings count as gone',
+  seen: 'records in the feed; with a posting for each place (`places: each`), a record counts once for each place',
+  unchanged: 'postings that the site already has in this form',
+  created: 'new postings, created on the site',
+  updated: 'changed postings, updated on the site',
+  rejected: 'postings that break a rule, checked by the site or by jobmirror; their live jobs stay as they are',
+  in_doubt: 'creates whose outcome is not known yet',
+  pending: 'creates and updates that are not sent yet',
+  failed: 'creates and updates that were given up after the allowed attempts, or that the site forbids',
+  duplicates: 'further records with the same key',
+  unreadable: 'records that cannot be read or have no key',
+  skipped: "records that are no postings, by the feed's rule (`skip`), and those that are counted as `expired`",
+  expired: 'the skipped records of postings whose jobs have been on the site for as long as `expire_after_days` allows',
+  gone: 'live jobs whose posting is no longer in the feed',
+  deleted: 'of the gone: deleted',
+  pending_deletes: 'of the gone: not deleted yet',
+  failed_deletes: 'of the gone: refused by the site, and in review',
+  held: 'of the gone: waiting for approval',
+  kept: 'of the gone: kept by a reviewer',
+  grace: 'of the gone: not missing for long enough (`missing_pulls`)',
+  discarded: 'of `rejected` and `unreadable`: discarded by a person, so the site differs from the feed',
+  requests: 'requests to the site',
+  bytes: 'bytes read from the source, decompressed',
+  duration_ms: 'total time, in milliseconds',
+  shortfalls: 'why the feed is not proven complete',
+  weak: 'why the completeness is proven only weakly; absent if it is not',
+  review: 'review entries of the feed that are open, from this pull or earlier ones',
+  repaired: 'postings whose records were not well-formed and were repaired (`lenient`)',
+  repaired_example: 'key of one of them; absent if there is none',
+  cleaned: 'postings with characters that XML cannot carry, which are left out; `why` shows the characters',
+  cleaned_example: 'key of one of them; absent if there is none',
+  warnings:
+    'likely mistakes of the mapping, such as paths that no record has. Only in the first pull that reads the feed with this mapping; `status` keeps showing them',
+  message:
+    'what a person should know; absent if all went well. If no posting reached the site, it has the most frequent reason: “nothing was mirrored: all 31 postings were rejected: …”',
+} satisfies Record<keyof PullReportJson, string>;
+
+const PULL_STATUSES = {
+  mirrored: 'the site has what the feed has',
+  not_modified: 'the source has nothing new',
+  review: 'mirrored, but something waits for a person',
+  incomplete: 'the feed is not proven complete: what was read is mirrored, nothing is deleted',
+  pending: 'some changes could not be sent, or the jobs are at another address',
+  failed: 'the feed could not be read, or the pull was stopped',
+} satisfies Record<PullReportJson['status'], string>;
+
+const CHANGE_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting',
+  operation: '`create`, `update` or `delete`',
+  fields:
+    'the fields that differ: `{name: {"from","to"}}`; `from` is `null` if the site does not have the field, `to` if it loses it',
+  held: 'the delete would wait for approval; absent otherwise',
+  reason: 'why the posting is deleted or the delete is held; absent if the feed simply has changed',
+} satisfies Record<keyof PlannedChange, string>;
+
+const UNSENT_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting; `null`: the record has no usable key',
+  operation: '`none`',
+  fields: 'empty',
+  kind: '`rejected`, `failed`, `discarded`, `unreadable`, or `left_out` (an undo leaves it as it is)',
+  reason: 'why nothing is sent',
+  problems: 'every problem: `[{"field","value","message"}]`',
+  excerpt: 'beginning of an unreadable record',
+  records: 'how many records an unreadable one stands for',
+} satisfies Record<keyof UnsentPosting, string>;
+
+const SAMPLE_MEMBERS = {
+  key: 'key of the posting',
+  fields: "the site's fields, as they would be sent",
+  problems: 'what would be rejected: `[{"field","message"}]`',
+  record: 'number of its record in the document, from 1',
+  line: 'line of the record; `null`: not known',
+  document: 'the document that has the record',
+  xml: 'with `--xml`: the request',
+} satisfies Record<Extract<keyof ReturnType<typeof sampleJson>, string>, string>;
+
+const GROUP_MEMBERS = {
+  group: 'ID of the group, which never changes',
+  kind: 'kind of its entries. Held deletes of different feeds are different groups',
+  field: 'field that the message is about, or `null`',
+  message: 'message of its entries; `…` stands for what differs',
+  count: 'how many selected entries it has',
+  first_seen: 'when the group appeared',
+  last_seen: 'since when its newest entry waits',
+  trend:
+    '`new`, `growing`, `shrinking`, `steady`, or `back` if it had no entries for a while: its size against that of a day ago',
+  values: 'the most frequent values: `[{"value","count"}]`',
+  value_count: 'how many different values there are',
+  feeds: 'feeds of its entries: `[{"feed","count"}]`',
+  sites: 'sites of its entries: `[{"site","count"}]`',
+  example: 'its oldest entry: `{"id","feed","key","value","reason"}`',
+  notes: 'notes of reviewers about the group',
+  rules: 'rules that act on new entries of the group',
+} satisfies Record<keyof ReturnType<typeof groupJson>, string>;
+
+const ACTED_MEMBERS = {
+  action: 'what was to be done',
+  entry: 'number of the entry',
+  feed: 'name of the feed',
+  key: 'key of the posting, or `null`',
+  result: '`done`, or why not',
+  message: 'the same in words',
+  actions: 'what can be done next',
+  now: 'what became of it since, as it was sent; `null`: that was not awaited',
+  detail: 'the same in words, or `null`',
+} satisfies Record<keyof ReturnType<typeof actedJson>, string>;
+
+const BULK_NOTES: CommandNotes = {
+  json: [
+    { about: 'For entries that are named by number, one object each:', members: ACTED_MEMBERS },
+    {
+      about: 'For a feed, or an action on many entries, one object per feed:',
+      members: {
+        action: 'what was done',
+        feed: 'name of the feed',
+        done: 'how many entries of it are done',
+        message: 'the same in words',
+        kinds: 'of a discard: how many entries of each kind',
+        now: 'what became of these entries since, as they were sent: counts by outcome; `null`: that was not awaited',
+      },
+    },
+    {
+      about: 'and one for the action, whose members are those of [`review actions`](#jobmirror-review-actions).',
+      members: {},
+    },
+  ],
+  exitStatus: { 1: 'it was interrupted, or did nothing', 2: 'entries were left alone or are still rejected' },
+};
+
+const HEALTH_MEMBERS = {
+  kind: '`check`',
+  status: '`well`, `failing`, or `review` if nothing fails but something needs a person',
+  failing: 'what fails: `[{"condition","site","feed","message","detail"}]`',
+  review: 'what needs a person, in the same form',
+} satisfies Record<keyof ReturnType<typeof healthJson>, string>;
+
+const CONDITIONS = {
+  paused: 'nothing is sent to the site: it is paused, or paused for a running process whose token it refuses',
+  moved: 'nothing is sent to the site: its jobs were made at another address',
+  out_of_reach:
+    'nothing is sent to the site: it has not answered four times in a row, or has only asked to wait for more than an hour',
+  configuration: 'the settings of a feed are wrong',
+  pulls_failing:
+    'the last three pulls of a feed failed; or only the last one, if the feed has no schedule or was never pulled completely',
+  stale: 'no complete pull for three runs of the schedule (or `stale_after_minutes`)',
+  late: 'a scheduled run is due and does not begin',
+  left: 'a feed was removed from the configuration while its changes wait',
+  not_sent: 'changes wait, and no process is sending',
+  unsearched:
+    'creates of a feed have waited five minutes for a search of its site for jobs that it has already, and the search fails',
+  undeleted: 'the site has not deleted a job that no posting has (one that was made twice) in five tries, one a minute',
+  restored:
+    'under `review`: the database was restored from a backup and `recover` was not run since, or it left jobs that no posting has',
+  review: 'under `review`: entries wait, or the keys of a feed seem to have changed',
+} satisfies Record<HealthCondition['kind'], string>;
+
+const SITE_MEMBERS = {
+  kind: '`site`',
+  site: 'name of the site',
+  state: '`sending`, `paused`, `out_of_reach`, or `waiting` if the site asks for it',
+  paused_since: 'since when it is paused, or `null`',
+  pause_cause: 'why, or `null`',
+  next_probe: 'when a request tries whether the pause is over, or `null`',
+  waits_until: 'until when the site asks to wait, or `null`',
+  learnt_requests_per_second: 'rate that the site accepts, if it is lower than the configured one, or `null`',
+  token_refused: 'the site refuses the token of this configuration',
+  other_refused_tokens: 'tokens of other processes that it refuses: `[{"since","noted_by"}]`',
+  unreachable_streak: 'how many times in a row it has not answered',
+  last_message: 'what its last failure said, or `null`',
+  address: 'address where its jobs were made, or `null`',
+  moved_to: 'the configured address, if that is another one, or `null`',
+  orphans: 'jobs of ours that no posting has, still to be deleted',
+  references:
+    'whether its jobs show `reference_field`: `unknown`, `shown`, `missing` or `some`; `null`: none is configured',
+  workers: 'processes that send',
+  configurations_differ: 'how the configurations of running processes differ, or `null`',
+  failing: 'what fails, in words',
+  actions: 'what can be done about it',
+} satisfies Record<keyof ReturnType<typeof siteJson>, string>;
+
+const FEED_MEMBERS = {
+  kind: '`feed`',
+  feed: 'name of the feed',
+  site: 'name of its site',
+  configured: 'the configuration has the feed',
+  retired: 'it was retired',
+  escalated: 'held changes or creates in doubt have waited for too long',
+  live: 'jobs on the site',
+  ready: 'changes that may be sent now or later',
+  sending: 'changes in flight',
+  in_doubt: 'creates of unknown outcome',
+  held: 'changes that wait for approval',
+  rejected: 'postings that were rejected',
+  failed: 'changes that were given up',
+  unreadable: 'entries of unreadable records',
+  duplicates: 'entries of repeated keys',
+  discarded: 'entries that a person has discarded',
+  hold_reason: 'why deletes are held, or `null`',
+  rekey: 'why creates and deletes wait if the keys seem to have changed, or `null`',
+  restored: 'what to know of jobs made since the backup from which the database was restored, or `null`',
+  held_for_seconds: 'for how long the oldest held change has waited, or `null`',
+  in_doubt_for_seconds: 'for how long the oldest create has been in doubt, or `null`',
+  schedule: 'the schedule, or `null`',
+  next_run: 'when it is pulled next, or `null`',
+  last_run: 'when it was last pulled, or `null`',
+  last_complete: 'when the last complete pull ended, or `null`',
+  late_seconds: 'how late its run is, or `null`',
+  last_verify: 'what the last run of `verify` found, or `null`',
+  warnings: 'likely mistakes of the mapping',
+  failing: 'what fails, in words',
+  actions: 'what can be done about it',
+  last_pull: 'the last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
+} satisfies Record<keyof ReturnType<typeof feedJson>, string>;
+
+const LISTED_ENTRY_MEMBERS = {
+  id: 'number of the entry',
+  feed: 'name of the feed',
+  site: 'name of the site, or `null`',
+  key: 'key of the posting, or `null`',
+  kind: '`rejected`, `failed`, `held`, `in_doubt`, `unreadable` or `duplicate`',
+  operation: '`create`, `update` or `delete`; `null` for records',
+  since: 'since when it waits',
+  age_seconds: 'for how long',
+  escalated: 'it has waited for too long',
+  reason: 'why, in one sentence',
+  discarded: '`true` with `--discarded`; absent otherwise',
+} satisfies Record<MembersOf<ReturnType<typeof listedEntryJson>>, string>;
+
+const ENTRY_MEMBERS = {
+  id: 'number of the entry',
+  version: 'for `--if-version`: another one once the entry has changed',
+  feed: 'name of the feed',
+  site: 'name of the site',
+  key: 'key of the posting, or `null`',
+  kind: 'as `review list` prints it, or `discarded`, `ready`, `sending`',
+  discarded_from: 'its former kind, if it was discarded',
+  discarded: 'of a record: a person has discarded it',
+  operation: '`create`, `update` or `delete`',
+  since: 'since when it waits',
+  age_seconds: 'for how long',
+  escalated: 'it has waited for too long',
+  reason: 'why, or `null`',
+  problems: 'every problem: `[{"field","value","message"}]`',
+  note: 'what else is known of the reason, or `null`',
+  attempts: 'how often it was sent',
+  sent_at: 'when it was sent last, or `null`',
+  sent_fields: 'the fields that were sent, or `null`',
+  desired_fields: 'the fields that the site should have, or `null`',
+  site_job_id: 'the job of the posting, or `null`',
+  site_job_url: 'address of the job, or `null`',
+  site_fields: 'the fields that the site last accepted, or `null`',
+  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
+  record: 'beginning of the record, or `null`',
+  failures: 'failed attempts with request and response',
+  excerpt: 'of a record: its beginning',
+  record_number: 'of a record: its number in the feed, or `null`',
+  first_pull: 'of a record: the pull that first saw it',
+  records: 'of a record: how many there are like it',
+  actions: 'what can be done about it',
+} satisfies Record<MembersOf<ReturnType<typeof entryJson>>, string>;
+
+const POSTING_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting',
+  version: 'of what is recorded: for edits by the API',
+  not_editable: 'why its fields cannot be edited; `null`: they can',
+  site_job: 'its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`, or `null`',
+  change: 'what waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`, or `null`',
+  expired_at: 'when its job ended because of `expire_after_days`, or `null`',
+  renewed_at: 'when its days began anew, or `null`',
+  skipped_by_date: 'since and until when a date skips its record, or `null`',
+  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
+  edits_version: 'of these edits',
+  differences: 'the fields in which the wanted and the accepted content differ',
+  notes: 'what was altered in its fields while they were read',
+  record: 'beginning of its record, or `null`',
+  detail: 'the detail that was requested for it: `{"requested_at","excerpt"}`, or `null`',
+  requests: 'requests about it, in brief',
+  failures: 'failed attempts with request and response',
+  duplicates: 'numbers of the entries of repeated keys',
+  unreadable: 'unreadable records with its key',
+  acts: 'what people did',
+  last_pull:
+    'the last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
+} satisfies Record<keyof ReturnType<typeof postingJson>, string>;
+
+const FINDING_MEMBERS = {
+  feed: 'name of the feed',
+  key: 'key of the posting',
+  job_id: 'its job',
+  finding: "`changed`, `gone`, or `foreign` if the job shows another posting's reference or content",
+  fields: 'the fields that differ: `{name: {"from","to"}}`',
+  message: 'why it is foreign; absent otherwise',
+  state: 'state of its change, if there is one',
+} satisfies Record<MembersOf<ReturnType<typeof findingJson>>, string>;
+
+const VERIFIED_MEMBERS = {
+  feed: 'name of the feed',
+  jobs: 'jobs of the feed that were to be compared',
+  same: 'as they were sent',
+  changed: 'of other content',
+  gone: 'that the site does not have any more',
+  foreign: "that are another posting's",
+  waiting: 'that are being sent, or marked to be sent again',
+  unknown: 'of unknown content',
+  unasked: 'without a clear answer of the site',
+  hidden: 'how many jobs do not show a field, by field',
+  marked: 'with `--repair`: how many the next sync sets again',
+  not_marked: 'with `--repair`: how many are left',
+  to_compare: 'with `--repair`: how many are sent once more, as they could not be compared',
+  restored: 'what to know of jobs made since the backup; absent if there is nothing',
+  message: 'why not all jobs could be compared; absent if they could',
+} satisfies Record<MembersOf<ReturnType<typeof resultJson>>, string>;
+
+const REPORT_MEMBERS = {
+  kind: '`report`',
+  feed: 'name of the feed',
+  site: 'name of its site, or `null`',
+  reported_at: 'when the database was read',
+  last_pull: 'the last pull, with the members that `sync` prints; `null`: there is none',
+  on_site: 'how many jobs of the feed the site has',
+  postings: 'how many postings are in each state, and `total`',
+  records: 'how many records are unreadable, repeated or skipped',
+  fields: 'how many postings have each field: `[{"field","required","filled","missing"}]`',
+  postings_with_fields: 'of how many postings the fields are known',
+  reasons: 'the most frequent reasons: `[{"state","field","message","count","example"}]`',
+  trend: 'the recent pulls with their counts',
+} satisfies Record<keyof ReturnType<typeof reportJson>, string>;
+
+const REPORT_LINE_MEMBERS = {
+  kind: '`posting` or `record`',
+  state:
+    'of a posting in the feed `live`, `pending`, `rejected`, `failed`, `in_doubt`, `discarded` or `expired`; of one that is missing `grace`, `held`, `kept`, `pending_delete` or `failed_delete`; of a record `unreadable` or `duplicate`',
+  key: 'key of the posting, or `null`',
+  site_job_id: 'its job on the site, or `null`',
+  site_job_url: 'address of the job, or `null`',
+  since: 'since when it is in this state',
+  reason: "why, in the site's words where the site decided; or `null`",
+  problems: 'every problem of the posting',
+  record_number: 'of a record: its number in the feed, from 1, or `null`',
+  records: 'of a record: how many there are like it',
+  discarded: 'of a record: a person has discarded it',
+  excerpt: 'of a record: its beginning',
+} satisfies Record<keyof ReturnType<typeof reportLineJson>, string>;
+
+const groupsAndLists =
+  'Words of `--text` are beginnings of words of the key, title, value and message, in any case and order; punctuation separates words, and a word of one or two characters must be a whole one.';
+
+/** The same as of another command. */
+const asOf = (words: string): PrintedNotes => ({
+  about: `The same objects as [\`${words}\`](#jobmirror-${words.replace(' ', '-')}).`,
+  members: {},
+});
+const AS_BULK: CommandNotes = { ...BULK_NOTES, json: [asOf('review retry')] };
+
+/** By the words of the command. */
+export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
+  sync: {
+    json: [
+      { about: 'One object per feed, one per line:', members: PULL_MEMBERS },
+      { about: 'Values of `status`:', members: PULL_STATUSES },
+    ],
+    text: [
+      'jobmirror checks the first of these sums for every pull and both for a complete pull. A wrong sum fails the pull with a message:',
+      '    seen = unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable + skipped\n    gone = deleted + held + kept + grace + pending_deletes + failed_deletes',
+      'If a later pull of the same feed overtakes this one, the counts stop at that moment. The `message` then names the later pull, which counts the rest, and `status` covers the result of both. An incomplete pull counts what it saw.',
+    ],
+  },
+  plan: {
+    json: [
+      { about: 'One object per change:', members: CHANGE_MEMBERS },
+      { about: 'One object per posting or record that would not be sent:', members: UNSENT_MEMBERS },
+    ],
+  },
+  undo: {
+    json: [
+      { about: 'One object per change:', members: CHANGE_MEMBERS },
+      { about: 'One object per posting that is left out:', members: UNSENT_MEMBERS },
+      { about: 'Once it is undone, the object that [`sync`](#jobmirror-sync) prints of a pull.', members: {} },
+    ],
+  },
+  try: {
+    json: [
+      { about: 'One object for each of the first postings:', members: SAMPLE_MEMBERS },
+      {
+        about: 'A last one for the whole feed; of a feed that could not be read only `feed`, `complete` and `message`:',
+        members: {
+          feed: 'name of the feed',
+          complete: 'the feed is proven complete',
+          shortfalls: 'why it is not',
+          weak: 'why the completeness is proven only weakly; absent if it is not',
+          'seen, postings, rejected, unreadable, skipped':
+            'counts of records, of postings, and of those that would be rejected, cannot be read, or are skipped',
+          without_detail: 'postings whose details were not requested',
+          'repeated, conflicting': 'records whose key an earlier one has; those of them that differ from it',
+          bytes: 'bytes read from the source, decompressed',
+          fields: 'how many postings have each field',
+          refused_fields: 'how many values of each field were refused; they do not count as filled',
+          unescaped_fields: 'how many values of each field were unescaped',
+          fields_of_pairs: 'how many values of each field are the name of a pair of ID and name',
+          rejections:
+            'problems of postings: `[{"field","message","count","examples"}]`, with keys, values, records and lines',
+          unreadable_records: 'problems of records, in the same form',
+          repeated_keys:
+            'keys that several records have: `[{"key","same_content","record","line","document","first"}]`',
+          skipped_records: 'some of the skipped records; with `key`, `since` and `until` if a date decides',
+          warnings: 'likely mistakes of the mapping',
+        },
+      },
+    ],
+    exitStatus: {
+      1: 'the feed cannot be read or is not complete',
+      2: 'postings would be rejected, keys conflict, or a mistake is likely',
+    },
+  },
+  init: {
+    text: [
+      'It chooses the preset that fits, or proposes key and fields by the names in the records, finds out how an API sends its pages, and asks only what the feed does not say: everything that it would ask is an option. It shows the first three postings as they would be sent. To a file that exists it adds the feed, and leaves a copy of the former one.',
+    ],
+    exitStatus: { 2: 'no posting would be sent; it says what to change' },
+  },
+  check: {
+    text: [
+      'It reports every mistake with file and line, including missing source files and a configuration without feeds, and ends with “is right” only if there is no mistake. It reads the beginning of feeds that are files, with `--online` of all feeds, and warns of likely mistakes: a path of the records that matches nothing, paths of values that no record has.',
+    ],
+  },
+  status: {
+    json: [
+      { about: 'One object per site:', members: SITE_MEMBERS },
+      { about: 'One object per feed:', members: FEED_MEMBERS },
+      { about: 'With `--check`, the last object:', members: HEALTH_MEMBERS },
+      { about: 'Values of `condition`:', members: CONDITIONS },
+    ],
+    exitStatus: {
+      0: 'with `--check`: all is well',
+      1: 'with `--check`: something fails',
+      2: 'with `--check`: something needs review',
+    },
+  },
+  report: {
+    json: [
+      { about: 'One object with all counts:', members: REPORT_MEMBERS },
+      { about: 'Then one per posting and per entry of records:', members: REPORT_LINE_MEMBERS },
+    ],
+    text: [
+      'The report reads only the database, sends nothing, and suggests no commands, which only your own operators can run. With `--state` and `--since` the totals still cover all postings. The file of `--output` is replaced only when the report is complete.',
+    ],
+    exitStatus: { 0: 'the report is complete, whatever it says' },
+  },
+  'review groups': {
+    text: [groupsAndLists],
+    json: [{ about: 'One object per group, the largest first:', members: GROUP_MEMBERS }],
+  },
+  'review list': {
+    text: [groupsAndLists],
+    json: [{ about: 'One object per entry:', members: LISTED_ENTRY_MEMBERS }],
+  },
+  'review show': {
+    json: [
+      { about: 'Of an entry; what a record or a change does not have is absent:', members: ENTRY_MEMBERS },
+      {
+        about:
+          'and `commands`: the actions, as commands. Of a group, the object of [`review groups`](#jobmirror-review-groups) and',
+        members: {
+          discarded: 'how many entries of the group are discarded',
+          mark: 'for `--mark`, if the group can be approved or sent again as a whole',
+          answer_first: 'commands that answer the question which has to be answered before; absent if there is none',
+        },
+      },
+    ],
+  },
+  why: { json: [{ about: 'One object:', members: POSTING_MEMBERS }] },
+  verify: {
+    json: [
+      { about: 'One object per finding:', members: FINDING_MEMBERS },
+      { about: 'Then one per feed:', members: VERIFIED_MEMBERS },
+    ],
+  },
+  'review edit': AS_BULK,
+  'review retry': BULK_NOTES,
+  'review discard': AS_BULK,
+  'review reopen': AS_BULK,
+  'review approve': AS_BULK,
+  'review continue': AS_BULK,
+  'review settle': AS_BULK,
+};

@@ -1,0 +1,179 @@
+// Generates docs/reference.md from the command line: each command with its arguments, options, JSON and exit statuses.
+import type { EventEmitter } from 'node:events';
+import type { Argument, Command, Option } from 'commander';
+import { buildProgram } from '../../src/cli/build-program.ts';
+import { COMMANDS } from '../../src/cli/command-list.ts';
+import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
+import { printedBy } from '../../src/cli/operation-command.ts';
+import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
+
+const INTRODUCTION = `# Reference: commands
+
+<!-- Generated from the commands in src/cli by \`UPDATE=1 npx vitest run test/cli/reference-page.test.ts\`. -->
+
+Each command prints this with \`--help\`. In a clone of the repository, \`npm run --silent jobmirror --\` stands for
+\`jobmirror\`. Results go to standard output, everything else to standard error. \`start\`, \`work\` and commands with \`--json\`
+log JSON lines there unless it is a terminal; all other commands log plain text. With \`--json\`, each object is one line.
+
+SIGINT, SIGTERM and SIGHUP end every command within 10 seconds, after the requests in flight; a second signal ends it at once.
+The sandbox and the demo may take a minute to stop their own database on a slow disk. However a command ends, the next start
+continues from the database.
+`;
+
+const EXIT_STATUS = `## Exit status
+
+| status | meaning |
+|---|---|
+${statusRows(EXIT_STATUS_NOTES)}
+
+Each feed fails independently. A feed with wrong settings, an unusable mapping or a missing source is reported as \`failed\`
+(\`start\` logs it and continues), and the other feeds are mirrored. A mistake in the file as a whole, the database, the queue or
+a site stops every command.
+`;
+
+/** The text of the page. */
+export async function referencePage(): Promise<string> {
+  const commands = await allCommands();
+  const list = [
+    '## Commands',
+    '',
+    '| command | effect |',
+    '|---|---|',
+    ...commands
+      .filter(({ words }) => words.length === 1)
+      .map(({ words: [name = ''], command }) => `| ${linkTo([name])} | ${command.description()} |`),
+    '',
+  ].join('\n');
+  return [INTRODUCTION, EXIT_STATUS, list, ...commands.map(sectionOf)].join('\n');
+}
+
+interface NamedCommand {
+  /** Without the name of the program. */
+  readonly words: readonly string[];
+  readonly command: Command;
+}
+
+/** Every command and subcommand, in the order of help. */
+export async function allCommands(): Promise<readonly NamedCommand[]> {
+  const named: NamedCommand[] = [];
+  for (const { name } of COMMANDS) {
+    const command = (await buildProgram([name])).commands.find((each) => each.name() === name);
+    if (command === undefined) throw new Error(`the program has no command ${name}`);
+    named.push(...withParts([name], command));
+  }
+  return named;
+}
+
+const withParts = (words: readonly string[], command: Command): NamedCommand[] => [
+  { words, command },
+  ...command.commands.flatMap((part) => withParts([...words, part.name()], part)),
+];
+
+function sectionOf({ words, command }: NamedCommand): string {
+  const notes = COMMAND_NOTES[words.join(' ')];
+  const level = words.length === 1 ? '##' : '###';
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const about = notes?.json?.flatMap((object) => [
+    object.about,
+    '',
+    ...tableOf('member', Object.entries(object.members).map(memberRow)),
+  ]);
+  const lines = [
+    `${level} jobmirror ${words.join(' ')}`,
+    '',
+    `\`jobmirror ${words.join(' ')} ${command.usage()}\``,
+    '',
+    sentence(command.description()),
+    '',
+    ...tableOf(
+      'command',
+      command.commands.map((part) => `| ${linkTo([...words, part.name()])} | ${cell(part.description())} |`),
+    ),
+    ...tableOf('argument', command.registeredArguments.map(argumentRow)),
+    ...tableOf('option', options.map(optionRow)),
+    ...afterHelp(command),
+    ...(about === undefined ? printedTable(command) : ['**`--json`**', '', ...about]),
+    ...(notes?.text ?? []).flatMap((text) => [text, '']),
+    ...(notes?.exitStatus === undefined
+      ? []
+      : ['| exit status | meaning |', '|---|---|', statusRows(notes.exitStatus), '']),
+  ];
+  return lines.join('\n');
+}
+
+const tableOf = (first: string, rows: readonly string[]): string[] =>
+  rows.length === 0 ? [] : [`| ${first} | meaning |`, '|---|---|', ...rows, ''];
+
+/** What a member holds, in words. */
+function kindOfValue({ enum: choices, anyOf, type, format, items }: JsonSchema): string {
+  if (Array.isArray(choices)) return choices.map((choice) => `\`${choice}\``).join(', ');
+  if (Array.isArray(anyOf)) return anyOf.map((one: JsonSchema) => kindOfValue(one)).join(' or ');
+  if (Array.isArray(type)) return type.map((one) => kindOfValue({ type: one, format, items })).join(' or ');
+  if (type === 'string') return format === 'date-time' ? 'time' : 'text';
+  if (type === 'array') return `list of ${kindOfValue((items ?? {}) as JsonSchema)}`;
+  if (type === 'null') return '`null`';
+  const words: Readonly<Record<string, string>> = { boolean: '`true` or `false`', integer: 'number', object: 'object' };
+  return words[String(type)] ?? String(type ?? 'any');
+}
+
+/** What the command of an operation prints. */
+function printedTable(command: Command): string[] {
+  const schema = printedBy(command);
+  if (schema === undefined) return [];
+  const members = Object.entries(inputJsonSchema(schema).properties ?? {}) as [string, JsonSchema][];
+  const rows = members.map(
+    ([name, member]) => `| \`${name}\` | ${kindOfValue(member)} | ${cell(String(member.description ?? ''))} |`,
+  );
+  return ['**`--json`**', '', '| member | value | meaning |', '|---|---|---|', ...rows, ''];
+}
+
+const memberRow = ([names, meaning]: readonly [string, string]): string =>
+  `| ${names
+    .split(', ')
+    .map((name) => `\`${name}\``)
+    .join(', ')} | ${cell(meaning)} |`;
+
+const argumentRow = (argument: Argument): string => {
+  const name = argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+  return `| \`${name}\` | ${cell(argument.description)}${choicesOf(argument)} |`;
+};
+
+const optionRow = (option: Option): string =>
+  `| \`${option.flags}\` | ${cell(option.description)}${choicesOf(option)}${defaultOf(option)} |`;
+
+const choicesOf = ({ argChoices }: { readonly argChoices?: readonly string[] | undefined }): string =>
+  argChoices === undefined ? '' : ` (${argChoices.map((choice) => `\`${choice}\``).join(', ')})`;
+
+/** An option that only switches something off is on by default. */
+function defaultOf({ defaultValue, negate }: Option): string {
+  if (defaultValue === undefined || defaultValue === false || negate) return '';
+  return ` (default: ${JSON.stringify(defaultValue)})`;
+}
+
+/** What a command prints after its options, as code. */
+function afterHelp(command: Command): string[] {
+  const written: string[] = [];
+  // Commander's types do not say that a command is an emitter, which is how it adds text to its help.
+  (command as unknown as EventEmitter).emit('afterHelp', {
+    error: false,
+    command,
+    write: (text: string) => written.push(text),
+  });
+  const text = written.join('').trim();
+  return text === '' ? [] : ['```', text, '```', ''];
+}
+
+function statusRows(statuses: Readonly<Partial<Record<0 | 1 | 2, string>>>): string {
+  return Object.entries(statuses)
+    .map(([status, meaning]) => `| ${status} | ${meaning} |`)
+    .join('\n');
+}
+
+const linkTo = (words: readonly string[]): string =>
+  `[\`${words.join(' ')}\`](#jobmirror-${words.join('-').toLowerCase()})`;
+
+/** A bar ends a cell, and angle brackets are HTML outside of code. */
+const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/<(?=[a-z/])/gi, '\\<');
+
+const sentence = (text: string): string =>
+  text === '' ? '' : `${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
