@@ -5,8 +5,7 @@ import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { COMPILED, compile, importCompiled } from './test/support/compiled.ts';
-import { runsEverything } from './test/support/extent.ts';
-import { leftOut } from './test/support/only-in-all.ts';
+import { isQuick, slowFiles } from './test/support/extent.ts';
 
 /** Compute only, or talk to servers of their own within the process. */
 const PURE = new Set(['architecture', 'compact', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry']);
@@ -19,14 +18,27 @@ const foldersThat = (isPure: boolean): string[] =>
 /** Starts processes, and belongs to a folder of pure tests nevertheless. */
 const WITH_PROCESSES = ['test/site/list-stream.test.ts'];
 /**
- * Wait for 5 s and more, and for most of their time: for processes that die or stand still, for deadlines of a site, and for what
- * happens then. Those that wait longest come first.
+ * Take long however large they are, most of them as they wait: for processes that die or stand still, for deadlines of a site, and for
+ * what happens then. Those that take longest come first.
  */
 const WAITING = [
+  'laws/own-faults',
+  'scenarios/cached-list',
   'laws/stopped',
   'scenarios/reused-ids',
   'laws/rewritten-values',
-  'laws/own-faults',
+  'laws/anonymous-reader',
+  'laws/secrets',
+  'laws/somebody-elses-jobs',
+  'laws/hidden-jobs',
+  'cli/demo',
+  'laws/simulation',
+  'laws/crossing',
+  'scenarios/throttled-site',
+  'laws/several-machines',
+  'laws/verify',
+  'laws/crash-seeds',
+  'scenarios/slow-shown-jobs',
   'scenarios/gone-doubts-in-grace',
   'queue/running-worker',
   'laws/ambiguous-creates',
@@ -59,13 +71,18 @@ const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((file) => `test/${file}`)
   .filter((file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('vi.mock('));
 
-const LEFT_OUT = runsEverything ? [] : leftOut(process.argv.slice(2));
+/** What `npm test` need not even load; `.ci/run` names what it runs on other releases of Node. */
+const LEFT_OUT = isQuick ? slowFiles().filter((file) => !process.argv.includes(file)) : [];
 
 /** The coverage is that of the sources, and only sources can be replaced by mocks. */
 const compiled = process.argv.includes('--coverage') ? [] : [importCompiled];
 compile();
 
 const shared = {
+  tags: [
+    { name: 'slow', description: 'left out by `npm test`: takes long, and another test covers the law or rule' },
+    { name: 'every-node', description: 'slow, but CI runs it on each release of Node' },
+  ],
   server: { deps: { external: [COMPILED] } },
   setupFiles: ['test/support/property-seed.ts', 'test/support/fast-assertions.ts'],
   // Nothing depends on the time that it takes, on a machine that does much else: these end only what hangs.
@@ -145,6 +162,7 @@ export default defineConfig({
           ...shared,
           name: REAL_SITES,
           include: [`test/${REAL_SITES}/**/*.test.ts`],
+          exclude: LEFT_OUT,
           pool: 'forks',
           isolate: false,
           maxWorkers: AT_A_TIME,

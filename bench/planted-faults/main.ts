@@ -18,10 +18,11 @@ async function runTests(
   databaseUrl: string,
 ): Promise<{ status: number | null; output: string }> {
   const vitest = join(packageRoot, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--bail', '1', ...tests, ...(named ? ['-t', named] : [])], {
+  const args = ['run', '--bail', '1', '--tags-filter=!slow', ...tests, ...(named ? ['-t', named] : [])];
+  const child = spawn(process.execPath, [vitest, ...args], {
     cwd: project,
     // As `npm test` runs them: what only `npm run test:all` runs must not be needed to catch a fault.
-    env: { ...process.env, TEST_EXTENT: 'part', TEST_DATABASE_URL: databaseUrl, NO_COLOR: '1' },
+    env: { ...process.env, TEST_EXTENT: 'quick', TEST_DATABASE_URL: databaseUrl, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

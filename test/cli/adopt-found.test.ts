@@ -1,7 +1,6 @@
 // `review settle FEED --found` adopts all found jobs whose posting is certain, and leaves the others.
 import { request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -93,7 +92,7 @@ it('waits for no site in a terminal: what was not reached is continued once the 
   expect(done.status).toBe(0);
 });
 
-itInAll('leaves a job whose content has changed since, and one that is gone', async () => {
+it('leaves a job whose content has changed since, and one that is gone', { tags: 'slow' }, async () => {
   await openFound();
   const [first, second] = await mirror.sandbox.inspect.jobs();
   const headers = {

@@ -1,4 +1,5 @@
 // `jobmirror review approve` for a selection: a person approves exactly the deletes that they saw, and none of another feed.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { holdAlso } from '../support/hold-also.ts';

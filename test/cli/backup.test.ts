@@ -8,8 +8,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { spread } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
@@ -88,84 +86,81 @@ async function newestSchema(): Promise<string> {
 }
 
 describe('a backup', () => {
-  itInAll(
-    'is made while jobmirror sends, is readable by its owner only, and replaces no file unless told to',
-    async () => {
-      const mirror = await openMirrored();
-      await mirror.engine();
-      const file = newFile();
-      const made = await runProgram(mirror, 'backup', file, '--json');
-      expect(made.errors).toBe('');
-      expect(made.json()).toMatchObject([{ file, schema: await newestSchema(), jobmirror: expect.any(String) }]);
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      const before = await readFile(file);
-      const again = await runProgram(mirror, 'backup', file);
-      expect(again).toMatchObject({ status: 1, errors: expect.stringContaining('--force') });
-      expect(await readFile(file)).toEqual(before);
-      expect((await runProgram(mirror, 'backup', file, '--force')).status).toBe(0);
-      expect((await runProgram(mirror, 'backup', join(folder, 'none', 'x'))).errors).toMatch(
-        /no backup was written.*ENOENT/,
-      );
-      expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
-      expect((await runProgram(mirror, 'restore', file, '--check', '--json')).json()).toMatchObject([{ whole: true }]);
-      // What only lives as long as a session or process is not in it, nor is the token of the site.
-      const text = gunzipSync((await readFile(file)).subarray('jobmirror-backup 1\n'.length)).toString('latin1');
-      expect(text).toContain('"name":"mapping"');
-      for (const left of ['web_session', 'web_request', '"process"', mirror.env.BOARD_TOKEN ?? '?'])
-        expect(text).not.toContain(left);
-    },
-  );
+  it('is made while jobmirror sends, is readable by its owner only, and replaces no file unless told to', {
+    tags: 'slow',
+  }, async () => {
+    const mirror = await openMirrored();
+    await mirror.engine();
+    const file = newFile();
+    const made = await runProgram(mirror, 'backup', file, '--json');
+    expect(made.errors).toBe('');
+    expect(made.json()).toMatchObject([{ file, schema: await newestSchema(), jobmirror: expect.any(String) }]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const before = await readFile(file);
+    const again = await runProgram(mirror, 'backup', file);
+    expect(again).toMatchObject({ status: 1, errors: expect.stringContaining('--force') });
+    expect(await readFile(file)).toEqual(before);
+    expect((await runProgram(mirror, 'backup', file, '--force')).status).toBe(0);
+    expect((await runProgram(mirror, 'backup', join(folder, 'none', 'x'))).errors).toMatch(
+      /no backup was written.*ENOENT/,
+    );
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect((await runProgram(mirror, 'restore', file, '--check', '--json')).json()).toMatchObject([{ whole: true }]);
+    // What only lives as long as a session or process is not in it, nor is the token of the site.
+    const text = gunzipSync((await readFile(file)).subarray('jobmirror-backup 1\n'.length)).toString('latin1');
+    expect(text).toContain('"name":"mapping"');
+    for (const left of ['web_session', 'web_request', '"process"', mirror.env.BOARD_TOKEN ?? '?'])
+      expect(text).not.toContain(left);
+  });
 
-  itInAll(
-    'is refused if it is damaged, cut, longer, of a newer version or no backup; the database stays as it was',
-    async () => {
-      const mirror = await openMirrored();
-      const file = newFile();
-      await runProgram(mirror, 'backup', file);
-      const whole = await readFile(file);
-      const target = await emptyDatabase();
-      let refused = 0;
-      const refuse = async (content: Buffer, why: RegExp) => {
-        const broken = newFile();
-        await writeFile(broken, content);
-        for (const args of spread([['--check'], ['--replace', '--yes']], refused++, 2)) {
-          const result = await runProgram(withDatabase(mirror, target), 'restore', broken, ...args);
-          expect(result).toMatchObject({ status: 1, out: '', errors: expect.stringMatching(why) });
-          expect(result.errors).toContain('Nothing was changed');
-        }
-      };
-      const magic = whole.indexOf(0x0a) + 1;
-      const changed = (change: (frames: string) => string): Buffer =>
-        Buffer.concat([
-          whole.subarray(0, magic),
-          gzipSync(Buffer.from(change(gunzipSync(whole.subarray(magic)).toString('latin1')), 'latin1')),
-        ]);
-      const flipped = Buffer.from(whole);
-      flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0x10, whole.length >> 1);
-      await refuse(flipped, /damaged|cut/);
-      for (const length of [0, 5, magic, magic + 30, whole.length >> 1, whole.length - 1])
-        await refuse(whole.subarray(0, length), /cut|no backup/);
-      await refuse(Buffer.concat([whole, Buffer.from('more')]), /damaged/);
-      await refuse(
-        changed((frames) => frames.replace('Nurse p3', 'Nurse p4')),
-        /damaged: the rows of the table/,
-      );
-      await refuse(
-        changed((frames) => frames.slice(0, frames.lastIndexOf('Z\0\0'))),
-        /cut: its end is missing/,
-      );
-      await refuse(
-        changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
-        /update jobmirror/,
-      );
-      await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
-      await refuse(Buffer.from('-- PostgreSQL database dump\n\n'), /no backup of jobmirror/);
-      expect(await runSql(target, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
-      expect((await runProgram(mirror, 'restore', join(folder, 'missing'), '--check')).errors).toMatch(
-        /can't be read: ENOENT/,
-      );
-    },
-  );
+  it('is refused if it is damaged, cut, longer, of a newer version or no backup; the database stays as it was', {
+    tags: 'slow',
+  }, async () => {
+    const mirror = await openMirrored();
+    const file = newFile();
+    await runProgram(mirror, 'backup', file);
+    const whole = await readFile(file);
+    const target = await emptyDatabase();
+    const refuse = async (content: Buffer, why: RegExp) => {
+      const broken = newFile();
+      await writeFile(broken, content);
+      for (const args of [['--check'], ['--replace', '--yes']]) {
+        const result = await runProgram(withDatabase(mirror, target), 'restore', broken, ...args);
+        expect(result).toMatchObject({ status: 1, out: '', errors: expect.stringMatching(why) });
+        expect(result.errors).toContain('Nothing was changed');
+      }
+    };
+    const magic = whole.indexOf(0x0a) + 1;
+    const changed = (change: (frames: string) => string): Buffer =>
+      Buffer.concat([
+        whole.subarray(0, magic),
+        gzipSync(Buffer.from(change(gunzipSync(whole.subarray(magic)).toString('latin1')), 'latin1')),
+      ]);
+    const flipped = Buffer.from(whole);
+    flipped.writeUInt8(flipped.readUInt8(whole.length >> 1) ^ 0x10, whole.length >> 1);
+    await refuse(flipped, /damaged|cut/);
+    for (const length of [0, 5, magic, magic + 30, whole.length >> 1, whole.length - 1])
+      await refuse(whole.subarray(0, length), /cut|no backup/);
+    await refuse(Buffer.concat([whole, Buffer.from('more')]), /damaged/);
+    await refuse(
+      changed((frames) => frames.replace('Nurse p3', 'Nurse p4')),
+      /damaged: the rows of the table/,
+    );
+    await refuse(
+      changed((frames) => frames.slice(0, frames.lastIndexOf('Z\0\0'))),
+      /cut: its end is missing/,
+    );
+    await refuse(
+      changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
+      /update jobmirror/,
+    );
+    await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
+    await refuse(Buffer.from('-- PostgreSQL database dump\n\n'), /no backup of jobmirror/);
+    expect(await runSql(target, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
+    expect((await runProgram(mirror, 'restore', join(folder, 'missing'), '--check')).errors).toMatch(
+      /can't be read: ENOENT/,
+    );
+  });
 });
 
 describe('a restore', () => {
@@ -193,7 +188,7 @@ describe('a restore', () => {
     expect(await runSql(target, `select from review_entry where kind = 'rejected'`)).toEqual([]);
   });
 
-  itInAll('refuses a database that is in use or not empty, and replaces one only if told to', async () => {
+  it('refuses a database that is in use or not empty, and replaces one only if told to', { tags: 'slow' }, async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -217,7 +212,7 @@ describe('a restore', () => {
     expect(await runSql(source, `select actor, action from audit where action like 'restore%'`)).toHaveLength(1);
   });
 
-  itInAll('leaves the database as it was if it fails at the end', async () => {
+  it('leaves the database as it was if it fails at the end', { tags: 'slow' }, async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -229,7 +224,7 @@ describe('a restore', () => {
     expect(await contentOf(source)).toEqual(before);
   });
 
-  itInAll('migrates a backup of an older version, and refuses a database of a newer one', async () => {
+  it('migrates a backup of an older version, and refuses a database of a newer one', { tags: 'slow' }, async () => {
     const mirror = await openMirrored();
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -325,7 +320,7 @@ describe('after a restore', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(jobs);
   });
 
-  itInAll('deletes a posting that is still missing, within the guard', async () => {
+  it('deletes a posting that is still missing, within the guard', { tags: 'slow' }, async () => {
     const mirror = await openMirrored();
     const source = mirror.env.DATABASE_URL ?? '';
     await runSql(
@@ -341,7 +336,7 @@ describe('after a restore', () => {
     expect(await pull(mirror, [...postings(8), ODD])).toMatchObject({ gone: 1, deleted: 1, held: 0 });
   });
 
-  itInAll('creates nothing on a site without a list until a person says so', async () => {
+  it('creates nothing on a site without a list until a person says so', { tags: 'slow' }, async () => {
     const mirror = await openMirrored({ list_path: undefined });
     const file = newFile();
     await runProgram(mirror, 'backup', file);
@@ -373,7 +368,7 @@ describe('after a restore', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(jobs);
   });
 
-  itInAll('drops sessions and unfinished work, and does not send alerts twice', async () => {
+  it('drops sessions and unfinished work, and does not send alerts twice', { tags: 'slow' }, async () => {
     const mirror = await openMirrored();
     const source = mirror.env.DATABASE_URL ?? '';
     await runSql(source, `insert into web_session (digest, user_name, credential) values ('\\x00', 'ann', '\\x00')`);

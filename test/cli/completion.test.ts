@@ -1,4 +1,5 @@
 // Completion of the command line: the candidates for unfinished lines, and the scripts in the shells themselves.
+// @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
 // `jobmirror demo` as a newcomer starts it: it explains itself, and cleans up however it ends. test/packaging/npm-package.test.ts
 // runs it to its end and checks what it proves.
+// @module-tag slow
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

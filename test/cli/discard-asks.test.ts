@@ -1,4 +1,5 @@
 // `jobmirror review discard` on a terminal.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -5,7 +5,6 @@ import { askToDiscard } from '../../src/cli/ask-to-discard.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 
 // Each test begins with a pull, after which only its own entries are open.
@@ -40,7 +39,7 @@ it.each(CASES)('of a selection: $name', async ({ before, later }) => {
   expect(await start()).toMatchObject({ kind: 'refused', message: expect.stringMatching(/nothing was done\./i) });
 });
 
-itInAll.each(CASES)('of a feed: $name', async ({ before, later }) => {
+it.each(CASES)('of a feed: $name', { tags: 'slow' }, async ({ before, later }) => {
   const { db } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const selection = { ids: [], feeds: [acme] };

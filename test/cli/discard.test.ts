@@ -1,6 +1,5 @@
 // `jobmirror review discard` asks before it discards many entries; discarded entries are counted, listed and reopened.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -54,7 +53,7 @@ describe('a discard of several entries of a feed', () => {
     expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
   });
 
-  itInAll('also asks for entries of several kinds that are named one by one', async () => {
+  it('also asks for entries of several kinds that are named one by one', { tags: 'slow' }, async () => {
     await sync([...postings(2), ...ODD], NOBODY);
     const entries = (await run('review', 'list', '--json')).json<{ id: number; kind: string }>();
     const ids = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ id }) => String(id));

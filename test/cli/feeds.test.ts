@@ -9,7 +9,6 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
 import { enterAsWorker } from '../../src/store/locks/processes.ts';
 import { forgetOldRows } from '../../src/store/retention.ts';
-import { describeInAll, itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -72,7 +71,7 @@ describe('a feed under a new name', () => {
     ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
   });
 
-  itInAll('is pulled as new once the old one is retired, which may return', async () => {
+  it('is pulled as new once the old one is retired, which may return', { tags: 'slow' }, async () => {
     await syncOnce();
     await rename('acme', 'other');
     await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('o1')]));
@@ -100,7 +99,7 @@ describe('a feed under a new name', () => {
   });
 });
 
-itInAll('check accepts a configuration whose database it cannot read, and says so', async () => {
+it('check accepts a configuration whose database it cannot read, and says so', { tags: 'slow' }, async () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as written in the configuration.
   await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
   const { status, json } = await run('check', '--json');
@@ -109,7 +108,7 @@ itInAll('check accepts a configuration whose database it cannot read, and says s
   expect(json()).toEqual([expect.objectContaining({ warnings, problems: [] })]);
 });
 
-itInAll('sync and status report a feed that was removed while its changes were waiting', async () => {
+it('sync and status report a feed that was removed while its changes were waiting', { tags: 'slow' }, async () => {
   await mirror.sandbox.setFaults([{ name: '401' }]);
   expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
   await rename('acme', 'other');
@@ -119,7 +118,7 @@ itInAll('sync and status report a feed that was removed while its changes were w
   expect((await run('status')).out).toContain('3 changes are not sent');
 });
 
-itInAll('check names each removed feed once, whatever else is wrong', async () => {
+it('check names each removed feed once, whatever else is wrong', { tags: 'slow' }, async () => {
   await syncOnce();
   const { db } = await mirror.app();
   await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -137,7 +136,9 @@ itInAll('check names each removed feed once, whatever else is wrong', async () =
 describe('a renamed feed without live jobs', () => {
   const LOST = [{ name: 'reset-after' }] as const;
 
-  itInAll('is not pulled while creates of the old name are in doubt; they continue under the new name', async () => {
+  it('is not pulled while creates of the old name are in doubt; they continue under the new name', {
+    tags: 'slow',
+  }, async () => {
     const listPath = '    list_path: /jobs.xml\n';
     await edit(listPath, '');
     await mirror.sandbox.setFaults(LOST);
@@ -157,14 +158,14 @@ describe('a renamed feed without live jobs', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  itInAll('is not pulled while the site may have an orphan site job of the old name', async () => {
+  it('is not pulled while the site may have an orphan site job of the old name', { tags: 'slow' }, async () => {
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
     expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
   });
 
-  itInAll('is pulled if the site has nothing of the old name', async () => {
+  it('is pulled if the site has nothing of the old name', { tags: 'slow' }, async () => {
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(
@@ -174,7 +175,7 @@ describe('a renamed feed without live jobs', () => {
     expect(await syncOnce()).toMatchObject({ status: 'mirrored', created: 3 });
   });
 
-  itInAll('is not pulled either if the site was renamed too, at the same address', async () => {
+  it('is not pulled either if the site was renamed too, at the same address', { tags: 'slow' }, async () => {
     await syncOnce();
     await rename('acme', 'acme-jobs');
     await rename('board', 'main');
@@ -185,7 +186,7 @@ describe('a renamed feed without live jobs', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  itInAll('names the possible former names of two new feeds until a person decides each', async () => {
+  it('names the possible former names of two new feeds until a person decides each', { tags: 'slow' }, async () => {
     await syncOnce();
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -253,7 +254,7 @@ describe('feeds new', () => {
     await run('feeds', 'retire', 'acme');
   };
 
-  itInAll('is refused while an unconfigured feed has creates in doubt, retired or not', async () => {
+  it('is refused while an unconfigured feed has creates in doubt, retired or not', { tags: 'slow' }, async () => {
     await openDoubtful();
     await rename('acme', 'other');
     for (const retired of [false, true]) {
@@ -274,7 +275,7 @@ describe('feeds new', () => {
     expect((await run('feeds', 'new', 'other')).out).toContain('Feed other is declared new');
   });
 
-  itInAll('creates no duplicates even if insisted on', async () => {
+  it('creates no duplicates even if insisted on', { tags: 'slow' }, async () => {
     await openDoubtful();
     await rename('acme', 'other');
     await insist();
@@ -283,7 +284,7 @@ describe('feeds new', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  itInAll('is refused while there is an orphan site job of such a feed', async () => {
+  it('is refused while there is an orphan site job of such a feed', { tags: 'slow' }, async () => {
     await edit('\n  acme:\n', '\n  other:\n');
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
@@ -294,24 +295,25 @@ describe('feeds new', () => {
     });
   });
 
-  itInAll(
-    'is accepted despite doubts of a feed that is configured, here or in another process, or of another site',
-    async () => {
-      await openDoubtful();
-      expect((await run('feeds', 'new', 'acme')).status).toBe(0);
-      await rename('acme', 'other');
-      const { db } = await mirror.app();
-      const feeds = new Map([['acme', 'board']]) as never;
-      const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
-      expect((await run('feeds', 'new', 'other')).status).toBe(0);
-      await leave();
-      expect((await run('feeds', 'new', 'other')).status).toBe(1);
-      await db.query(`update feed_state set site = 'elsewhere' where feed = 'acme'`);
-      expect((await run('feeds', 'new', 'other')).status).toBe(0);
-    },
-  );
+  it('is accepted despite doubts of a feed that is configured, here or in another process, or of another site', {
+    tags: 'slow',
+  }, async () => {
+    await openDoubtful();
+    expect((await run('feeds', 'new', 'acme')).status).toBe(0);
+    await rename('acme', 'other');
+    const { db } = await mirror.app();
+    const feeds = new Map([['acme', 'board']]) as never;
+    const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+    await leave();
+    expect((await run('feeds', 'new', 'other')).status).toBe(1);
+    await db.query(`update feed_state set site = 'elsewhere' where feed = 'acme'`);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+  });
 
-  itInAll('no longer counts once a feed with creates in doubt is retired: the site is searched', async () => {
+  it('no longer counts once a feed with creates in doubt is retired: the site is searched', {
+    tags: 'slow',
+  }, async () => {
     await openDoubtful();
     const text = await readFile(mirror.configPath, 'utf8');
     const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
@@ -330,7 +332,7 @@ describe('feeds new', () => {
 /** A process running alongside the commands. */
 const SOMEBODY = { command: 'work', host: 'here', pid: 1, parts: {}, feeds: new Map() } as const;
 
-describeInAll('a rename is refused', () => {
+describe('a rename is refused', { tags: 'slow' }, () => {
   const refused = async (...names: readonly string[]) => {
     const { status, errors } = await run('feeds', 'rename', ...names);
     expect(status).toBe(1);
@@ -370,7 +372,7 @@ describeInAll('a rename is refused', () => {
   });
 });
 
-itInAll('a rename releases the changes that an ended process was sending', async () => {
+it('a rename releases the changes that an ended process was sending', { tags: 'slow' }, async () => {
   await syncOnce();
   await rename('acme', 'other');
   const { db } = await mirror.app();

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // `jobmirror init` for files on servers and for standard input: what it asks for, reads and writes.
+// @module-tag slow
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // A command whose work is done ends, even if something keeps the event loop alive.
+// @module-tag slow
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
 // `mappings adopt` on sites and databases that mislead it: no job gets two postings, and no posting a second job.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFindingProxy } from '../support/finding-proxy.ts';

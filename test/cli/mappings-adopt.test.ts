@@ -3,10 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
-import { spread } from '../support/extent.ts';
 import { jobOf, makeJob, removeJob, without } from '../support/hand-made-jobs.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -114,25 +112,27 @@ describe('a site that already has jobs', () => {
 });
 
 describe('a site that rewrites values', () => {
-  itInAll.each<SandboxSettings['storedValues']>(
-    spread(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const, 0, 2),
-  )('%s: its jobs are certain, and none is created again', async (storedValues) => {
-    const list = Array.from({ length: 4 }, (_, at) =>
-      posting(`Req-00${at}-a`, {
-        title: `  Nurse  Zo\u0065\u0301 ${at}`,
-        description: `<p>Care for ${at}</p>\r\n<ul><li>long  hours, every day</li></ul>`,
-      }),
-    );
-    await openNew(list, { sandbox: { storedValues } });
-    for (const each of list) await make(jobOf({ ...each, key: each.key }));
-    expect(verdicts((await adopt('--sure', '--json')).json())).toEqual(
-      Object.fromEntries(list.map(({ key }) => [key, 'sure'])),
-    );
-    mirror.sandbox.requests.clear();
-    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 0 });
-    expect(writes().filter(({ method }) => method === 'POST')).toEqual([]);
-    expect(await mirror.sandbox.inspect.count()).toBe(list.length);
-  });
+  it.each<SandboxSettings['storedValues']>(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'])(
+    '%s: its jobs are certain, and none is created again',
+    { tags: 'slow' },
+    async (storedValues) => {
+      const list = Array.from({ length: 4 }, (_, at) =>
+        posting(`Req-00${at}-a`, {
+          title: `  Nurse  Zo\u0065\u0301 ${at}`,
+          description: `<p>Care for ${at}</p>\r\n<ul><li>long  hours, every day</li></ul>`,
+        }),
+      );
+      await openNew(list, { sandbox: { storedValues } });
+      for (const each of list) await make(jobOf({ ...each, key: each.key }));
+      expect(verdicts((await adopt('--sure', '--json')).json())).toEqual(
+        Object.fromEntries(list.map(({ key }) => [key, 'sure'])),
+      );
+      mirror.sandbox.requests.clear();
+      expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 0 });
+      expect(writes().filter(({ method }) => method === 'POST')).toEqual([]);
+      expect(await mirror.sandbox.inspect.count()).toBe(list.length);
+    },
+  );
 });
 
 describe('what is not certain', () => {
@@ -158,7 +158,7 @@ describe('what is not certain', () => {
     expect(await mapped()).toEqual({});
   });
 
-  itInAll('jobs that postings of another feed have, or may get, are left', async () => {
+  it('jobs that postings of another feed have, or may get, are left', { tags: 'slow' }, async () => {
     await openNew([posting('p1'), posting('p2')]);
     const text = await readFile(mirror.configPath, 'utf8');
     const { folder } = mirror;
@@ -180,7 +180,7 @@ describe('what is not certain', () => {
     expect(verdicts((await adopt('--json')).json())).toEqual({ p1: 'unmatched' });
   });
 
-  itInAll('jobs of other users, where the list says whose they are', async () => {
+  it('jobs of other users, where the list says whose they are', { tags: 'slow' }, async () => {
     await openNew([posting('p1'), posting('p2')]);
     await make({ ...jobOf(posting('p1')), 'user-id': '7' });
     await make({ ...jobOf(posting('p2')), 'user-id': '8' });
@@ -194,7 +194,7 @@ describe('what is not certain', () => {
     expect(verdicts((await adopt('--json')).json())).toEqual({ p2: 'unsure', p3: 'sure' });
   });
 
-  itInAll('with a feed that was not read to its end, content alone proves nothing', async () => {
+  it('with a feed that was not read to its end, content alone proves nothing', { tags: 'slow' }, async () => {
     await openNew([]);
     await mirror.writeFeed(feedXml(postings(2)).replace('</source>', ''));
     await make(jobOf(posting('p1')));
@@ -205,25 +205,24 @@ describe('what is not certain', () => {
 });
 
 describe('one job named by a person', () => {
-  itInAll(
-    'is refused if the site has no such job, or if it seems to be another one, unless the person insists',
-    async () => {
-      await openNew(postings(2));
-      const id = await make({ title: 'Painter', number: 'p2', 'location-state': 'Ohio' });
-      expect((await adopt('--job', '999999', '--posting', 'p1')).errors).toContain('site board has no job 999999');
-      expect((await adopt('--job', id, '--posting', 'nope')).errors).toContain(
-        'feed acme has no posting nope without a job',
-      );
-      const refused = await adopt('--job', id, '--posting', 'p1');
-      expect(refused.errors).toMatch(/seems to be another job: .*add --anyway. Nothing was adopted/);
-      expect((await adopt('--job', id)).errors).toContain('--job and --posting belong together');
-      expect((await adopt('--job', id, '--posting', 'p1', '--sure')).status).toBe(1);
-      expect(await mapped()).toEqual({});
-      await mirror.stopEngine();
-      expect(await adopt('--job', id, '--posting', 'p1', '--anyway')).toMatchObject({ status: 0 });
-      expect(await mapped()).toEqual({ p1: id });
-    },
-  );
+  it('is refused if the site has no such job, or if it seems to be another one, unless the person insists', {
+    tags: 'slow',
+  }, async () => {
+    await openNew(postings(2));
+    const id = await make({ title: 'Painter', number: 'p2', 'location-state': 'Ohio' });
+    expect((await adopt('--job', '999999', '--posting', 'p1')).errors).toContain('site board has no job 999999');
+    expect((await adopt('--job', id, '--posting', 'nope')).errors).toContain(
+      'feed acme has no posting nope without a job',
+    );
+    const refused = await adopt('--job', id, '--posting', 'p1');
+    expect(refused.errors).toMatch(/seems to be another job: .*add --anyway. Nothing was adopted/);
+    expect((await adopt('--job', id)).errors).toContain('--job and --posting belong together');
+    expect((await adopt('--job', id, '--posting', 'p1', '--sure')).status).toBe(1);
+    expect(await mapped()).toEqual({});
+    await mirror.stopEngine();
+    expect(await adopt('--job', id, '--posting', 'p1', '--anyway')).toMatchObject({ status: 0 });
+    expect(await mapped()).toEqual({ p1: id });
+  });
 });
 
 describe('a command that cannot do its work changes nothing', () => {
@@ -236,7 +235,7 @@ describe('a command that cannot do its work changes nothing', () => {
     expect(await mapped()).toEqual({});
   });
 
-  itInAll('a site without a list', async () => {
+  it('a site without a list', { tags: 'slow' }, async () => {
     await openNew(postings(1), { site: { list_path: undefined } });
     const id = await make(jobOf(posting('p1')));
     expect((await adopt('--sure')).errors).toContain('site board has no list_path');
@@ -254,7 +253,7 @@ describe('a command that cannot do its work changes nothing', () => {
     expect(await adopt('--sure')).toMatchObject({ status: 0 });
   });
 
-  itInAll('a paused site', async () => {
+  it('a paused site', { tags: 'slow' }, async () => {
     await openNew(postings(1));
     await make(jobOf(posting('p1')));
     const { db } = await mirror.app();
@@ -266,7 +265,7 @@ describe('a command that cannot do its work changes nothing', () => {
   });
 });
 
-itInAll('a job that is deleted after it was adopted is created again, once', async () => {
+it('a job that is deleted after it was adopted is created again, once', { tags: 'slow' }, async () => {
   await openNew(postings(2));
   const id = await make(jobOf(posting('p1', { title: 'Old title p1' })));
   await make(jobOf(posting('p2')));
@@ -329,7 +328,7 @@ describe('a posting whose create is', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(STATES.length + 1);
   });
 
-  itInAll('in doubt: it is left to whoever resolves the doubt', async () => {
+  it('in doubt: it is left to whoever resolves the doubt', { tags: 'slow' }, async () => {
     const { p1: id = '' } = await openIn(['found_job_id = null']);
     const found = await adopt('--sure', '--json');
     expect(found.status).toBe(2);
@@ -342,7 +341,9 @@ describe('a posting whose create is', () => {
     expect(await db.query('select state from change')).toEqual([{ state: 'in_doubt' }]);
   });
 
-  itInAll('refused by a rule: it is adopted, and its job stays as it is until the feed is right', async () => {
+  it('refused by a rule: it is adopted, and its job stays as it is until the feed is right', {
+    tags: 'slow',
+  }, async () => {
     await openNew([posting('p1', { state: 'Atlantis' })]);
     const id = await make({ ...jobOf(posting('p1')), title: 'Nurse p1' });
     const found = await adopt('--json');
@@ -355,7 +356,7 @@ describe('a posting whose create is', () => {
     expect(await mirror.sync()).toMatchObject({ updated: 1, created: 0 });
   });
 
-  itInAll('edited in review: the job is compared with the edit, which the next sync sends', async () => {
+  it('edited in review: the job is compared with the edit, which the next sync sends', { tags: 'slow' }, async () => {
     await openIn([inState('failed')]);
     const [entry] = await (await mirror.app()).db.query<{ id: number }>('select id from change');
     await mirror.stopEngine();
@@ -375,7 +376,7 @@ describe('a posting whose create is', () => {
   });
 });
 
-itInAll('a feed under a new name is refused until it is renamed', async () => {
+it('a feed under a new name is refused until it is renamed', { tags: 'slow' }, async () => {
   await openNew([posting('p1')]);
   await mirror.sync();
   await mirror.stopEngine();

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { firstOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -110,7 +109,7 @@ describe('a site that cannot be asked', () => {
     expect(await db.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
   });
 
-  itInAll('is paused', async () => {
+  it('is paused', { tags: 'slow' }, async () => {
     await open();
     const { db } = await mirror.app();
     await db.query(
@@ -124,7 +123,7 @@ describe('a site that cannot be asked', () => {
     expect(await mapped()).toEqual([]);
   });
 
-  itInAll('has moved', async () => {
+  it('has moved', { tags: 'slow' }, async () => {
     await open();
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sync();

@@ -1,4 +1,5 @@
 // Mappings exported by one installation and imported by another: nothing is lost, and each mistake in the file is named once.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 // When output is closed or the terminal hangs up, commands end as after SIGTERM, with everything closed.
+// @module-tag slow
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { startProgram } from './program.ts';
@@ -58,7 +58,7 @@ describe('standard output is closed', () => {
   });
 });
 
-describe.each(spread(['SIGHUP', 'SIGTERM', 'SIGINT'] as const, 0, 2))('%s', (signal) => {
+describe.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it('ends a sync after its requests in flight are finished and recorded', async () => {
     await mirror.writeFeed(feedXml(postings(100)));
     const program = start('sync', '--json');

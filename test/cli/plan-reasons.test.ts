@@ -1,4 +1,5 @@
 // Reasons why postings are not mirrored: in the plan, for each posting, and in the summary of a pull that mirrored nothing.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -1,4 +1,6 @@
 // A process with too few file descriptors or too small a heap says so; its files are never writable by others.
+// @module-tag slow
+// @module-tag every-node
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { jobOf, makeJob, removeJob } from '../support/hand-made-jobs.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -86,7 +85,7 @@ describe('a lost database', () => {
     expect([before.p5, second]).toHaveLength(2);
   });
 
-  itInAll('leaves jobs that a posting of another feed of the site may have', async () => {
+  it('leaves jobs that a posting of another feed of the site may have', { tags: 'slow' }, async () => {
     await openMirrored(postings(4));
     const before = await ids();
     await loseDatabase();
@@ -105,7 +104,7 @@ describe('a lost database', () => {
     expect(writes()).toEqual([]);
   });
 
-  itInAll('stays as it is if the list cannot be read to its end, or has no references', async () => {
+  it('stays as it is if the list cannot be read to its end, or has no references', { tags: 'slow' }, async () => {
     await openMirrored(postings(4), { sandbox: { pageSize: 2 } });
     await loseDatabase();
     await mirror.sandbox.setFaults([{ name: '500', on: ['list'] }]);
@@ -192,52 +191,51 @@ describe('an outdated database', () => {
     expect((await run('review', 'list')).out).toContain('Nothing needs a person');
   });
 
-  itInAll(
-    'replaces jobs that are gone, marks what differs, maps what it does not know, and resolves what waits in doubt',
-    async () => {
-      const list = postings(6);
-      await openMirrored(list);
-      // What happened after the backup: p1 was made again, p2 deleted, p3 changed, p4 created.
-      await removeJob(mirror, await idOf('p1'));
-      const again = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'later' });
-      await removeJob(mirror, await idOf('p2'));
-      await removeJob(mirror, await idOf('p3'));
-      const { db } = await mirror.app();
-      const changed = await makeJob(mirror, { ...jobOf(posting('p3')), title: 'Nurse p3, later' });
-      await db.query(`update mapping set site_job_id = $1 where key = 'p3'`, [changed]);
-      await db.query(`delete from mapping where key = 'p4'`);
-      await db.query(`delete from document where key = 'p4'`);
-      await db.query('update feed_state set site_checked_at = null, source_version = null');
-      expect(await mirror.sync()).toMatchObject({ in_doubt: 1, created: 0 });
-      await mirror.stopEngine();
-      const p4 = await idOf('p4');
-      mirror.sandbox.requests.clear();
+  it('replaces jobs that are gone, marks what differs, maps what it does not know, and resolves what waits in doubt', {
+    tags: 'slow',
+  }, async () => {
+    const list = postings(6);
+    await openMirrored(list);
+    // What happened after the backup: p1 was made again, p2 deleted, p3 changed, p4 created.
+    await removeJob(mirror, await idOf('p1'));
+    const again = await makeJob(mirror, { ...jobOf(posting('p1')), description: 'later' });
+    await removeJob(mirror, await idOf('p2'));
+    await removeJob(mirror, await idOf('p3'));
+    const { db } = await mirror.app();
+    const changed = await makeJob(mirror, { ...jobOf(posting('p3')), title: 'Nurse p3, later' });
+    await db.query(`update mapping set site_job_id = $1 where key = 'p3'`, [changed]);
+    await db.query(`delete from mapping where key = 'p4'`);
+    await db.query(`delete from document where key = 'p4'`);
+    await db.query('update feed_state set site_checked_at = null, source_version = null');
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 1, created: 0 });
+    await mirror.stopEngine();
+    const p4 = await idOf('p4');
+    mirror.sandbox.requests.clear();
 
-      const shown = await recover('--json');
-      expect(shown.status).toBe(2);
-      expect(shown.json()).toEqual([
-        expect.objectContaining({ finding: 'changed', key: 'p3', job_id: changed }),
-        expect.objectContaining({ finding: 'gone', key: 'p2' }),
-        expect.objectContaining({ finding: 'replaced', key: 'p1', job_id: again }),
-        expect.objectContaining({ finding: 'unknown', key: 'p4', job_id: p4, verdict: 'sure' }),
-        expect.objectContaining({ feed: 'acme', unknown: 1, replaced: 1, differing: 2, second: 0, recorded: 0 }),
-      ]);
-      expect((await recover('--yes', '--json')).json().at(-1)).toMatchObject({ recorded: 4, refused: [] });
-      expect(writes()).toEqual([]);
-      expect(await mapped()).toMatchObject({ p1: again, p4 });
-      // The deleted job is made again; what was changed since is what the feed has.
-      expect(await mirror.sync()).toMatchObject({ in_doubt: 0, deleted: 0 });
-      await mirror.stopEngine();
-      expect(await mirror.sandbox.inspect.count()).toBe(6);
-      const site = await mirror.siteJobs();
-      expect(site.get('p1')).toMatchObject({ description: '<p>Work p1</p>' });
-      expect(site.get('p3')).toMatchObject({ title: 'Nurse p3' });
-      expect(await mapped()).toEqual(await ids());
-      expect((await recover()).out).toContain('knows all jobs of feed acme');
-    },
-  );
+    const shown = await recover('--json');
+    expect(shown.status).toBe(2);
+    expect(shown.json()).toEqual([
+      expect.objectContaining({ finding: 'changed', key: 'p3', job_id: changed }),
+      expect.objectContaining({ finding: 'gone', key: 'p2' }),
+      expect.objectContaining({ finding: 'replaced', key: 'p1', job_id: again }),
+      expect.objectContaining({ finding: 'unknown', key: 'p4', job_id: p4, verdict: 'sure' }),
+      expect.objectContaining({ feed: 'acme', unknown: 1, replaced: 1, differing: 2, second: 0, recorded: 0 }),
+    ]);
+    expect((await recover('--yes', '--json')).json().at(-1)).toMatchObject({ recorded: 4, refused: [] });
+    expect(writes()).toEqual([]);
+    expect(await mapped()).toMatchObject({ p1: again, p4 });
+    // The deleted job is made again; what was changed since is what the feed has.
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 0, deleted: 0 });
+    await mirror.stopEngine();
+    expect(await mirror.sandbox.inspect.count()).toBe(6);
+    const site = await mirror.siteJobs();
+    expect(site.get('p1')).toMatchObject({ description: '<p>Work p1</p>' });
+    expect(site.get('p3')).toMatchObject({ title: 'Nurse p3' });
+    expect(await mapped()).toEqual(await ids());
+    expect((await recover()).out).toContain('knows all jobs of feed acme');
+  });
 
-  itInAll('says that a second installation mirrors the same feed, and touches neither job', async () => {
+  it('says that a second installation mirrors the same feed, and touches neither job', { tags: 'slow' }, async () => {
     await openMirrored(postings(4));
     const before = await mapped();
     await makeJob(mirror, jobOf(posting('p2')));

@@ -1,4 +1,5 @@
 // The commands that inspect and maintain an installation: status, pulls, resume, check, mappings.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LINE_STATES } from '../../src/store/status/report-lines.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -133,7 +132,7 @@ describe('a feed with every kind of trouble', () => {
     expect(head.trend[0]).toMatchObject({ rejected: 1, in_doubt: 1, unreadable: 1 });
   });
 
-  itInAll('as CSV: a line each, with formulas guarded', async () => {
+  it('as CSV: a line each, with formulas guarded', { tags: 'slow' }, async () => {
     const { lines } = await reportOf();
     const { out } = await run('report', 'acme', '--csv');
     const rows: Record<string, string>[] = parse(out, { columns: true });
@@ -155,7 +154,7 @@ describe('a feed with every kind of trouble', () => {
     }
   });
 
-  itInAll('on the terminal: counts, reasons, and what is not live', async () => {
+  it('on the terminal: counts, reasons, and what is not live', { tags: 'slow' }, async () => {
     const { out, status } = await run('report', 'acme');
     expect(status).toBe(0);
     for (const text of [
@@ -172,7 +171,7 @@ describe('a feed with every kind of trouble', () => {
     expect((await run('report', 'acme', '--state', 'live')).out).toContain('LIVE: 6');
   });
 
-  itInAll('lists only the chosen states, and what came into its state lately', async () => {
+  it('lists only the chosen states, and what came into its state lately', { tags: 'slow' }, async () => {
     const { lines } = await reportOf('--state', 'rejected', 'held');
     expect(lines.map(({ state }) => state)).toEqual(['rejected', 'held']);
     const { db } = await mirror.app();
@@ -186,7 +185,7 @@ describe('a feed with every kind of trouble', () => {
     expect(recent.head.postings.live).toBe(6);
   });
 
-  itInAll('as a page: whole by itself, escaped, with every list counted', async () => {
+  it('as a page: whole by itself, escaped, with every list counted', { tags: 'slow' }, async () => {
     const { out } = await run('report', 'acme', '--html', '--limit', '3');
     expect(out).toMatch(/^<!doctype html>/);
     expect(out).toContain('</html>');
@@ -211,7 +210,7 @@ describe('a feed with every kind of trouble', () => {
 describe('another feed', () => {
   afterEach(() => mirror.close());
 
-  itInAll('writes a file as a whole, or leaves the former one', async () => {
+  it('writes a file as a whole, or leaves the former one', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(2)));
     await mirror.sync();
@@ -241,7 +240,7 @@ describe('another feed', () => {
     }
   });
 
-  itInAll('a feed that was never pulled, or whose pulls all fail', async () => {
+  it('a feed that was never pulled, or whose pulls all fail', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     expect((await run('report', 'acme')).out).toContain('Nothing has been pulled yet.');
     await mirror.sync();
@@ -255,7 +254,7 @@ describe('another feed', () => {
     });
   });
 
-  itInAll('a feed that is not proven complete', async () => {
+  it('a feed that is not proven complete', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     const list: readonly TestPosting[] = postings(3);
     await mirror.writeFeed(feedXml(list));

@@ -1,4 +1,5 @@
 // `jobmirror review` on groups: from a rejected group to all of it sent in two commands, tables of values, discard, stop, continue.
+// @module-tag slow
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -1,6 +1,5 @@
 // `jobmirror review` as a person uses it: lists, shows, acts, sends, and reports the outcome.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -96,7 +95,7 @@ it('held deletes are grouped with the command that approves them, and approving 
   expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2', 'p3']);
 });
 
-itInAll('retry sends refused changes again; with --no-send, the next sync does', async () => {
+it('retry sends refused changes again; with --no-send, the next sync does', { tags: 'slow' }, async () => {
   await mirror.sandbox.setFaults([{ name: '403', count: 2 }]);
   expect(await sync(postings(2))).toMatchObject({ failed: 2 });
   const [first, second] = [await idOf('p1'), await idOf('p2')];
@@ -111,7 +110,7 @@ itInAll('retry sends refused changes again; with --no-send, the next sync does',
   expect(again).toMatchObject({ status: 0, out: 'acme: nothing to retry\n' });
 });
 
-itInAll('a retry that is refused again has the exit status for review', async () => {
+it('a retry that is refused again has the exit status for review', { tags: 'slow' }, async () => {
   await mirror.sandbox.setFaults([{ name: '403' }]);
   await sync(postings(1));
   const retried = await run('review', 'retry', await idOf('p1'), '--json');

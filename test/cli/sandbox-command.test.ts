@@ -1,4 +1,5 @@
 // `jobmirror sandbox`: in a process of its own it serves the interface, keeps its jobs, and reports invalid options.
+// @module-tag slow
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
 // `jobmirror status --check`, /healthz and the log of `start`: each reports failures with their reasons.
+// @module-tag slow
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

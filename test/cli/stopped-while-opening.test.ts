@@ -1,4 +1,5 @@
 // A signal while a command prepares its database: the command ends without working, and leaves no server behind.
+// @module-tag slow
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

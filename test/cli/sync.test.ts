@@ -1,7 +1,6 @@
 // `jobmirror sync` as a process: what it prints when it is stopped, or when the queue or database is unavailable.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -22,7 +21,7 @@ async function open(options: MirrorOptions = {}): Promise<void> {
 /** Nothing listens there. */
 const AWAY = '127.0.0.1:1';
 
-itInAll('reports the outcome of requests in flight at Ctrl-C', async () => {
+it('reports the outcome of requests in flight at Ctrl-C', { tags: 'slow' }, async () => {
   await open({ site: patientSite(60) });
   await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
   const args = ['sync', '--json', '--config', mirror.configPath];
@@ -82,7 +81,7 @@ describe('prints commands that work as typed', () => {
     expect(out).toContain(`review list acme --config ${mirror.configPath}`);
   });
 
-  itInAll('for a pause, whose cause is stored without the path', async () => {
+  it('for a pause, whose cause is stored without the path', { tags: 'slow' }, async () => {
     await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
     // The feed is declared new, which avoids a search before the first create.
     await mirror.app();
@@ -107,7 +106,7 @@ describe('prints commands that work as typed', () => {
     expect(notes).not.toMatch(/jobmirror|--config/);
   });
 
-  itInAll('for a feed that is not proven complete', async () => {
+  it('for a feed that is not proven complete', { tags: 'slow' }, async () => {
     await open();
     await mirror.writeFeed(feedXml([posting('p1'), posting(' ')]));
     const { out, status } = await run('sync');
@@ -119,7 +118,7 @@ describe('prints commands that work as typed', () => {
   });
 });
 
-itInAll('a create in doubt is shown as unknown', async () => {
+it('a create in doubt is shown as unknown', { tags: 'slow' }, async () => {
   await open({ site: { list_path: undefined } });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);

@@ -1,7 +1,6 @@
 // Traces of a sync, as a collector receives them, and that they hold no secret.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { startProgram } from './program.ts';
@@ -65,7 +64,7 @@ it('holds the pull, each change with its queries and its request, and the queue'
   for (const secret of [KEY, mirror.env.BOARD_TOKEN as string]) expect(text).not.toContain(secret);
 });
 
-itInAll('a collector that is away changes nothing', async () => {
+it('a collector that is away changes nothing', { tags: 'slow' }, async () => {
   const { url } = collector;
   await collector.close();
   collector = await startReceiver();
@@ -74,7 +73,7 @@ itInAll('a collector that is away changes nothing', async () => {
   expect((await mirror.siteJobs()).size).toBe(2);
 });
 
-itInAll('a way of exporting that is not offered is named, and the work is done', async () => {
+it('a way of exporting that is not offered is named, and the work is done', { tags: 'slow' }, async () => {
   const env = { ...mirror.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const running = startProgram(['status', '--config', mirror.configPath], { cwd: mirror.folder, env });
   const { status } = await running.ended;

@@ -4,7 +4,6 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/retention.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -63,7 +62,7 @@ const titlesOf = (list: readonly TestPosting[]) =>
 const sent = () => mirror.sandbox.requests.recent().filter(({ method }) => method !== 'GET').length;
 
 describe('undo', () => {
-  itInAll('shows the reverse field by field, and changes nothing unless it is confirmed', async () => {
+  it('shows the reverse field by field, and changes nothing unless it is confirmed', { tags: 'slow' }, async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const before = await titles();
@@ -106,7 +105,7 @@ describe('undo', () => {
     expect(await pull(RIGHT)).toMatchObject({ status: 'mirrored', unchanged: 20, requests: 0 });
   });
 
-  itInAll('is not done twice, and can be undone itself', async () => {
+  it('is not done twice, and can be undone itself', { tags: 'slow' }, async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const first = await undo(wrong, '--yes', '--json');
@@ -125,7 +124,7 @@ describe('undo', () => {
     expect(third).toMatchObject({ status: 1 });
   });
 
-  itInAll('leaves out and lists what has changed since', async () => {
+  it('leaves out and lists what has changed since', { tags: 'slow' }, async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     // p1 is changed once more, n1 goes, and p19 returns.
@@ -156,7 +155,7 @@ describe('undo', () => {
     expect(await titles()).toEqual(titlesOf(RIGHT));
   });
 
-  itInAll('withdraws what was not sent, but not what a person has discarded', async () => {
+  it('withdraws what was not sent, but not what a person has discarded', { tags: 'slow' }, async () => {
     await startOver();
     // The site's rules refuse a posting that is in no state.
     const { pull: wrong } = await pull(
@@ -174,7 +173,9 @@ describe('undo', () => {
     await mirror.stopEngine();
   });
 
-  itInAll('is refused while the feed is pulled, for a failed or unknown pull, and for an old one', async () => {
+  it('is refused while the feed is pulled, for a failed or unknown pull, and for an old one', {
+    tags: 'slow',
+  }, async () => {
     await startOver();
     const { pull: wrong } = await pull(WRONG);
     const before = await titles();
@@ -199,7 +200,7 @@ describe('undo', () => {
     expect(await titles()).toEqual(before);
   });
 
-  itInAll('undoes what is in flight or in doubt once its outcome is known', async () => {
+  it('undoes what is in flight or in doubt once its outcome is known', { tags: 'slow' }, async () => {
     await startOver();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create', 'update'] }]);
     const { pull: wrong } = await pull(WRONG);

@@ -1,4 +1,5 @@
 // Unreadable records as a person sees them: listed with their posting, discarded, and never a reason to delete.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { verifyPassword } from '../../src/config/password-hash.ts';
-import { itInAll } from '../support/in-all.ts';
 import { PROGRAM } from './program.ts';
 
 async function hash(
@@ -23,12 +22,12 @@ it('prints the hash of the password alone', async () => {
   expect(await verifyPassword('correct horse', out.trim())).toBe(true);
 });
 
-itInAll.each([
+it.each([
   ['nothing', '', 'the password has 0 characters; use 8 or more'],
   ['a short one', 'seven77\n', 'the password has 7 characters'],
   ['several lines', 'correct horse\nbattery staple\n', 'several lines'],
   ['a whole file', 'x'.repeat(5_000), 'more than 1024 bytes'],
-])('refuses %s', async (_name, input, message) => {
+])('refuses %s', { tags: 'slow' }, async (_name, input, message) => {
   const { out, errors, status } = await hash(input);
   expect([status, out]).toEqual([1, '']);
   expect(errors).toContain(message);

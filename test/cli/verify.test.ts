@@ -5,9 +5,7 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type EditingProxy, openEditingProxy } from '../support/editing-proxy.ts';
-import { spread } from '../support/extent.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -233,8 +231,9 @@ describe('verify', () => {
     expect(await mirror.sync()).toMatchObject({ unchanged: 6, requests: 0 });
   });
 
-  itInAll.each(spread(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const, 1, 2))(
+  it.each(['trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
     'finds nothing on a site that shows values %s',
+    { tags: 'slow' },
     async (storedValues) => {
       const list = Array.from({ length: 3 }, (_, at) =>
         posting(`Req-00${at}-a`, {
@@ -247,7 +246,9 @@ describe('verify', () => {
     },
   );
 
-  itInAll('says the state of a posting’s change, and compares with what the site has accepted', async () => {
+  it('says the state of a posting’s change, and compares with what the site has accepted', {
+    tags: 'slow',
+  }, async () => {
     await openMirrored(postings(3));
     await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis', title: 'New' })]));
     expect(await mirror.sync()).toMatchObject({ rejected: 1, deleted: 1 });
@@ -270,7 +271,7 @@ describe('verify', () => {
 });
 
 describe('options', () => {
-  itInAll('--field compares only some fields, and refuses unknown ones', async () => {
+  it('--field compares only some fields, and refuses unknown ones', { tags: 'slow' }, async () => {
     await openMirrored(postings(2));
     await change(await jobOf('p1'), { title: 'By hand', description: 'by hand' });
     expect((await found('--field', 'title')).findings).toEqual([
@@ -283,7 +284,7 @@ describe('options', () => {
     expect((await verify('nope')).errors).toContain('there is no feed nope');
   });
 
-  itInAll('--each asks for each job and reads no list; --after begins later', async () => {
+  it('--each asks for each job and reads no list; --after begins later', { tags: 'slow' }, async () => {
     await openMirrored(postings(5));
     await change(await jobOf('p4'), { title: 'By hand' });
     mirror.sandbox.requests.clear();
@@ -299,7 +300,7 @@ describe('options', () => {
     expect((await verify('acme', '--after', 'p3')).status).toBe(1);
   });
 
-  itInAll('--each that is stopped prints the command that goes on', async () => {
+  it('--each that is stopped prints the command that goes on', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(5), { site: patientSite(120) });
     await change(await jobOf('p1'), { title: 'By hand' });
     const third = await jobOf('p3');
@@ -320,7 +321,7 @@ describe('options', () => {
     expect(running.errors()).toMatch(/To go on after the last job that was compared: .*verify acme --each --after p2/);
   });
 
-  itInAll('--sample asks for so many jobs of each feed', async () => {
+  it('--sample asks for so many jobs of each feed', { tags: 'slow' }, async () => {
     await openMirrored(postings(9));
     mirror.sandbox.requests.clear();
     expect(await found('--sample', '4')).toMatchObject({ status: 0, counts: { jobs: 9, same: 4 } });
@@ -331,7 +332,7 @@ describe('options', () => {
     expect(findings.every(({ finding }) => finding === 'gone')).toBe(true);
   });
 
-  itInAll('--repair reads the list to its proven end: what is gone may be made again', async () => {
+  it('--repair reads the list to its proven end: what is gone may be made again', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(9), { sandbox: { pageSize: 3, paging: 'link' } });
     await remove('p9');
     expect((await found()).counts).toMatchObject({ gone: 1 });
@@ -367,27 +368,26 @@ describe('a list that lies', () => {
     expect(cut).toBeGreaterThan(0);
   });
 
-  itInAll(
-    'shows other values than the jobs: they are not believed, and after a few jobs not asked about any more',
-    async () => {
-      const behind = await openBehindProxy(postings(12));
-      behind.edit = (path, _method, answer) =>
-        path.startsWith('/jobs.xml')
-          ? {
-              ...answer,
-              body: answer.body.replace(/<description>[^<]*<\/description>/g, '<description>An excerpt</description>'),
-            }
-          : answer;
-      expect(await found()).toMatchObject({
-        status: 0,
-        findings: [],
-        counts: { same: 12, hidden: { description: 7 } },
-      });
-      expect(behind.asked.filter((asked) => /^GET \/jobs\/\d/.test(asked))).toHaveLength(5);
-    },
-  );
+  it('shows other values than the jobs: they are not believed, and after a few jobs not asked about any more', {
+    tags: 'slow',
+  }, async () => {
+    const behind = await openBehindProxy(postings(12));
+    behind.edit = (path, _method, answer) =>
+      path.startsWith('/jobs.xml')
+        ? {
+            ...answer,
+            body: answer.body.replace(/<description>[^<]*<\/description>/g, '<description>An excerpt</description>'),
+          }
+        : answer;
+    expect(await found()).toMatchObject({
+      status: 0,
+      findings: [],
+      counts: { same: 12, hidden: { description: 7 } },
+    });
+    expect(behind.asked.filter((asked) => /^GET \/jobs\/\d/.test(asked))).toHaveLength(5);
+  });
 
-  itInAll('shows only some fields: it says which could not be compared', async () => {
+  it('shows only some fields: it says which could not be compared', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(3));
     behind.edit = (path, _method, answer) =>
       path.startsWith('/jobs.xml')
@@ -400,7 +400,7 @@ describe('a list that lies', () => {
     expect(await found('--each')).toMatchObject({ status: 2, counts: { changed: 1, same: 2, hidden: {} } });
   });
 
-  itInAll('ends in an error: what it did show is compared, and nothing else counts as gone', async () => {
+  it('ends in an error: what it did show is compared, and nothing else counts as gone', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(9), { sandbox: { pageSize: 3 } });
     // The list begins with the newest job. Several postings are sent at a time, so any may have been the first.
     const byAge = [...(await jobIds())].sort(([, id], [, other]) => Number(id) - Number(other)).map(([key]) => key);
@@ -444,26 +444,25 @@ describe('a site that is not the right one', () => {
     expect(await found()).toMatchObject({ status: 2, counts: { gone: 30 } });
   });
 
-  itInAll(
-    'has jobs of other postings under the same IDs: they are foreign, and --repair leaves them alone',
-    async () => {
-      await openMirrored(postings(3));
-      const id = await jobOf('p2');
-      await change(id, { number: 'x-77', title: 'Painter' });
-      const { status, findings, counts } = await found('--repair');
-      expect(status).toBe(2);
-      expect(findings).toEqual([
-        expect.objectContaining({
-          key: 'p2',
-          job_id: id,
-          finding: 'foreign',
-          fields: { number: { from: 'p2', to: 'x-77' } },
-          message: 'its job shows the reference of another posting',
-        }),
-      ]);
-      expect(counts).toMatchObject({ foreign: 1, marked: 0 });
-    },
-  );
+  it('has jobs of other postings under the same IDs: they are foreign, and --repair leaves them alone', {
+    tags: 'slow',
+  }, async () => {
+    await openMirrored(postings(3));
+    const id = await jobOf('p2');
+    await change(id, { number: 'x-77', title: 'Painter' });
+    const { status, findings, counts } = await found('--repair');
+    expect(status).toBe(2);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        key: 'p2',
+        job_id: id,
+        finding: 'foreign',
+        fields: { number: { from: 'p2', to: 'x-77' } },
+        message: 'its job shows the reference of another posting',
+      }),
+    ]);
+    expect(counts).toMatchObject({ foreign: 1, marked: 0 });
+  });
 
   it('without a reference field, a job with another title is foreign, unless a value that only its posting has says otherwise', async () => {
     const shared = ['s1', 's2'].map((key) => posting(key, { description: '<p>Apply to Example Inc.</p>' }));
@@ -486,7 +485,7 @@ describe('a site that is not the right one', () => {
   });
 });
 
-itInAll('jobs with the reference of a posting that are not foreign', async () => {
+it('jobs with the reference of a posting that are not foreign', { tags: 'slow' }, async () => {
   await openMirrored(postings(4));
   const ids = [await make({ number: 'p1' }), await make({ number: 'p2' }), await make({ number: 'p3' })];
   expect((await found()).counts).toMatchObject({ foreign: 3 });
@@ -506,14 +505,14 @@ itInAll('jobs with the reference of a posting that are not foreign', async () =>
   expect((await found()).findings.filter(({ job_id }) => ids.includes(String(job_id)))).toEqual([]);
 });
 
-itInAll('a job that the list shows under another ID is not foreign', async () => {
+it('a job that the list shows under another ID is not foreign', { tags: 'slow' }, async () => {
   const behind = await openBehindProxy(postings(3));
   await query(`update mapping set site_job_id = site_job_id || '-nurse'`);
   behind.route = (path) => path.replace('-nurse.', '.');
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 3 } });
 });
 
-itInAll('a job that belongs to a posting under another name of the site is not foreign', async () => {
+it('a job that belongs to a posting under another name of the site is not foreign', { tags: 'slow' }, async () => {
   await openMirrored(postings(2));
   const id = await make({ number: 'p1' });
   const { db } = await mirror.app();
@@ -527,7 +526,7 @@ itInAll('a job that belongs to a posting under another name of the site is not f
   expect(await found()).toMatchObject({ status: 0, findings: [] });
 });
 
-itInAll('a job that is gone is left so where the site’s settings say so', async () => {
+it('a job that is gone is left so where the site’s settings say so', { tags: 'slow' }, async () => {
   await openMirrored(postings(3), { site: { on_missing: 'leave' } });
   await remove('p1');
   expect(await found('--repair')).toMatchObject({ status: 0, counts: { gone: 1, marked: 1 } });
@@ -535,7 +534,7 @@ itInAll('a job that is gone is left so where the site’s settings say so', asyn
   expect(await mirror.sandbox.inspect.count()).toBe(2);
 });
 
-itInAll('the value that a reviewer edited is what the site should show', async () => {
+it('the value that a reviewer edited is what the site should show', { tags: 'slow' }, async () => {
   await openMirrored([posting('p1'), posting('p2', { state: 'Atlantis' })].slice(0, 1));
   await mirror.writeFeed(feedXml([posting('p1'), posting('p2', { state: 'Atlantis' })]));
   expect(await mirror.sync()).toMatchObject({ rejected: 1 });
@@ -553,7 +552,7 @@ itInAll('the value that a reviewer edited is what the site should show', async (
   expect((await mirror.siteJobs()).get('p2')).toMatchObject({ 'location-state': 'Ohio' });
 });
 
-itInAll('a delete that waits for approval stays as it is', async () => {
+it('a delete that waits for approval stays as it is', { tags: 'slow' }, async () => {
   await openMirrored(postings(3), { feed: { delete_guard: '{ percent: 1, count: 0 }' } });
   await mirror.writeFeed(feedXml(postings(1)));
   expect(await mirror.sync()).toMatchObject({ held: 2 });
@@ -572,7 +571,9 @@ itInAll('a delete that waits for approval stays as it is', async () => {
   expect(writes()).toEqual([]);
 });
 
-itInAll('a job that is gone is not made again while another job shows the reference of its posting', async () => {
+it('a job that is gone is not made again while another job shows the reference of its posting', {
+  tags: 'slow',
+}, async () => {
   await openMirrored(postings(3));
   const other = await make({ number: 'p2', title: 'Nurse p2' });
   await remove('p1');
@@ -592,7 +593,7 @@ itInAll('a job that is gone is not made again while another job shows the refere
 });
 
 describe('a command that cannot do its work', () => {
-  itInAll('a site without a list: each job is asked for', async () => {
+  it('a site without a list: each job is asked for', { tags: 'slow' }, async () => {
     await openMirrored(postings(3), { site: { list_path: undefined } });
     await remove('p1');
     expect(await found()).toMatchObject({ status: 2, counts: { gone: 1, same: 2 } });
@@ -609,7 +610,7 @@ describe('a command that cannot do its work', () => {
     expect(requests()).toEqual([]);
   });
 
-  itInAll('a site that stops showing jobs', async () => {
+  it('a site that stops showing jobs', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(8), { site: { retry: '{ attempts: 1 }' } });
     behind.edit = (path, _method, answer) =>
       path.startsWith('/jobs/') ? { status: 403, body: '<error>no</error>' } : answer;
@@ -620,7 +621,7 @@ describe('a command that cannot do its work', () => {
     expect(behind.asked).toHaveLength(5);
   });
 
-  itInAll('a pull of the feed: --repair waits for its end', async () => {
+  it('a pull of the feed: --repair waits for its end', { tags: 'slow' }, async () => {
     await openMirrored(postings(2));
     await change(await jobOf('p1'), { title: 'By hand' });
     const release = await holdPullLock((await mirror.app()).db, feedName('acme'));
@@ -640,7 +641,7 @@ describe('a command that cannot do its work', () => {
 });
 
 describe('a posting that is being sent', () => {
-  itInAll('in flight, or with an uncertain write: it waits', async () => {
+  it('in flight, or with an uncertain write: it waits', { tags: 'slow' }, async () => {
     await openMirrored(postings(3));
     for (const key of ['p1', 'p2']) await change(await jobOf(key), { title: 'By hand' });
     const { db } = await mirror.app();
@@ -661,7 +662,7 @@ describe('a posting that is being sent', () => {
     });
   });
 
-  itInAll('sent while the site is asked: it waits', async () => {
+  it('sent while the site is asked: it waits', { tags: 'slow' }, async () => {
     const behind = await openBehindProxy(postings(2));
     await change(await jobOf('p1'), { title: 'By hand' });
     const { db } = await mirror.app();
@@ -675,7 +676,7 @@ describe('a posting that is being sent', () => {
     expect(await found('--repair')).toMatchObject({ status: 0, findings: [], counts: { waiting: 1 } });
   });
 
-  itInAll('a job of a create in doubt is not foreign, nor one that a person refused', async () => {
+  it('a job of a create in doubt is not foreign, nor one that a person refused', { tags: 'slow' }, async () => {
     await openMirrored(postings(2));
     const doubtful = await make({ number: 'p9' });
     const refused = await make({ number: 'p1' });
@@ -706,7 +707,7 @@ describe('a posting that is being sent', () => {
   });
 });
 
-itInAll('an update that is ready is sent with the fields that were marked', async () => {
+it('an update that is ready is sent with the fields that were marked', { tags: 'slow' }, async () => {
   await openMirrored(postings(2));
   await mirror.writeFeed(feedXml([posting('p1', { description: 'new' }), posting('p2')]));
   await change(await jobOf('p1'), { title: 'By hand' });
@@ -729,36 +730,37 @@ itInAll('an update that is ready is sent with the fields that were marked', asyn
   expect((await mirror.siteJobs()).get('p1')).toMatchObject({ title: 'Nurse p1', description: 'new' });
 });
 
-itInAll('an imported mapping whose content is not known: its job exists, and no more can be said', async () => {
+it('an imported mapping whose content is not known: its job exists, and no more can be said', {
+  tags: 'slow',
+}, async () => {
   await openMirrored(postings(2));
   await query(`delete from document where key = 'p1'`);
   expect(await found()).toMatchObject({ status: 0, findings: [], counts: { same: 1, unknown: 1 } });
 });
 
-itInAll(
-  'several feeds of one site are verified with one reading of the list, and a renamed feed under its new name',
-  async () => {
-    await openMirrored(postings(2));
-    const text = await readFile(mirror.configPath, 'utf8');
-    await writeFile(`${mirror.folder}/other.xml`, feedXml([posting('q1'), posting('q2')]));
-    await writeFile(mirror.configPath, `${text}  other:\n    site: board\n    source: other.xml\n    format: indeed\n`);
-    expect(await mirror.sync('other')).toMatchObject({ created: 2 });
-    await mirror.stopEngine();
-    await change(await jobOf('q2'), { title: 'By hand' });
-    mirror.sandbox.requests.clear();
-    const end = await verify('--json');
-    expect(end.json().filter(({ finding }) => finding === undefined)).toEqual([
-      expect.objectContaining({ feed: 'acme', same: 2 }),
-      expect.objectContaining({ feed: 'other', same: 1, changed: 1 }),
-    ]);
-    expect(requestsOf('list')).toHaveLength(1);
-    expect((await found('acme')).counts).toMatchObject({ feed: 'acme', same: 2 });
+it('several feeds of one site are verified with one reading of the list, and a renamed feed under its new name', {
+  tags: 'slow',
+}, async () => {
+  await openMirrored(postings(2));
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(`${mirror.folder}/other.xml`, feedXml([posting('q1'), posting('q2')]));
+  await writeFile(mirror.configPath, `${text}  other:\n    site: board\n    source: other.xml\n    format: indeed\n`);
+  expect(await mirror.sync('other')).toMatchObject({ created: 2 });
+  await mirror.stopEngine();
+  await change(await jobOf('q2'), { title: 'By hand' });
+  mirror.sandbox.requests.clear();
+  const end = await verify('--json');
+  expect(end.json().filter(({ finding }) => finding === undefined)).toEqual([
+    expect.objectContaining({ feed: 'acme', same: 2 }),
+    expect.objectContaining({ feed: 'other', same: 1, changed: 1 }),
+  ]);
+  expect(requestsOf('list')).toHaveLength(1);
+  expect((await found('acme')).counts).toMatchObject({ feed: 'acme', same: 2 });
 
-    await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('  other:', '  renamed:'));
-    expect((await runProgram(mirror, 'feeds', 'rename', 'other', 'renamed')).errors).toBe('');
-    expect((await found('renamed')).counts).toMatchObject({ feed: 'renamed', changed: 1 });
-  },
-);
+  await writeFile(mirror.configPath, (await readFile(mirror.configPath, 'utf8')).replace('  other:', '  renamed:'));
+  expect((await runProgram(mirror, 'feeds', 'rename', 'other', 'renamed')).errors).toBe('');
+  expect((await found('renamed')).counts).toMatchObject({ feed: 'renamed', changed: 1 });
+});
 
 it('the token of the site appears in no finding', async () => {
   await openMirrored(postings(1));

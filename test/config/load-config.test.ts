@@ -335,7 +335,8 @@ describe('secrets', () => {
     ];
     for (const text of printed) {
       expect(text).toContain('[secret]');
-      expect(text).not.toMatch(/zq/);
+      // The random name of the folder may hold any letters.
+      expect(text.replaceAll(folder, '')).not.toMatch(/zq/);
     }
     expect(headersOf(config)['X-Api-Key']?.reveal()).toBe(TOKEN);
     expect(configSecrets(config)).toEqual([TOKEN, TOKEN, 'zq-db-99']);
@@ -396,7 +397,7 @@ describe('secrets', () => {
   test.each(refused)('%s is refused and not shown', async (_name, text, complaint) => {
     const lines = await complaintsOf(text);
     expect(lines.join('\n')).toMatch(complaint);
-    expect(lines.join('\n')).not.toMatch(/zq/);
+    expect(lines.join('\n').replaceAll(folder, '')).not.toMatch(/zq/);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 // What can prevent the server from starting: each case is handled, or reported with its location and remedy.
+// @module-tag slow
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';

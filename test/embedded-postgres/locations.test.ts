@@ -1,4 +1,5 @@
 // Where clusters and binaries are: as root, unreachable, copied, deleted, moved.
+// @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,

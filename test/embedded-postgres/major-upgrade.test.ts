@@ -1,4 +1,5 @@
 // A backup moves a database of the embedded server from one major version of Postgres to the next.
+// @module-tag slow
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';

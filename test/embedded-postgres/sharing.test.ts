@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { generated } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { runSql } from '../support/sql.ts';
 import {
   copiedFolder,
@@ -63,7 +62,7 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  itInAll('find their data again after a stop, and may leave twice', async () => {
+  it('find their data again after a stop, and may leave twice', { tags: 'slow' }, async () => {
     const dataDir = await copiedFolder();
     const first = await openEmbeddedServer(dataDir);
     expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
@@ -76,7 +75,7 @@ describe('members of one server', () => {
     await expect(second.leave()).resolves.toBeUndefined();
   });
 
-  itInAll('come and go in any order without ever connecting to a stopping server', async () => {
+  it('come and go in any order without ever connecting to a stopping server', { tags: 'slow' }, async () => {
     const dataDir = await copiedFolder();
     const visit = async () => {
       const server = await openEmbeddedServer(dataDir, withoutSync);
@@ -92,26 +91,25 @@ describe('members of one server', () => {
 });
 
 describe('a member killed with -9', () => {
-  itInAll(
-    'that started the server does not disturb the others; as the only one it leaves a server that the next one uses and stops',
-    async () => {
-      const dataDir = await copiedFolder();
-      const starter = startMember(dataDir);
-      const [before] = await runSql(await starter.joined(), started);
-      const other = startMember(dataDir);
-      const url = await other.joined();
-      await starter.kill('SIGKILL');
-      await runSql(url, 'select 1');
-      await other.kill('SIGKILL');
-      const next = await openEmbeddedServer(dataDir, withoutSync);
-      expect(await runSql(next.url(), started)).toEqual([before]);
-      await untilAlone(next.url());
-      await next.leave();
-      expect(postmasterPid(dataDir)).toBeUndefined();
-    },
-  );
+  it('that started the server does not disturb the others; as the only one it leaves a server that the next one uses and stops', {
+    tags: 'slow',
+  }, async () => {
+    const dataDir = await copiedFolder();
+    const starter = startMember(dataDir);
+    const [before] = await runSql(await starter.joined(), started);
+    const other = startMember(dataDir);
+    const url = await other.joined();
+    await starter.kill('SIGKILL');
+    await runSql(url, 'select 1');
+    await other.kill('SIGKILL');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    expect(await runSql(next.url(), started)).toEqual([before]);
+    await untilAlone(next.url());
+    await next.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
 
-  itInAll('while starting the server leaves one that the next member uses', async () => {
+  it('while starting the server leaves one that the next member uses', { tags: 'slow' }, async () => {
     const dataDir = await copiedFolder();
     const killed = startMember(dataDir);
     while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
@@ -124,7 +122,7 @@ describe('a member killed with -9', () => {
 });
 
 describe('a server killed with -9', () => {
-  itInAll('is restarted by its members, at the same address and with its data', async () => {
+  it('is restarted by its members, at the same address and with its data', { tags: 'slow' }, async () => {
     const dataDir = await copiedFolder();
     const member = startMember(dataDir);
     const notices: string[] = [];
@@ -141,7 +139,7 @@ describe('a server killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  itInAll('together with its members is restarted by the next one', async () => {
+  it('together with its members is restarted by the next one', { tags: 'slow' }, async () => {
     const dataDir = await copiedFolder();
     const member = startMember(dataDir);
     await runSql(await member.joined(), 'create table mark ()');
@@ -154,20 +152,19 @@ describe('a server killed with -9', () => {
 });
 
 describe('the server', () => {
-  itInAll(
-    'survives Ctrl-C in the process group that started it, and has none of our secrets in its environment',
-    async () => {
-      const dataDir = await copiedFolder();
-      const member = startMember(dataDir, { ownGroup: true, env: { BOARD_TOKEN: 'canary' } });
-      const url = await member.joined();
-      const pid = postmasterPid(dataDir) ?? 0;
-      if (process.platform === 'linux') expect(environmentOf(pid)).not.toContain('canary');
-      process.kill(-(member.process.pid ?? 0), 'SIGINT');
-      await member.kill('SIGINT');
-      const next = await openEmbeddedServer(dataDir, withoutSync);
-      expect(postmasterPid(dataDir)).toBe(pid);
-      expect(next.url()).toBe(url);
-      await next.leave();
-    },
-  );
+  it('survives Ctrl-C in the process group that started it, and has none of our secrets in its environment', {
+    tags: 'slow',
+  }, async () => {
+    const dataDir = await copiedFolder();
+    const member = startMember(dataDir, { ownGroup: true, env: { BOARD_TOKEN: 'canary' } });
+    const url = await member.joined();
+    const pid = postmasterPid(dataDir) ?? 0;
+    if (process.platform === 'linux') expect(environmentOf(pid)).not.toContain('canary');
+    process.kill(-(member.process.pid ?? 0), 'SIGINT');
+    await member.kill('SIGINT');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    expect(postmasterPid(dataDir)).toBe(pid);
+    expect(next.url()).toBe(url);
+    await next.leave();
+  });
 });

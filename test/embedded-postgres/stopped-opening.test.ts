@@ -1,4 +1,5 @@
 // Opening the embedded server is stopped halfway, as by SIGTERM: it ends at once and leaves no server or partial cluster.
+// @module-tag slow
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -16,7 +16,6 @@ import ssh2 from 'ssh2';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readFeed } from '../../src/feed/read-feed.ts';
 import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type PrivateSshd, sshdForTests } from '../support/sshd.ts';
 import { collect, generousLimits } from './collect.ts';
 
@@ -78,7 +77,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     utimesSync(join(folder, name), time, time);
   };
 
-  itInAll.each([0, 1, 32 * 1024, 3_000_000])('sends a file of about %d bytes', async (size) => {
+  it.each([0, 1, 32 * 1024, 3_000_000])('sends a file of about %d bytes', { tags: 'slow' }, async (size) => {
     write('a.xml', feed(1, 3, 'x'.repeat(size / 3)));
     const { reading, records } = await readFrom(configOf('a.xml'));
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [], records: 3 });
@@ -132,7 +131,8 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     const { reading, problems } = await readFrom(configOf(name, more, login));
     expect(reading.kind).toBe('failed');
     expect(problems).toMatch(message);
-    expect(problems).not.toContain('zq');
+    // The random name of the folder may hold any letters.
+    expect(problems.replaceAll(folder, '')).not.toContain('zq');
   });
 
   it('sends the newest file of a folder, or all', async () => {
@@ -155,11 +155,11 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     expect(leadsNowhere.problems).toMatch(/there is no .*f.xml on the SFTP server/);
   });
 
-  itInAll.each<[string, (path: string) => void, RegExp]>([
+  it.each<[string, (path: string) => void, RegExp]>([
     ['grows', (path) => appendFileSync(path, ' '), /the file grew while it was being read/],
     ['is cut', (path) => truncateSync(path, 1_000_000), /the file was cut while it was being read/],
     ['is touched', (path) => utimesSync(path, 1, 1), /the file changed while it was being read/],
-  ])('sends a file that %s meanwhile, which is not complete', async (_, change, message) => {
+  ])('sends a file that %s meanwhile, which is not complete', { tags: 'slow' }, async (_, change, message) => {
     write('large.xml', feed(1, 1_500, 'x'.repeat(2_000)));
     const { problems } = await readFrom(configOf('large.xml'), {}, () => change(join(folder, 'large.xml')));
     expect(problems).toMatch(message);
@@ -205,32 +205,36 @@ describe('a server of the test', () => {
     });
   }
 
-  itInAll.each(['password', 'keyboard-interactive'] as const)('accepts a password (%s)', async (method) => {
-    const text = feed(1, 2);
-    const configOf = await serve(method, (client) => {
-      client.on('session', (accept) => {
-        accept().on('sftp', (acceptSftp) => {
-          const sftp = acceptSftp();
-          const attrs = { mode: 0o100644, uid: 0, gid: 0, size: text.length, atime: 1, mtime: 1 };
-          sftp.on('STAT', (id) => sftp.attrs(id, attrs));
-          sftp.on('OPEN', (id) => sftp.handle(id, Buffer.from('h')));
-          sftp.on('CLOSE', (id) => sftp.status(id, 0));
-          // Sends less than asked for.
-          sftp.on('READ', (id, _handle, offset, length) => {
-            if (offset >= text.length) sftp.status(id, 1);
-            else sftp.data(id, Buffer.from(text.slice(offset, offset + Math.min(7, length))));
+  it.each(['password', 'keyboard-interactive'] as const)(
+    'accepts a password (%s)',
+    { tags: 'slow' },
+    async (method) => {
+      const text = feed(1, 2);
+      const configOf = await serve(method, (client) => {
+        client.on('session', (accept) => {
+          accept().on('sftp', (acceptSftp) => {
+            const sftp = acceptSftp();
+            const attrs = { mode: 0o100644, uid: 0, gid: 0, size: text.length, atime: 1, mtime: 1 };
+            sftp.on('STAT', (id) => sftp.attrs(id, attrs));
+            sftp.on('OPEN', (id) => sftp.handle(id, Buffer.from('h')));
+            sftp.on('CLOSE', (id) => sftp.status(id, 0));
+            // Sends less than asked for.
+            sftp.on('READ', (id, _handle, offset, length) => {
+              if (offset >= text.length) sftp.status(id, 1);
+              else sftp.data(id, Buffer.from(text.slice(offset, offset + Math.min(7, length))));
+            });
           });
         });
       });
-    });
-    expect((await readFrom(configOf('zq-right'))).records).toEqual(['<job>1</job>', '<job>2</job>']);
-    const { reading, problems } = await readFrom(configOf('zq-wrong'));
-    expect(reading.kind).toBe('failed');
-    expect(problems).toMatch(/refuses the user, or its password or key/);
-    expect(problems).not.toContain('zq');
-  });
+      expect((await readFrom(configOf('zq-right'))).records).toEqual(['<job>1</job>', '<job>2</job>']);
+      const { reading, problems } = await readFrom(configOf('zq-wrong'));
+      expect(reading.kind).toBe('failed');
+      expect(problems).toMatch(/refuses the user, or its password or key/);
+      expect(problems).not.toContain('zq');
+    },
+  );
 
-  itInAll('that does not say how large the file is proves no end', async () => {
+  it('that does not say how large the file is proves no end', { tags: 'slow' }, async () => {
     const configOf = await serve('password', (client) => {
       client.on('session', (accept) => {
         accept().on('sftp', (acceptSftp) => {
@@ -242,7 +246,7 @@ describe('a server of the test', () => {
     expect((await readFrom(configOf('zq-right'))).problems).toMatch(/does not say how large feed\.xml is/);
   });
 
-  itInAll('that does not say what its entries are has files', async () => {
+  it('that does not say what its entries are has files', { tags: 'slow' }, async () => {
     const text = feed(1, 2);
     const attrs = { size: text.length, atime: 1, mtime: 1 } as ssh2.Attributes;
     const configOf = await serve('password', (client) => {
@@ -306,7 +310,7 @@ describe('a server of the test', () => {
         }),
     ],
   ];
-  itInAll.each(hanging)('that hangs %s is left at the time limit', async (_, session) => {
+  it.each(hanging)('that hangs %s is left at the time limit', { tags: 'slow' }, async (_, session) => {
     const configOf = await serve('password', session);
     const { problems } = await readFrom(configOf('zq-right'), { firstByteTimeoutMs: 1500 });
     expect(problems).toMatch(/no data arrived within 1\.5 s/);

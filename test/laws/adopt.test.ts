@@ -1,5 +1,6 @@
 // Jobs are adopted by several processes at once, and by one that dies: each posting is adopted wholly or not at all, and none gets
 // a second job.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';

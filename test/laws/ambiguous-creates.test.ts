@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import { resumeSite } from '../../src/store/site/site-state.ts';
-import { countOf, runsEverything } from '../support/extent.ts';
+import { byExtent, countOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
@@ -63,9 +63,9 @@ const FAULTS: Readonly<Record<string, readonly CreateFault[]>> = {
 };
 
 /** `npm test` has one fault of each class strike the same feed. */
-const CASES: readonly (readonly [string, readonly CreateFault[]])[] = runsEverything
-  ? Object.entries(FAULTS)
-  : [['a fault of each class', Object.values(FAULTS).flatMap((faults) => faults.slice(0, 1))]];
+const CASES: readonly (readonly [string, readonly CreateFault[]])[] = byExtent(Object.entries(FAULTS), [
+  ['a fault of each class', Object.values(FAULTS).flatMap((faults) => faults.slice(0, 1))],
+]);
 
 describe('creates that hit', { concurrent: true }, () => {
   it.for(CASES)('%s', { timeout: 900_000 }, async ([, faults], { open }) => {

@@ -2,7 +2,6 @@
 import { describe, expect } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
-import { runsEverything } from '../support/extent.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -85,7 +84,7 @@ describe('a changed key', { concurrent: true }, () => {
     await checkLaws(installation, list);
   });
 
-  it.skipIf(!runsEverything)('reverted before anything was sent sends nothing', async ({ open }) => {
+  it('reverted before anything was sent sends nothing', { tags: 'slow' }, async ({ open }) => {
     const installation = await open(KEYS_TRUSTED);
     const list = postings(10);
     const xml = feedOf(list);

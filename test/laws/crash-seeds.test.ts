@@ -1,5 +1,6 @@
 // Kills a process at one named step after another, with different feeds and at a different time for each seed. CRASH_SEEDS=200 plays
 // 200 seeds, starting at FIRST_SEED; SEED=123 replays one.
+// @module-tag slow
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
@@ -36,7 +37,7 @@ describe('a process killed at one step after another', { concurrent: true }, () 
     await installation.sync();
     // Only the process that is killed sends.
     await installation.stopEngine();
-    // In CI at half of the steps: `crash.test.ts` kills at each.
+    // At half of the steps: `crash.test.ts` kills at each.
     const steps = spread(random.some(STEPS, STEPS.length), 0, 2);
     for (const step of steps) await crashAt(step, seed, installation, feed, random);
   });

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/postgres/database.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
-import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
+import { chosen, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { heal } from './heal.ts';
@@ -38,6 +38,8 @@ const SENDING = STEPS.map((first, row) => ({
   deaths: OPERATIONS.map((each, at) => ({ ...each, step: STEPS[(row + at) % STEPS.length] as Step })),
 }));
 
+/** `npm test` kills with one of the queues. */
+const QUEUES_HERE = chosen(QUEUES, ({ queue }) => queue === 'database');
 const numberOf = (queue: string): number => QUEUES.findIndex((each) => each.queue === queue);
 
 /** Opens an installation that has mirrored `BEFORE` and whose feed now contains `AFTER`. */
@@ -71,12 +73,11 @@ async function sendingOf({ app, stopEngine }: Installation): Promise<unknown[]> 
 }
 
 // Concurrent, because most of the time is spent waiting until the dead worker's queue job is redelivered.
-describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
+describe.each(QUEUES_HERE)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
   it.skipIf(!available).for(spread(PULLS, numberOf(queue), 2))(
     'at $title of the pull',
-    { timeout: 900_000 },
-    async ({ steps }, { open, skip }) => {
-      skip(!runsEverything, ONLY_IN_ALL);
+    { timeout: 900_000, tags: 'slow' },
+    async ({ steps }, { open }) => {
       const installation = await openMirrored(open, queue);
       for (const step of steps) await die(installation, step);
       await heal(installation);
@@ -84,11 +85,10 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
     },
   );
 
-  it.skipIf(!available).for(spread(SENDING, numberOf(queue), 3))(
+  it.skipIf(!available).for(chosen(spread(SENDING, numberOf(queue), 3), ({ first }) => first === 'intent-committed'))(
     'at $first of a delete, then at the other steps of a create and of an update',
     { timeout: 900_000 },
-    async ({ first, deaths }, { open, skip }) => {
-      skip(!runsEverything && !(queue === 'database' && first === 'intent-committed'), ONLY_IN_ALL);
+    async ({ deaths }, { open }) => {
       const installation = await openMirrored(open, queue);
       for (const { step, operation, list } of deaths) {
         await installation.stopEngine();
@@ -103,7 +103,7 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
   );
 });
 
-describe.each(QUEUES)(
+describe.each(QUEUES_HERE)(
   'killed while it resolves doubts, with the queue in $queue $note',
   { concurrent: true },
   ({ queue, available }) => {
@@ -112,11 +112,10 @@ describe.each(QUEUES)(
       { title: 'doubt-resolved', steps: ['doubt-resolved'], made: false },
     ] as const;
 
-    it.skipIf(!available).for(spread(DOUBTFUL, numberOf(queue), 2))(
+    it.skipIf(!available).for(chosen(spread(DOUBTFUL, numberOf(queue), 2), ({ made }) => made))(
       'at $title, made $made',
       { timeout: 900_000 },
-      async ({ steps, made }, { open, skip }) => {
-        skip(!runsEverything && !(queue === 'database' && made), ONLY_IN_ALL);
+      async ({ steps, made }, { open }) => {
         const installation = await openMirrored(open, queue);
         await installation.sandbox.setFaults([{ name: '500', made, on: ['create'], count: 3 }]);
         for (const step of steps) await die(installation, step);
@@ -140,9 +139,8 @@ const SEARCHES: readonly (readonly Step[])[] = [['site-page-kept', 'site-read'],
 describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
   it.skipIf(!available)(
     'killed at each step of a search of the site for jobs of a feed',
-    { timeout: 900_000 },
-    async ({ open, skip }) => {
-      skip(!runsEverything, ONLY_IN_ALL);
+    { timeout: 900_000, tags: 'slow' },
+    async ({ open }) => {
       const installation = await open({
         queue,
         searched: true,

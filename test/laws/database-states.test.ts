@@ -1,4 +1,5 @@
 // A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';

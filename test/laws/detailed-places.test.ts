@@ -1,5 +1,6 @@
 // One posting for each place of a record, whose texts are in one detail: whatever happens to places and details, no job is made twice,
 // lost or wrongly deleted, all places of a record have the same detail, and it is requested once.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
@@ -9,8 +10,6 @@ import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
-import { spread } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { checkCounts } from './laws.ts';
 import { randomOf } from './random.ts';
@@ -252,8 +251,9 @@ it('recover makes no second job of a place, although the places of a record shar
 });
 
 describe('random lists, places and failures', () => {
-  itInAll.each(spread([1, 2], 0, 2))(
+  it.each([1, 2])(
     'seed %i: the site has exactly what could be read, and a quiet pull requests no detail',
+    { tags: 'slow' },
     async (seed) => {
       await open();
       const random = randomOf(seed);

@@ -1,5 +1,6 @@
 // A list whose postings need details: whatever fails or dies, no posting is doubled, lost or wrongly deleted, nothing half
 // known is sent, and once things are quiet a pull requests the list and nothing else.
+// @module-tag slow
 import type { ServerResponse } from 'node:http';
 import { describe, expect } from 'vitest';
 import type { Step } from '../../src/telemetry/steps.ts';

@@ -1,4 +1,5 @@
 // A database server with few connections: a process needs no more for many sites than for one, and waits for a free one.
+// @module-tag slow
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
 // Postings that go missing at an awkward moment: while their change is sent, within their grace period, under another key.
+// @module-tag slow
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

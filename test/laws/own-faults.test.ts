@@ -9,7 +9,7 @@ import type { FeedSetup } from '../../src/pull/feed-setup.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
-import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
+import { spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -36,7 +36,6 @@ it.for(spread(QUEUES, 1, 2))(
   'two processes that mirror at once create each job once, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
-    skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
     if (!available) skip();
     const installation = await open({ queue });
     await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
@@ -53,7 +52,6 @@ it.for(spread(QUEUES, 0, 2))(
   'two workers with the same queue jobs send each once, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
-    skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
     if (!available) skip();
     const installation = await open({ queue });
     await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
@@ -82,7 +80,6 @@ it.for(spread(QUEUES, 0, 2))(
   'an exhausted connection pool only causes a delay, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
-    skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
     if (!available) skip();
     const installation = await open({ queue });
     const { ended } = await mirroring(installation);
@@ -111,8 +108,7 @@ describe(`Redis${redis.note}`, () => {
     },
   );
 
-  it.skipIf(!redis.available)('emptied in the middle', { timeout: 900_000 }, async ({ open, skip }) => {
-    skip(!runsEverything, ONLY_IN_ALL);
+  it.skipIf(!redis.available)('emptied in the middle', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const installation = await open({ queue: 'redis' });
     const { ended } = await mirroring(installation);
     const client = new Redis(installation.redis?.url ?? '');
@@ -135,7 +131,6 @@ describe('Postgres', () => {
     'stopped immediately and restarted, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
-      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue, databaseUrl: await server.newDatabase() });
       const { ended } = await mirroring(installation);
@@ -147,8 +142,7 @@ describe('Postgres', () => {
     },
   );
 
-  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, skip }) => {
-    skip(!runsEverything, ONLY_IN_ALL);
+  it('without a free connection only causes a delay', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const installation = await open({ databaseUrl: await server.newDatabase() });
     const { ended } = await mirroring(installation);
     const taken = await takeAllConnections(server.url);
@@ -164,9 +158,8 @@ describe('Postgres', () => {
 
   it.for(spread(QUEUES, 1, 2))(
     'with a full disk only causes a delay, with the queue in $queue $note',
-    { timeout: 900_000 },
+    { timeout: 900_000, tags: 'slow' },
     async ({ queue, available }, { open, skip }) => {
-      skip(!runsEverything, ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const { ended } = await mirroring(installation);
@@ -229,9 +222,8 @@ async function freeDisk(db: Database): Promise<void> {
 describe('a change that cannot be processed', () => {
   it.for(spread(QUEUES, 1, 2))(
     'ends in review, never in a loop, with the queue in $queue $note',
-    { timeout: 900_000 },
+    { timeout: 900_000, tags: 'slow' },
     async ({ queue, available }, { open, skip }) => {
-      skip(!runsEverything, ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({
         queue,

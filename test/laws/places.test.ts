@@ -7,9 +7,8 @@ import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { firstOf, leavesOut, spread } from '../support/extent.ts';
+import { firstOf, leavesOut } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { checkCounts } from './laws.ts';
 import { randomOf } from './random.ts';
@@ -346,7 +345,7 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  itInAll('keeps its keys and jobs when a place is written in another way', async () => {
+  it('keeps its keys and jobs when a place is written in another way', { tags: 'slow' }, async () => {
     await withMirror(async (mirror) => {
       await sync(mirror, recordOf('1', [{ city: 'San José', state: 'CA' }, CHICAGO]), OTHER);
       const ids = async () => (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort();
@@ -357,7 +356,7 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  itInAll('never shares a key with another record', async () => {
+  it('never shares a key with another record', { tags: 'slow' }, async () => {
     await withMirror(async (mirror) => {
       const keys = ['1', '1|boston, ma', '1|', '1%7C', '1|boston, ma|boston, ma', '|'];
       const records = keys.map((id) => recordOf(id, [BOSTON, CHICAGO]));
@@ -373,7 +372,9 @@ describe('a record with several places', { concurrent: true }, () => {
     });
   });
 
-  itInAll('and the key of another one: a repeated place is a duplicate, the others are postings', async () => {
+  it('and the key of another one: a repeated place is a duplicate, the others are postings', {
+    tags: 'slow',
+  }, async () => {
     await withMirror(async (mirror) => {
       const rows = [recordOf('1', [BOSTON]), recordOf('1', [CHICAGO]), recordOf('1', [CHICAGO, DENVER], 'Other title')];
       expect(await sync(mirror, ...rows)).toMatchObject({ seen: 4, created: 3, duplicates: 1 });
@@ -441,30 +442,29 @@ describe('a record with several places', { concurrent: true }, () => {
     );
   });
 
-  itInAll(
-    'when the setting changes, the keys change: nothing is sent until a person has bound the certain pairs',
-    async () => {
-      await withMirror(
-        async (mirror) => {
-          const records = Array.from({ length: 8 }, (_, at) => recordOf(`${at}`, [BOSTON, CHICAGO]));
-          expect(await sync(mirror, ...records)).toMatchObject({ created: 8 });
-          await configure(mirror, 'use: first', 'use: each');
-          const before = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
-          const held = { created: 0, pending: 16, gone: 8, held: 8, deleted: 0, requests: 0 };
-          expect(await sync(mirror, ...records)).toMatchObject(held);
-          await mirror.stopEngine();
-          const bound = (await runProgram(mirror, 'feeds', 'rekey', 'acme', '--sure', '--json')).json();
-          expect(bound.filter((pair) => pair.bound)).toHaveLength(8);
-          expect(await sync(mirror, ...records)).toMatchObject({ created: 8, unchanged: 8, gone: 0, deleted: 0 });
-          const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
-          expect(ids).toEqual(expect.arrayContaining(before));
-          expect(await jobsOf(mirror)).toHaveLength(16);
-          expect(await sync(mirror, ...records)).toMatchObject({ unchanged: 16, requests: 0 });
-        },
-        { guard: '{ percent: 20, count: 5 }', feed: { places: '{ path: places, use: first }' } },
-      );
-    },
-  );
+  it('when the setting changes, the keys change: nothing is sent until a person has bound the certain pairs', {
+    tags: 'slow',
+  }, async () => {
+    await withMirror(
+      async (mirror) => {
+        const records = Array.from({ length: 8 }, (_, at) => recordOf(`${at}`, [BOSTON, CHICAGO]));
+        expect(await sync(mirror, ...records)).toMatchObject({ created: 8 });
+        await configure(mirror, 'use: first', 'use: each');
+        const before = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
+        const held = { created: 0, pending: 16, gone: 8, held: 8, deleted: 0, requests: 0 };
+        expect(await sync(mirror, ...records)).toMatchObject(held);
+        await mirror.stopEngine();
+        const bound = (await runProgram(mirror, 'feeds', 'rekey', 'acme', '--sure', '--json')).json();
+        expect(bound.filter((pair) => pair.bound)).toHaveLength(8);
+        expect(await sync(mirror, ...records)).toMatchObject({ created: 8, unchanged: 8, gone: 0, deleted: 0 });
+        const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id);
+        expect(ids).toEqual(expect.arrayContaining(before));
+        expect(await jobsOf(mirror)).toHaveLength(16);
+        expect(await sync(mirror, ...records)).toMatchObject({ unchanged: 16, requests: 0 });
+      },
+      { guard: '{ percent: 20, count: 5 }', feed: { places: '{ path: places, use: first }' } },
+    );
+  });
 
   const before = [
     ['first', 'use: first', 'use: each'],
@@ -495,7 +495,7 @@ describe('a record with several places', { concurrent: true }, () => {
   );
 
   /** Random feeds: after each pull the site has exactly what the feed, and what could not be read of it, want. */
-  itInAll.each(spread([1, 2, 3], 0, 3))('and random versions of a feed, seed %i', async (seed) => {
+  it.each([1, 2, 3])('and random versions of a feed, seed %i', { tags: 'slow' }, async (seed) => {
     await withMirror(
       async (mirror) => {
         const random = randomOf(seed);

@@ -1,4 +1,5 @@
 // A process that recovers a feed dies at each step, or works beside others: no posting gets a second job, none loses its own.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { runProgram } from '../cli/run-program.ts';

@@ -1,5 +1,6 @@
 // A process dies while it binds postings to the jobs of their former keys, or right after a pull suspected new keys: each posting is
 // bound wholly or not at all, and none gets a second job.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf } from '../support/hand-made-jobs.ts';

@@ -1,4 +1,5 @@
 // Creates in doubt at sites that rewrite values: adopted, created once, and asked about only as often as needed.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { confirmAddress } from '../../src/apply/confirm-address.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';

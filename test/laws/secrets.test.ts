@@ -1,4 +1,5 @@
 // Runs every command with secrets that are easy to recognise, and searches everything stored, shown and printed (law 7).
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { canarySearch } from './canary.ts';

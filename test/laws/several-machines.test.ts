@@ -1,4 +1,5 @@
 // Several worker processes share one site's changes: each change is sent once, within one rate, while workers come and go.
+// @module-tag slow
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { limiterFor } from '../../src/queue/site-queue.ts';

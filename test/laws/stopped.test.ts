@@ -5,7 +5,7 @@ import { describe, expect, vi } from 'vitest';
 import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Queryable } from '../../src/store/postgres/database.ts';
-import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
+import { byExtent, chosen, spread } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -16,11 +16,11 @@ const STEPS = ['intent-committed', 'answer-received', 'outcome-committed'] as co
 const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) => ({ queue, available, note, step })));
 
 describe('a process that is stopped', { concurrent: true }, () => {
-  it.for(spread(CASES, 0, 2))(
+  const inQuick = CASES.filter(({ queue, step }) => queue === 'database' && step === 'answer-received');
+  it.for(byExtent(spread(CASES, 0, 2), inQuick))(
     'at $step, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available, step }, { open, skip }) => {
-      skip(!runsEverything && !(queue === 'database' && step === 'answer-received'), ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const older = postings(3);
@@ -43,11 +43,10 @@ describe('a process that is stopped', { concurrent: true }, () => {
 });
 
 describe('a pull that is stopped', { concurrent: true }, () => {
-  it.for(['pull-started', 'records-read', 'changes-merged'] as const)(
+  it.for(chosen(['pull-started', 'records-read', 'changes-merged'] as const, (step) => step === 'records-read'))(
     'at %s gives way to the next one, and discards what it read when it continues',
     { timeout: 900_000 },
-    async (step, { open, skip }) => {
-      skip(!runsEverything && step !== 'records-read', ONLY_IN_ALL);
+    async (step, { open }) => {
       const installation = await open();
       await installation.writeFeed(feedXml(postings(3)));
       await installation.sync();
@@ -77,11 +76,10 @@ describe('a pull that is stopped', { concurrent: true }, () => {
 });
 
 // With the real timing: the others run with a fast one.
-it('a start that is stopped in a pull does not keep another process from the next runs', { timeout: 900_000 }, async ({
-  open,
-  skip,
-}) => {
-  skip(!runsEverything, ONLY_IN_ALL);
+it('a start that is stopped in a pull does not keep another process from the next runs', {
+  timeout: 900_000,
+  tags: 'slow',
+}, async ({ open }) => {
   const installation = await open({ feed: { schedule: '"*/5 * * * * *"' }, timing: TIMING });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));

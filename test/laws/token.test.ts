@@ -1,16 +1,15 @@
 // The password, and with it the token, changes during a run: nothing is lost, and a process with the new token continues.
 import { expect } from 'vitest';
-import { ONLY_IN_ALL, runsEverything, spread } from '../support/extent.ts';
+import { chosen } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-it.for(spread(QUEUES, 1, 2))(
+it.for(chosen(QUEUES, ({ queue }) => queue === 'redis'))(
   'a token that becomes invalid during a run pauses the site, and the new token resumes it, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
-    skip(!runsEverything && queue !== 'redis', ONLY_IN_ALL);
     if (!available) skip();
     const installation = await open({ queue, site: patientSite(20) });
     const { sandbox, owner } = installation;

@@ -1,9 +1,9 @@
 // A process with an old token beside one with the new token: only the refusal of its own token pauses each.
+// @module-tag slow
 import { expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 import type { Installation } from './installation.ts';
@@ -27,7 +27,7 @@ async function statusOf(installation: Installation, token: string) {
   return json().find(({ kind }) => kind === 'site');
 }
 
-it.for(spread(QUEUES, 0, 2))(
+it.for(QUEUES)(
   'the process with the new token continues, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {
@@ -77,7 +77,7 @@ it.for(spread(QUEUES, 0, 2))(
   },
 );
 
-it.for(spread(QUEUES, 1, 2))(
+it.for(QUEUES)(
   'a token that is accepted again resumes the processes that hold it, with the queue in $queue $note',
   { timeout: 900_000 },
   async ({ queue, available }, { open, skip }) => {

@@ -1,7 +1,7 @@
 // Updates and deletes of unknown outcome while the feed changes: in the end the site matches the feed.
 import { describe, expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
-import { firstOf, runsEverything } from '../support/extent.ts';
+import { firstOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -104,7 +104,7 @@ describe('a request that lands late', { concurrent: true }, () => {
     await checkLaws(installation, latest);
   });
 
-  it.skipIf(!runsEverything)('deletes no posting that came back', { timeout: 900_000 }, async ({ open }) => {
+  it('deletes no posting that came back', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const retry = '{ attempts: 5, first_delay_seconds: 100, max_delay_seconds: 100 }';
     const installation = await openMirrored(open, { ...SITE, retry });
     await installation.sandbox.setFaults([{ ...LATE, on: ['delete'] }]);
@@ -132,7 +132,7 @@ describe('a site that reports a live job as gone', { concurrent: true }, () => {
     await checkLaws(installation, latest);
   });
 
-  it.skipIf(!runsEverything)('is believed if the job was deleted by hand', { timeout: 900_000 }, async ({ open }) => {
+  it('is believed if the job was deleted by hand', { timeout: 900_000, tags: 'slow' }, async ({ open }) => {
     const installation = await openMirrored(open);
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === 'p3' && owner === installation.owner,

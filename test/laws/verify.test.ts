@@ -1,5 +1,6 @@
 // Differences are marked by a process that dies, and while others send: each posting is marked wholly or not at all, and none gets
 // a second job or loses its own.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';

@@ -1,4 +1,5 @@
 // The package that npm makes: only what is needed to run, and all of it.
+// @module-tag slow
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { SHIPPED_PROGRAM } from '../cli/program.ts';
 import { freePort } from '../support/free-port.ts';
-import { itInAll } from '../support/in-all.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const readme = read('README.md');
@@ -59,44 +58,40 @@ describe('the first feed', () => {
       );
     });
 
-  itInAll(
-    'is mirrored by the commands as they stand',
-    async () => {
-      expect(alias).toContain("alias jobmirror='npm run --silent jobmirror --'");
-      const port = await freePort();
-      // Only the port differs: another one may be in use.
-      const here = (commands: string) => commands.replaceAll(':8081', `:${port}`);
-      const serve = site.replace('jobmirror sandbox', `jobmirror sandbox --port ${port}`);
-      const serving = spawn('/bin/sh', ['-c', serve], { cwd: folder, env: environment(), detached: true });
-      sandbox = serving;
-      let shown = '';
-      for (const stream of [serving.stdout, serving.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          shown += text;
-          serving.emit('shown');
-        });
-      }
-      while (!shown.includes(`http://127.0.0.1:${port}`)) {
-        if (serving.exitCode !== null) throw new Error(`the sandbox ended:\n${shown}`);
-        await Promise.race([once(serving, 'shown'), once(serving, 'exit')]);
-      }
-      const lines = [configure, send].flatMap((commands) => here(commands).trim().split('\n'));
-      expect(lines.length).toBe(7);
-      const results: { readonly line: string; readonly status: number; readonly out: string }[] = [];
-      for (const line of lines) {
-        const { status, out, errors } = await run(line);
-        results.push({ line, status, out: `${out}${errors}` });
-      }
-      expect(results.filter(({ status }) => status !== 0)).toEqual([]);
-      const outOf = (command: string) =>
-        results.filter(({ line }) => line.startsWith(`jobmirror ${command}`)).map(({ out }) => out);
-      expect(outOf('check')[0]).toContain('is right.');
-      expect(outOf('plan')[0]).toContain('60 to create');
-      expect(outOf('sync')).toEqual([
-        expect.stringMatching(/60 created/),
-        expect.stringMatching(/60 unchanged.*0 requests/),
-      ]);
-    },
-    300_000,
-  );
+  it('is mirrored by the commands as they stand', { timeout: 300_000, tags: 'slow' }, async () => {
+    expect(alias).toContain("alias jobmirror='npm run --silent jobmirror --'");
+    const port = await freePort();
+    // Only the port differs: another one may be in use.
+    const here = (commands: string) => commands.replaceAll(':8081', `:${port}`);
+    const serve = site.replace('jobmirror sandbox', `jobmirror sandbox --port ${port}`);
+    const serving = spawn('/bin/sh', ['-c', serve], { cwd: folder, env: environment(), detached: true });
+    sandbox = serving;
+    let shown = '';
+    for (const stream of [serving.stdout, serving.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        shown += text;
+        serving.emit('shown');
+      });
+    }
+    while (!shown.includes(`http://127.0.0.1:${port}`)) {
+      if (serving.exitCode !== null) throw new Error(`the sandbox ended:\n${shown}`);
+      await Promise.race([once(serving, 'shown'), once(serving, 'exit')]);
+    }
+    const lines = [configure, send].flatMap((commands) => here(commands).trim().split('\n'));
+    expect(lines.length).toBe(7);
+    const results: { readonly line: string; readonly status: number; readonly out: string }[] = [];
+    for (const line of lines) {
+      const { status, out, errors } = await run(line);
+      results.push({ line, status, out: `${out}${errors}` });
+    }
+    expect(results.filter(({ status }) => status !== 0)).toEqual([]);
+    const outOf = (command: string) =>
+      results.filter(({ line }) => line.startsWith(`jobmirror ${command}`)).map(({ out }) => out);
+    expect(outOf('check')[0]).toContain('is right.');
+    expect(outOf('plan')[0]).toContain('60 to create');
+    expect(outOf('sync')).toEqual([
+      expect.stringMatching(/60 created/),
+      expect.stringMatching(/60 unchanged.*0 requests/),
+    ]);
+  });
 });

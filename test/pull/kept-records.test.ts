@@ -7,7 +7,6 @@ import { forgetKeptRecords, keptRecordOf } from '../../src/store/pull/posting-no
 import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { type Served, serve } from '../web/served.ts';
@@ -59,7 +58,7 @@ it('a posting that the site itself rejects has its record on the page, in the AP
   expect(await rows()).toEqual(['refused']);
 });
 
-itInAll('keeps the newest record of an entry', async () => {
+it('keeps the newest record of an entry', { tags: 'slow' }, async () => {
   await stage.pull([odd('a'), odd('b')]);
   await stage.pull([odd('a', 'Sonora'), odd('b')]);
   expect(await kept('a')).toContain('Sonora');
@@ -69,7 +68,7 @@ itInAll('keeps the newest record of an entry', async () => {
   expect(await kept('b')).toContain('newer');
 });
 
-itInAll('forgets it with the entry, and shows none that belongs to an earlier one', async () => {
+it('forgets it with the entry, and shows none that belongs to an earlier one', { tags: 'slow' }, async () => {
   await stage.pull([odd('fixed'), odd('gone'), odd('stays'), odd('refused')]);
   await stage.pull([posting('fixed'), odd('stays'), posting('refused')]);
   await stage.fail('refused', 'rejected', 'the site says no');

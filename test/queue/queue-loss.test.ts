@@ -1,11 +1,11 @@
 // The queue may be lost at any time: the backlog is still processed completely.
+// @module-tag slow
 import { afterEach, describe, expect, test } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { startDispatcher } from '../../src/queue/dispatcher.ts';
 import { LostJobError } from '../../src/queue/reported-error.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
-import { spread } from '../support/extent.ts';
 import { runSql, withDatabase } from '../support/sql.ts';
 import { collector } from './gate.ts';
 import { backends, redis } from './queue-backends.ts';
@@ -64,10 +64,8 @@ afterEach(async () => {
   for (const end of toEnd.splice(0).reverse()) await end();
 });
 
-/** In CI each number of postings per queue job with one of the queues. */
-describe.each(backends)('on $title', ({ start, missing, title }) => {
-  const variant = backends.findIndex((each) => each.title === title);
-  test.skipIf(missing).each(spread([1, 4], variant, 2))(
+describe.each(backends)('on $title', ({ start, missing }) => {
+  test.skipIf(missing).each([1, 4])(
     'a queue emptied during a run is refilled and all postings are processed, %d per queue job',
     async (batchSize) => {
       const home = await start();

@@ -6,6 +6,7 @@ import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { serve } from '../web/served.ts';
 
 /** The same site and folder with another database. */
@@ -20,7 +21,8 @@ async function withDatabaseOf(mirror: Mirror, databaseUrl: string, name: string)
  * @param databaseUrl of an empty database; `restoredUrl`: of another one
  */
 export async function liveThrough(databaseUrl: string, restoredUrl: string): Promise<void> {
-  const mirror = await openMirror({ databaseUrl });
+  // No create is in doubt, however slow the machine is.
+  const mirror = await openMirror({ databaseUrl, site: patientSite(30) });
   const run = async (status: number, ...args: readonly string[]) => {
     await mirror.stopEngine();
     const result = await runProgram(mirror, ...args);

@@ -6,7 +6,7 @@ import { processesOf, type Running } from '../laws/installation.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { openProgram } from '../support/mirror.ts';
-import { type BoardJob, type BoardVariant, type RailsBoard, startBoard } from './rails-board.ts';
+import type { BoardJob, BoardVariant, Rails, RailsBoard } from './rails-board.ts';
 
 /** A record of the feed, which is JSON: the names are those of the site's columns. */
 export interface BoardPosting {
@@ -84,8 +84,8 @@ const FEED = {
   delete_guard: '{ percent: 100, count: 100 }',
 };
 
-export async function openMirroredBoard(options: BoardOptions = {}): Promise<MirroredBoard> {
-  const board = await startBoard(options.variant);
+export async function openMirroredBoard(rails: Rails, options: BoardOptions = {}): Promise<MirroredBoard> {
+  const board = await rails.startBoard(options.variant);
   for (const number of ['elsewhere-1', 'elsewhere-2'])
     await board.addForeign({ number, title: 'Cook', location_state: 'Ohio', description: `By hand: ${number}` });
   let current = await openOn(board, options);

@@ -1,5 +1,6 @@
 // What a job site that Rails made answers, and what jobmirror makes of it: invalid jobs, mistakes of the set-up, a token that is
 // refused, references that it does not keep, and values that it rewrites.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { boardTest as it } from './board-test.ts';
 import {

@@ -1,31 +1,34 @@
 # A job site as the Rails scaffold makes it: Ruby on Rails 6.1 and Puma from Debian's packages, on loopback, with SQLite.
 #
-#   ruby rails-board.rb FOLDER [PORT]
+#   ruby rails-board.rb
 #
-# Prints its port once it listens, and ends when its standard input does. FOLDER keeps the database and the log of requests.
-# What sites of this kind do differently is set by these variables; the first value is the default:
+# Loads Rails once. For each line of JSON that it then reads, { folder, port, settings }, it forks a process that serves a site, which
+# prints { folder, pid } once it listens; when that process ends, this one prints { folder, ended: its status }. The sites end with
+# this process, which ends when its standard input does. The folder keeps the database and the log of requests. What sites of this kind
+# do differently is set by these settings; the first value is the default:
 #
-#   BOARD_TOKEN            the token of the mirror's user
-#   BOARD_KEYS             dashed | underscored: the names of fields in answers
-#   BOARD_PAGING           none | link (Link header) | totals (attributes of the list) | silent (?page=2, unannounced)
-#   BOARD_PAGE_SIZE        jobs on a page
-#   BOARD_REWRITE          title:titleize,description:sanitize+simple_format: what happens to a field before it is stored
-#   BOARD_TIME_ZONE        UTC | any zone of Rails, such as Hawaii: in which times are shown
-#   BOARD_UNPERMITTED      fields that the controller does not permit: number,salary
-#   BOARD_STRICT           drop | raise (400): what happens to them
-#   BOARD_LOCKING          1: jobs have a lock_version
-#   BOARD_DELETED          gone | 404 | 410 | flag: a deleted row is removed, kept and answered so, or shown with deleted-at
-#   BOARD_ERRORS           to_xml | messages | details | full_messages | hash | response | text: the form of errors
-#   BOARD_UPDATED          204 | 200: the answer to an update, without or with the job
-#   BOARD_CSRF             1: protect_from_forgery is left on
-#   BOARD_PUBLIC           1: everybody may read, also with a wrong token
-#   BOARD_MODERATED        1: a new job is left out of lists until somebody publishes it
+#   TOKEN            the token of the mirror's user
+#   KEYS             dashed | underscored: the names of fields in answers
+#   PAGING           none | link (Link header) | totals (attributes of the list) | silent (?page=2, unannounced)
+#   PAGE_SIZE        jobs on a page
+#   REWRITE          title:titleize,description:sanitize+simple_format: what happens to a field before it is stored
+#   TIME_ZONE        UTC | any zone of Rails, such as Hawaii: in which times are shown
+#   UNPERMITTED      fields that the controller does not permit: number,salary
+#   STRICT           drop | raise (400): what happens to them
+#   LOCKING          1: jobs have a lock_version
+#   DELETED          gone | 404 | 410 | flag: a deleted row is removed, kept and answered so, or shown with deleted-at
+#   ERRORS           to_xml | messages | details | full_messages | hash | response | text: the form of errors
+#   UPDATED          204 | 200: the answer to an update, without or with the job
+#   CSRF             1: protect_from_forgery is left on
+#   PUBLIC           1: everybody may read, also with a wrong token
+#   MODERATED        1: a new job is left out of lists until somebody publishes it
 #
 # /-/… looks at the site from within, as JSON and without the application: see Inside.
 ENV['RAILS_ENV'] = 'production'
 require 'rails'
 require 'action_controller/railtie'
 require 'active_record/railtie'
+require 'active_record/connection_adapters/sqlite3_adapter'
 require 'activemodel-serializers-xml'
 require 'action_pack/xml_parser'
 require 'puma'
@@ -35,15 +38,37 @@ require 'json'
 # Rails loads it during the first answer in XML, and a request at the same moment fails with a NameError after its commit.
 require 'builder'
 
-FOLDER, PORT = ARGV
+# Loading takes four fifths of the processor time that a site needs until it listens.
+[ActiveSupport, ActionDispatch, ActionController, ActionView, ActiveRecord, ActiveModel].each(&:eager_load!)
+
+$stdout.sync = true
+# Nothing is written to it: reading it ends when this process does, however that happens.
+LIFE, LIFE_OF_THIS_PROCESS = IO.pipe
+order = nil
+while (line = $stdin.gets)
+  order = JSON.parse(line)
+  site = fork
+  break if site.nil?
+
+  Thread.new(site, order['folder']) do |pid, folder|
+    status = Process.wait2(pid).last
+    $stdout.write("#{{ folder: folder, ended: status.to_s }.to_json}\n")
+  end
+end
+exit!(0) if line.nil?
+
+# From here on, this is the process of one site.
+LIFE_OF_THIS_PROCESS.close
+FOLDER, PORT = order.values_at('folder', 'port')
+Dir.chdir(FOLDER)
 DATABASE = File.join(FOLDER, 'board.sqlite3')
-SETTINGS = Hash.new('').merge(ENV.to_h.select { |name, _| name.start_with?('BOARD_') })
-ON = ->(name) { SETTINGS["BOARD_#{name}"] == '1' }
-IS = ->(name, value) { SETTINGS["BOARD_#{name}"] == value }
-REWRITES = SETTINGS['BOARD_REWRITE'].split(',').to_h { |rule| rule.split(':') }.transform_values { |names| names.split('+') }
+SETTINGS = Hash.new('').merge(order['settings'])
+ON = ->(name) { SETTINGS[name] == '1' }
+IS = ->(name, value) { SETTINGS[name] == value }
+REWRITES = SETTINGS['REWRITE'].split(',').to_h { |rule| rule.split(':') }.transform_values { |names| names.split('+') }
 FIELDS = %w[number title category_name description location_city location_state contact_email_address contact_web_address
             salary starts_at remote openings].freeze
-PERMITTED = FIELDS - SETTINGS['BOARD_UNPERMITTED'].split(',')
+PERMITTED = FIELDS - SETTINGS['UNPERMITTED'].split(',')
 STATES = <<~NAMES.lines(chomp: true).freeze
   Alabama\nAlaska\nArizona\nArkansas\nCalifornia\nColorado\nConnecticut\nDelaware\nFlorida\nGeorgia\nHawaii\nIdaho\nIllinois
   Indiana\nIowa\nKansas\nKentucky\nLouisiana\nMaine\nMaryland\nMassachusetts\nMichigan\nMinnesota\nMississippi\nMissouri
@@ -60,19 +85,16 @@ module WaitsForLocks
   def wait_for_locks = busy_handler { sleep 0.002 }
 end
 SQLite3::Database.include(WaitsForLocks)
-ActiveSupport.on_load(:active_record) do
-  require 'active_record/connection_adapters/sqlite3_adapter'
-  ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(
-    Module.new do
-      private
+ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(
+  Module.new do
+    private
 
-      def configure_connection
-        super
-        @connection.wait_for_locks
-      end
+    def configure_connection
+      super
+      @connection.wait_for_locks
     end
-  )
-end
+  end
+)
 
 class Board < Rails::Application
   config.root = FOLDER
@@ -82,7 +104,7 @@ class Board < Rails::Application
   config.log_level = :error
   config.secret_key_base = 'not secret'
   config.hosts.clear
-  config.time_zone = SETTINGS['BOARD_TIME_ZONE'].presence || 'UTC'
+  config.time_zone = SETTINGS['TIME_ZONE'].presence || 'UTC'
   config.action_controller.action_on_unpermitted_parameters = :raise if IS['STRICT', 'raise']
   config.active_record.lock_optimistically = ON['LOCKING']
 end
@@ -197,9 +219,9 @@ class JobsController < ApplicationController
 
   private
 
-  def paged? = SETTINGS['BOARD_PAGING'].present? && !IS['PAGING', 'none']
-  def page_size = (SETTINGS['BOARD_PAGE_SIZE'].presence || '25').to_i
-  def keeps_row? = %w[404 410 flag].include?(SETTINGS['BOARD_DELETED'])
+  def paged? = SETTINGS['PAGING'].present? && !IS['PAGING', 'none']
+  def page_size = (SETTINGS['PAGE_SIZE'].presence || '25').to_i
+  def keeps_row? = %w[404 410 flag].include?(SETTINGS['DELETED'])
 
   def visible
     jobs = IS['DELETED', 'flag'] ? Job.all : Job.where(deleted_at: nil)
@@ -243,7 +265,7 @@ class JobsController < ApplicationController
     return render plain: errors.full_messages.join("\n"), status: :unprocessable_entity if IS['ERRORS', 'text']
 
     document =
-      case SETTINGS['BOARD_ERRORS']
+      case SETTINGS['ERRORS']
       when 'messages' then errors.messages.to_xml(root: 'errors')
       when 'details' then errors.details.to_xml(root: 'errors')
       when 'full_messages' then errors.full_messages.to_xml(root: 'errors')
@@ -389,7 +411,7 @@ unless ActiveRecord::Base.connection.table_exists?(:jobs)
       t.timestamps
     end
   end
-  User.create!(name: 'mirror', token: SETTINGS['BOARD_TOKEN'])
+  User.create!(name: 'mirror', token: SETTINGS['TOKEN'])
   User.create!(name: 'somebody else', token: SecureRandom.hex(20))
 end
 
@@ -397,9 +419,8 @@ end
 Board.call(Rack::MockRequest.env_for('/jobs/new.xml'))
 
 server = Puma::Server.new(Inside.new(Board), Puma::Events.strings, min_threads: 0, max_threads: 8)
-server.add_tcp_listener('127.0.0.1', PORT.to_i)
+server.add_tcp_listener('127.0.0.1', PORT)
 server.run
-$stdout.puts(server.connected_ports.first)
-$stdout.flush
-$stdin.read
+$stdout.write("#{{ folder: FOLDER, pid: Process.pid }.to_json}\n")
+LIFE.read
 exit!

@@ -1,18 +1,17 @@
-// Starts the Rails board (`rails-board.rb`) in one of its variants, and looks at it from within. Without Rails, says why tests are
-// skipped.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+// Starts Rails boards (`rails-board.rb`), each in one of its variants, and looks at them from within. Without Rails, says why tests
+// are skipped.
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { fastFolder } from '../support/fast-folder.ts';
 import { freePort } from '../support/free-port.ts';
 
-/** The variables of `rails-board.rb`, without `BOARD_`: `{ REWRITE: 'title:titleize', ERRORS: 'details' }`. */
+/** Settings of `rails-board.rb`: `{ REWRITE: 'title:titleize', ERRORS: 'details' }`. */
 export type BoardVariant = Readonly<Record<string, string>>;
 
 /** A row, also one that the site hides. Its fields have the names of columns, and are texts. */
@@ -87,21 +86,81 @@ const PROGRAM = join(packageRoot, 'test/real-sites/rails-board.rb');
  * @throws Error if Rails is missing and `JOBMIRROR_REQUIRE_ALL=1` forbids skipping (as in CI).
  */
 export function railsForTests(): { readonly available: boolean; readonly note: string } {
-  if (!runsEverything) return { available: false, note: ` (skipped: ${ONLY_IN_ALL})` };
   const available = spawnSync('ruby', LIBRARIES.map((name) => `-r${name}`).concat('-e', '')).status === 0;
   if (!available && process.env.JOBMIRROR_REQUIRE_ALL === '1')
     throw new Error(`JOBMIRROR_REQUIRE_ALL=1, but no Rails 6.1: install it (Debian: apt-get install ${PACKAGES})`);
   return { available, note: available ? '' : ` (skipped: no Rails 6.1; Debian: apt-get install ${PACKAGES})` };
 }
 
-export async function startBoard(variant: BoardVariant = {}): Promise<RailsBoard> {
+/** Rails, loaded once; the processes of its boards are copies of it, which do not load it again. */
+export interface Rails {
+  startBoard(variant?: BoardVariant): Promise<RailsBoard>;
+  /** Ends it and its boards. */
+  close(): Promise<void>;
+}
+
+/** A process of one board. */
+interface BoardProcess {
+  /** When it listens; rejects if it ends before. */
+  readonly listening: Promise<number>;
+  readonly ended: Promise<void>;
+  hasEnded(): boolean;
+}
+
+/** It ends with this process, whose end closes its standard input. */
+export function loadRails(): Rails {
+  const child = spawn('ruby', ['-W0', PROGRAM], {
+    env: { PATH: process.env.PATH, LANG: 'C.UTF-8' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (piece: Buffer) => {
+    said = (said + piece.toString()).slice(-10_000);
+  });
+  const closed = once(child, 'close');
+  /** What happens to the present process of each folder. */
+  const events = new EventEmitter();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { folder, pid }: { readonly folder: string; readonly pid?: number } = JSON.parse(line);
+    if (pid === undefined) events.emit(`ended ${folder}`);
+    else events.emit(`listening ${folder}`, pid);
+  });
+
+  const run = (folder: string, port: number, settings: BoardVariant): BoardProcess => {
+    let hasEnded = false;
+    const ended = Promise.race([once(events, `ended ${folder}`), closed]).then(() => {
+      hasEnded = true;
+    });
+    const listening = Promise.race([
+      once(events, `listening ${folder}`).then(([pid]): number => pid),
+      ended.then(() => {
+        throw new Error(`the Rails board ended: ${said}`);
+      }),
+    ]);
+    child.stdin.write(`${JSON.stringify({ folder, port, settings })}\n`);
+    return { listening, ended, hasEnded: () => hasEnded };
+  };
+
+  return {
+    startBoard: (variant) => startBoard(run, variant),
+    close: async () => {
+      child.stdin.end();
+      await closed;
+    },
+  };
+}
+
+async function startBoard(
+  run: (folder: string, port: number, settings: BoardVariant) => BoardProcess,
+  variant: BoardVariant = {},
+): Promise<RailsBoard> {
   const folder = await mkdtemp(join(await fastFolder(), 'jobmirror-rails-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const token = randomBytes(20).toString('hex');
   const log = join(folder, 'requests.log');
   let current = variant;
-  let running: Running | undefined;
+  let running: BoardProcess | undefined;
   const inside = async <Value>(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, input?: unknown) => {
     const answer = await request(`${url}/-/${path}`, {
       method,
@@ -113,11 +172,27 @@ export async function startBoard(variant: BoardVariant = {}): Promise<RailsBoard
   };
   const start = async (next = current): Promise<void> => {
     current = next;
-    if (running?.isAlive() === true) return;
-    running = await run(folder, port, { ...current, TOKEN: token });
+    // One that was killed may not have been reported yet.
+    if (running !== undefined && !running.hasEnded()) {
+      const answers = await inside('GET', 'jobs').then(
+        () => true,
+        () => false,
+      );
+      if (answers) return;
+      await running.ended;
+    }
+    running = run(folder, port, { ...current, TOKEN: token });
+    await running.listening;
   };
   const kill = async (): Promise<void> => {
-    await running?.kill();
+    if (running === undefined || running.hasEnded()) return;
+    const pid = await running.listening;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended by itself.
+    }
+    await running.ended;
   };
   await start();
   return {
@@ -142,40 +217,4 @@ export async function startBoard(variant: BoardVariant = {}): Promise<RailsBoard
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-interface Running {
-  isAlive(): boolean;
-  kill(): Promise<void>;
-}
-
-/** Resolves once it accepts connections. It ends with this process, whose end closes its standard input. */
-async function run(folder: string, port: number, variables: BoardVariant): Promise<Running> {
-  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`BOARD_${name}`, value]));
-  const child = spawn('ruby', ['-W0', PROGRAM, folder, String(port)], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const exited = once(child, 'exit');
-  await listening(child);
-  return {
-    isAlive: () => child.exitCode === null && child.signalCode === null,
-    kill: async () => {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
-
-async function listening(child: ChildProcess): Promise<void> {
-  let said = '';
-  child.stderr?.on('data', (piece: Buffer) => {
-    if (said.length < 10_000) said += piece.toString();
-  });
-  const ended = once(child, 'close').then(() => {
-    throw new Error(`the Rails board ended: ${said}`);
-  });
-  ended.catch(() => undefined);
-  await Promise.race([ended, once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line')]);
 }

@@ -1,4 +1,5 @@
 // The life of a feed at a job site that Rails made, in each variant that its authors could have chosen.
+// @module-tag slow
 import { describe, expect } from 'vitest';
 import { spread } from '../support/extent.ts';
 import { boardTest as it } from './board-test.ts';

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { type Installation, openInstallation, type Running } from '../laws/installation.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
+import { patientSite } from '../support/patient-site.ts';
 import { type PrivateRedis, redisForTests } from '../support/redis.ts';
 
 const redis = redisForTests();
@@ -20,7 +21,7 @@ async function stage(): Promise<{ installation: Installation; server: PrivateRed
   open.push({ close: () => server.stop() });
   const client = new Redis(server.url);
   open.push({ close: async () => client.disconnect() });
-  const installation = await openInstallation({ queue: server.url });
+  const installation = await openInstallation({ queue: server.url, site: patientSite(30) });
   open.push(installation);
   return { installation, server, client };
 }

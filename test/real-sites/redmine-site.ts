@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { fastFolder } from '../support/fast-folder.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -62,7 +61,6 @@ const PROGRAM = join(packageRoot, 'test/real-sites/redmine-site.rb');
  * @throws Error if it is missing and `JOBMIRROR_REQUIRE_ALL=1` forbids skipping (as in CI).
  */
 export function redmineForTests(): { readonly available: boolean; readonly note: string } {
-  if (!runsEverything) return { available: false, note: ` (skipped: ${ONLY_IN_ALL})` };
   const available = existsSync(join(REDMINE, 'config.ru')) && spawnSync('ruby', ['-rpuma', '-e', '']).status === 0;
   if (!available && process.env.JOBMIRROR_REQUIRE_ALL === '1')
     throw new Error(`JOBMIRROR_REQUIRE_ALL=1, but no Redmine 5.0: install it (Debian: apt-get install ${PACKAGES})`);

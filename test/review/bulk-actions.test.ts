@@ -5,7 +5,6 @@ import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries
 import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -56,7 +55,7 @@ describe('retry', () => {
     ]);
   });
 
-  itInAll('skips changes that break a rule or are in doubt, held, waiting or in flight', async () => {
+  it('skips changes that break a rule or are in doubt, held, waiting or in flight', { tags: 'slow' }, async () => {
     await holdEight();
     await stage.pull([
       ...postings(2),
@@ -80,7 +79,7 @@ describe('retry', () => {
     expect(await audit()).toEqual([]);
   });
 
-  itInAll('applies to all eligible entries of a named feed', async () => {
+  it('applies to all eligible entries of a named feed', { tags: 'slow' }, async () => {
     await stage.pull([...postings(3), posting('odd', { state: 'Jalisco' })]);
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
@@ -113,7 +112,7 @@ describe('approve', () => {
     expect(counts).toEqual({ live: 2, counted: 0 });
   });
 
-  itInAll('lifts the hold of the feed once nothing is held', async () => {
+  it('lifts the hold of the feed once nothing is held', { tags: 'slow' }, async () => {
     await holdEight();
     const holds = async () => (await newestHoldReason(stage.app.db, acme)) !== undefined;
     await onEntries('approve', [await stage.entry('p3')]);
@@ -134,7 +133,7 @@ describe('approve', () => {
     expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
   });
 
-  itInAll('approves nothing but held deletes', async () => {
+  it('approves nothing but held deletes', { tags: 'slow' }, async () => {
     await stage.pull(postings(2));
     await stage.acceptAll();
     await stage.pull([posting('p1'), posting('odd', { state: 'Jalisco' })]);
@@ -148,7 +147,7 @@ describe('approve', () => {
     expect(await stateOf('p2')).toBe('rejected');
   });
 
-  itInAll('skips a posting that has come back meanwhile', async () => {
+  it('skips a posting that has come back meanwhile', { tags: 'slow' }, async () => {
     await holdEight();
     const id = await stage.entry('p3');
     await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);

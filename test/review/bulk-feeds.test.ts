@@ -1,4 +1,5 @@
 // Edits of many entries and pulls of their feeds share the feeds' locks: neither keeps the other out for long.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Config } from '../../src/config/config.ts';

@@ -1,5 +1,6 @@
 // An edit of a large group, stopped in between. To measure how long it takes, with the number of entries:
 // `BULK_ENTRIES=100000 npx vitest run test/review/bulk-size.test.ts`
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';

@@ -11,7 +11,6 @@ import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -139,7 +138,7 @@ describe('an edit of a group', () => {
     expect(await states()).toEqual([['ready', 3]]);
   });
 
-  itInAll('leaves alone what changed since it was selected', async () => {
+  it('leaves alone what changed since it was selected', { tags: 'slow' }, async () => {
     await stage.pull(odd(5));
     const id = await start('edit', { edit: TEXAS });
     const { db, config } = stage.app;
@@ -155,7 +154,7 @@ describe('an edit of a group', () => {
     expect((await stage.change('odd4'))?.fields).toMatchObject({ 'location-state': 'Texas' });
   });
 
-  itInAll('waits for a running pull of the feed', async () => {
+  it('waits for a running pull of the feed', { tags: 'slow' }, async () => {
     await stage.pull(odd(1));
     const id = await start('edit', { edit: TEXAS });
     const release = await holdPullLock(stage.app.db, acme);
@@ -244,7 +243,7 @@ const TABLE: readonly (readonly [BulkKind, EntryQuery['text'] & string, string])
 ];
 
 describe('a group', () => {
-  itInAll('of each kind takes each action that its state allows, and no other', async () => {
+  it('of each kind takes each action that its state allows, and no other', { tags: 'slow' }, async () => {
     for (const action of new Set(TABLE.map(([each]) => each))) {
       await stage.close();
       stage = await openStage();
@@ -277,7 +276,9 @@ describe('a group', () => {
     }
   });
 
-  itInAll('of held deletes is approved or discarded as a whole, with the reason in the audit', async () => {
+  it('of held deletes is approved or discarded as a whole, with the reason in the audit', {
+    tags: 'slow',
+  }, async () => {
     await fillWithHeld();
     const approve = await start('approve', { query: { kinds: ['held'] } }, 7);
     await run(approve, 3);

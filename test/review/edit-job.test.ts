@@ -10,7 +10,6 @@ import { undoSubjects } from '../../src/store/change/merge/undo-changes.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { findLiveJob, readStory } from '../../src/store/review/posting-history.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -73,7 +72,7 @@ describe('an edit of a job', () => {
     });
   });
 
-  itInAll('can be repeated while it waits and once it was sent, and be undone', async () => {
+  it('can be repeated while it waits and once it was sent, and be undone', { tags: 'slow' }, async () => {
     await live();
     await edit({ title: 'Chef' });
     expect(await edit({ 'location-city': 'Salem' })).toMatchObject({ kind: 'edited' });
@@ -105,7 +104,7 @@ describe('an edit of a job', () => {
     expect(await onSite()).toMatchObject({ title: 'Cook' });
   });
 
-  itInAll('is bound to the version that was seen', async () => {
+  it('is bound to the version that was seen', { tags: 'slow' }, async () => {
     await live();
     const seen = await version();
     await edit({ 'location-city': 'Salem' }, { version: seen ?? '' });
@@ -182,7 +181,9 @@ describe('an edit of a job', () => {
     expect(await refused()).toBe('its job is on site former, and the feed is configured for site board now');
   });
 
-  itInAll('is refused while what the source has is not known: its value would count as changed', async () => {
+  it('is refused while what the source has is not known: its value would count as changed', {
+    tags: 'slow',
+  }, async () => {
     await live();
     await edit({ title: 'Chef' });
     await stage.acceptAll();

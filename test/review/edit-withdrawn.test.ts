@@ -10,7 +10,6 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';
 import { resumeFeed } from '../../src/store/feed/feed-state.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -49,7 +48,7 @@ async function isSentByTheNextPull() {
   });
 }
 
-itInAll('holds after a renewal that withdraws the delete which replaced it', async () => {
+it('holds after a renewal that withdraws the delete which replaced it', { tags: 'slow' }, async () => {
   stage = await openStage({ feed: { expire_after_days: '30' } });
   await edited();
   await stage.app.db.query(`update mapping set mapped_at = now() - interval '31 days' where key = 'p1'`);
@@ -68,7 +67,9 @@ it('holds after the undo of a pull that changed the posting, once the feed is as
   await isSentByTheNextPull();
 });
 
-itInAll('holds after the undo of a pull that changed the posting back, if it was made while that waited', async () => {
+it('holds after the undo of a pull that changed the posting back, if it was made while that waited', {
+  tags: 'slow',
+}, async () => {
   stage = await openStage();
   await stage.pull(feed);
   await stage.acceptAll();

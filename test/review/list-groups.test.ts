@@ -8,7 +8,6 @@ import { openDatabase } from '../../src/store/postgres/database.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
 import { readOverview } from '../../src/store/status/feed-overview.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -145,7 +144,7 @@ describe('groups', () => {
     expect((await list()).map(({ kind }) => kind)).not.toContain('rejected');
   });
 
-  itInAll('of held deletes count them', async () => {
+  it('of held deletes count them', { tags: 'slow' }, async () => {
     const live = Array.from({ length: 8 }, (_, at) => posting(`live${at}`));
     await stage.pull(live);
     await stage.acceptAll();
@@ -174,7 +173,9 @@ describe('groups', () => {
     expect((await list({}, 1)).length).toBe(1);
   });
 
-  itInAll('selected by age have the counts and values of these entries, whether most are selected or few', async () => {
+  it('selected by age have the counts and values of these entries, whether most are selected or few', {
+    tags: 'slow',
+  }, async () => {
     await stage.pull([...invalid, posting('fine')]);
     await stage.fail('fine', 'failed', 'Title is taken');
     await stage.app.db.query(
@@ -206,7 +207,7 @@ describe('groups', () => {
     }
   });
 
-  itInAll('of entries from before groups existed are made by the first listing', async () => {
+  it('of entries from before groups existed are made by the first listing', { tags: 'slow' }, async () => {
     const { db } = stage.app;
     await db.query('alter table change disable trigger user');
     await stage.pull(invalid);
@@ -268,24 +269,23 @@ describe('the trend of a group', () => {
     expect(await trend()).toBe('steady');
   });
 
-  itInAll(
-    'needs few counts: old ones are removed except the first and the newest of a group that has entries',
-    async () => {
-      await stage.pull(invalid);
-      await note();
-      const [group] = await list();
-      await stage.app.db.query(
-        `insert into review_group_count select $1, now() - make_interval(days => d), d from unnest(array[100, 200, 300]) d`,
-        [group?.id],
-      );
-      await stage.app.db.query(
-        `insert into review_group_count select 'gone', now() - make_interval(days => d), d - 100 from unnest(array[100, 200]) d`,
-      );
-      await forgetGroupCounts(stage.app.db);
-      expect(await stage.app.db.query('select group_id, n from review_group_count order by at')).toEqual([
-        { group_id: group?.id, n: 300 },
-        { group_id: group?.id, n: 7 },
-      ]);
-    },
-  );
+  it('needs few counts: old ones are removed except the first and the newest of a group that has entries', {
+    tags: 'slow',
+  }, async () => {
+    await stage.pull(invalid);
+    await note();
+    const [group] = await list();
+    await stage.app.db.query(
+      `insert into review_group_count select $1, now() - make_interval(days => d), d from unnest(array[100, 200, 300]) d`,
+      [group?.id],
+    );
+    await stage.app.db.query(
+      `insert into review_group_count select 'gone', now() - make_interval(days => d), d - 100 from unnest(array[100, 200]) d`,
+    );
+    await forgetGroupCounts(stage.app.db);
+    expect(await stage.app.db.query('select group_id, n from review_group_count order by at')).toEqual([
+      { group_id: group?.id, n: 300 },
+      { group_id: group?.id, n: 7 },
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 // Matching thousands of pairs of nearly identical postings: what counts as certain is never wrong.
+// @module-tag slow
 import { afterEach, expect, it } from 'vitest';
 import { stateTable } from '../../src/config/load-us-states.ts';
 import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
@@ -8,9 +9,8 @@ import { JobMatching } from '../../src/store/mapping/job-matching.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { type Corpus, makeCorpus } from '../support/adopt-corpus.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { generated } from '../support/extent.ts';
 
-const PAIRS = generated(5_500);
+const PAIRS = 5_500;
 
 let database: TestDatabase;
 let db: Database;

@@ -9,7 +9,6 @@ import { listGroups } from '../../src/review/list-groups.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -75,7 +74,7 @@ describe('an approval that continues after its process ended', () => {
     expect(await approved()).toEqual([]);
   });
 
-  itInAll('approves no delete of a feed that was renamed since', async () => {
+  it('approves no delete of a feed that was renamed since', { tags: 'slow' }, async () => {
     const id = await approve(2, 0);
     const { db } = stage.app;
     const [{ site } = { site: siteName('none') }] = await db.query<{ site: SiteName }>('select site from feed_state');
@@ -116,7 +115,7 @@ describe('a discard of records that continues after its process ended', () => {
     expect(await records()).toMatchObject([{ discarded: false }]);
   });
 
-  itInAll('leaves an entry alone that was discarded and reopened by now', async () => {
+  it('leaves an entry alone that was discarded and reopened by now', { tags: 'slow' }, async () => {
     await read(keyless('Nobody'));
     const id = await startDiscard();
     await act('discard');
@@ -125,7 +124,7 @@ describe('a discard of records that continues after its process ended', () => {
     expect(await records()).toMatchObject([{ discarded: false }]);
   });
 
-  itInAll('discards a record that only stands elsewhere in the feed', async () => {
+  it('discards a record that only stands elsewhere in the feed', { tags: 'slow' }, async () => {
     await read(keyless('Nobody'));
     const id = await startDiscard();
     await read(recordXml(posting('another')), keyless('Nobody'));
@@ -160,7 +159,7 @@ describe('an approval of what was shown', () => {
     expect(await start(await previewBulk(db, 'approve', HELD))).toMatchObject({ kind: 'started', bulk: { total: 7 } });
   });
 
-  itInAll('covers one feed: held deletes of two feeds are two groups', async () => {
+  it('covers one feed: held deletes of two feeds are two groups', { tags: 'slow' }, async () => {
     await holdAlso(stage.app.db, 'beta', 3);
     const groups = await listGroups(stage.app.db, HELD, { groups: undefined, values: 1 });
     expect(groups.map(({ count, feeds }) => [count, feeds])).toEqual([

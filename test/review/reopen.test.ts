@@ -7,7 +7,6 @@ import { holdDeleteOfReplaced, holdRestoredDeletes } from '../../src/store/chang
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { newestHoldReason } from '../../src/store/status/feed-overview.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -75,7 +74,7 @@ it('returns each entry to its former state, and counts by kind', async () => {
   ]);
 });
 
-itInAll('applies to the named kinds, and to no others', async () => {
+it('applies to the named kinds, and to no others', { tags: 'slow' }, async () => {
   await oneOfEach();
   expect((await onFeed('discard', ['rejected', 'failed'])).feeds[0]).toMatchObject({ done: 2 });
   expect(await discarded()).toEqual(['bad failed', 'odd rejected']);
@@ -150,7 +149,7 @@ describe('a delete that the site refused before a person discarded it', () => {
   });
 });
 
-itInAll('entries that changed meanwhile, or are in doubt or in flight, are skipped', async () => {
+it('entries that changed meanwhile, or are in doubt or in flight, are skipped', { tags: 'slow' }, async () => {
   await stage.pull([ODD, posting('a'), posting('b'), posting('c')]);
   await stage.fail('a', 'in_doubt');
   await stage.claim('b');
@@ -179,7 +178,7 @@ describe('an unreadable record', () => {
     expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
   });
 
-  itInAll('is not reopened during a pull that treats it as discarded', async () => {
+  it('is not reopened during a pull that treats it as discarded', { tags: 'slow' }, async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     const release = await holdPullLock(stage.app.db, acme);
@@ -192,7 +191,7 @@ describe('an unreadable record', () => {
   });
 });
 
-itInAll('an entry that is resolved before the action is left out of its report', async () => {
+it('an entry that is resolved before the action is left out of its report', { tags: 'slow' }, async () => {
   await stage.pull([ODD]);
   const id = await stage.entry('odd');
   await stage.app.db.query('delete from change where id = $1', [id]);

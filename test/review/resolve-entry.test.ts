@@ -10,7 +10,6 @@ import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { firstOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -109,7 +108,9 @@ it.each(firstOf(SHOWN, 1))(
   },
 );
 
-itInAll('the job has an ID that the site reused, and what the older posting had is not known', async () => {
+it('the job has an ID that the site reused, and what the older posting had is not known', {
+  tags: 'slow',
+}, async () => {
   await stage.pull(postings(1));
   await stage.acceptAll();
   await stage.pull([...postings(1), posting('p2')]);
@@ -218,7 +219,7 @@ it('a doubt that changes while the person checks the job is not decided', async 
   expect(await mappings()).toEqual([]);
 });
 
-itInAll('an unreachable site is a warning, not an obstacle', async () => {
+it('an unreachable site is a warning, not an obstacle', { tags: 'slow' }, async () => {
   await doubt('p1');
   const show = async () => {
     throw new Error('time-out');
@@ -229,7 +230,7 @@ itInAll('an unreachable site is a warning, not an obstacle', async () => {
   });
 });
 
-itInAll('a late answer to a resolved doubt does not resolve it twice', async () => {
+it('a late answer to a resolved doubt does not resolve it twice', { tags: 'slow' }, async () => {
   await stage.pull([posting('p1')]);
   const attempt = await stage.claim('p1');
   const recordAttempt = outcomeRecorder(stage.app.db.prepared);
@@ -260,7 +261,7 @@ it('a job that is found after the doubt about an older version ended is compared
   expect(await stage.change('p1')).toBeUndefined();
 });
 
-itInAll('a job that somebody gives to another posting at the same moment is refused', async () => {
+it('a job that somebody gives to another posting at the same moment is refused', { tags: 'slow' }, async () => {
   await doubt('p1');
   const id = await makeJob('p1', { number: 'x9', title: 'Cook' });
   const other = await stage.app.db.session();

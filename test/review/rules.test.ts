@@ -11,7 +11,6 @@ import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import type { EntryKind } from '../../src/store/backlog/entry-kind.ts';
 import { forgetOldRows } from '../../src/store/retention.ts';
 import { findRule } from '../../src/store/review/rules.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -85,7 +84,7 @@ describe('a rule', () => {
     expect(await apply()).toEqual([]);
   });
 
-  itInAll('decides each entry once, although the site rejects it again and again', async () => {
+  it('decides each entry once, although the site rejects it again and again', { tags: 'slow' }, async () => {
     await stage.pull(postings(2));
     await stage.fail('p1', 'rejected', 'not today');
     const id = await rule({ action: 'retry', detail: {} });
@@ -140,29 +139,28 @@ describe('a rule', () => {
     expect(await stateOf('p9')).toBe('failed');
   });
 
-  itInAll(
-    'refuses a second one for the same entries, an unknown group, and records that could not be read',
-    async () => {
-      await stage.pull('<source><job><title>Nobody</title></job></source>');
-      expect(await add({ group: await groupOf('unreadable'), action: 'discard', detail: {} })).toMatchObject({
-        kind: 'refused',
-        message: expect.stringContaining('could be any posting'),
-      });
-      await stage.pull([odd('a')]);
-      const id = await rule({ feed: acme });
-      expect(await add({})).toMatchObject({ kind: 'refused', message: expect.stringContaining(`rule ${id} of ann`) });
-      expect(await add({ group: 'g0000000000' })).toMatchObject({ kind: 'unknown' });
-      expect(await endRuleOf(stage.app.db, id, 'ben')).toMatchObject({ kind: 'done', rule: { endedBy: 'ben' } });
-      expect(await endRuleOf(stage.app.db, id, 'ann')).toMatchObject({ kind: 'refused' });
-      await stage.pull([odd('a'), odd('b')]);
-      expect(await apply()).toEqual([]);
-      await rule();
-    },
-  );
+  it('refuses a second one for the same entries, an unknown group, and records that could not be read', {
+    tags: 'slow',
+  }, async () => {
+    await stage.pull('<source><job><title>Nobody</title></job></source>');
+    expect(await add({ group: await groupOf('unreadable'), action: 'discard', detail: {} })).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('could be any posting'),
+    });
+    await stage.pull([odd('a')]);
+    const id = await rule({ feed: acme });
+    expect(await add({})).toMatchObject({ kind: 'refused', message: expect.stringContaining(`rule ${id} of ann`) });
+    expect(await add({ group: 'g0000000000' })).toMatchObject({ kind: 'unknown' });
+    expect(await endRuleOf(stage.app.db, id, 'ben')).toMatchObject({ kind: 'done', rule: { endedBy: 'ben' } });
+    expect(await endRuleOf(stage.app.db, id, 'ann')).toMatchObject({ kind: 'refused' });
+    await stage.pull([odd('a'), odd('b')]);
+    expect(await apply()).toEqual([]);
+    await rule();
+  });
 });
 
 describe('the processes', () => {
-  itInAll('that apply a rule at once decide each entry once', async () => {
+  it('that apply a rule at once decide each entry once', { tags: 'slow' }, async () => {
     await stage.pull([odd('a')]);
     await rule({ action: 'discard', detail: {} });
     await stage.pull([odd('a'), ...Array.from({ length: 20 }, (_, at) => odd(`n${at}`))]);
@@ -202,7 +200,7 @@ describe('the processes', () => {
     expect(await counted(id)).toEqual({ done: 1, leftAlone: 0 });
   });
 
-  itInAll('leave the entries of a feed that they can not edit to others', async () => {
+  it('leave the entries of a feed that they can not edit to others', { tags: 'slow' }, async () => {
     await stage.pull([odd('a')]);
     const id = await rule();
     await stage.pull([odd('a'), odd('b')]);

@@ -7,7 +7,6 @@ import { editsVersion, undoEdits } from '../../src/review/undo-edit.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';
 import { findLiveJob } from '../../src/store/review/posting-history.ts';
 import { firstOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -54,7 +53,7 @@ describe('undoing an edit', () => {
     expect(await undo({ policy: 'create_only' })).toMatchObject({ kind: 'undone', message });
   });
 
-  itInAll('that waits and is sent before the next pull: that one sets it back', async () => {
+  it('that waits and is sent before the next pull: that one sets it back', { tags: 'slow' }, async () => {
     await edited();
     await undo();
     await stage.acceptAll();
@@ -89,7 +88,7 @@ describe('undoing an edit', () => {
     },
   );
 
-  itInAll('that was discarded: the next pull takes up the posting again', async () => {
+  it('that was discarded: the next pull takes up the posting again', { tags: 'slow' }, async () => {
     await edited();
     await stage.fail('p1', 'rejected');
     await actOnEntries(stage.app.db, 'discard', { ids: [await stage.entry('p1')], feeds: [] }, acting);
@@ -108,7 +107,7 @@ describe('undoing an edit', () => {
     expect(await edits()).toHaveLength(1);
   });
 
-  itInAll('without effect, as the source has changed since, only removes it', async () => {
+  it('without effect, as the source has changed since, only removes it', { tags: 'slow' }, async () => {
     await edited();
     await stage.acceptAll();
     const later = [posting('p1', { title: 'Doctor' }), posting('p2')];

@@ -1,4 +1,5 @@
 // The site in a browser: accounts and tokens, manual posting, lists, and what a page must never do.
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainText } from '../../src/sandbox/pages/job.tsx';
 import { openBrowser } from './browser.ts';

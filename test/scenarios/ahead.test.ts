@@ -4,7 +4,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { firstOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -57,7 +56,7 @@ const lists = (): number =>
     .length;
 
 describe('after a sign the site is searched once, and none of its jobs is created again', () => {
-  itInAll('a job shows the reference of another posting', async () => {
+  it('a job shows the reference of another posting', { tags: 'slow' }, async () => {
     await openBehind(patientSite(30, 1));
     await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
     expect(await sync([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
@@ -71,7 +70,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(lists()).toBe(searched);
   });
 
-  itInAll('the list that is read for a doubt shows jobs of no known posting', async () => {
+  it('the list that is read for a doubt shows jobs of no known posting', { tags: 'slow' }, async () => {
     await openBehind();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
     expect(await sync([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });
@@ -79,7 +78,7 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
-  itInAll('a create is answered with the ID of an older posting', async () => {
+  it('a create is answered with the ID of an older posting', { tags: 'slow' }, async () => {
     await openBehind();
     const { db } = await mirror.app();
     // The next ID that the site will assign.
@@ -90,18 +89,17 @@ describe('after a sign the site is searched once, and none of its jobs is create
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
-  itInAll(
-    'a job that the database maps to another posting is not created again for the posting that it shows',
-    async () => {
-      await openBehind();
-      const { db } = await mirror.app();
-      // As if the site had reused the ID: the database maps p1 to the job of p3.
-      await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
-      await db.query('update feed_state set site_checked_at = null');
-      expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
-      expect(await mirror.sandbox.inspect.count()).toBe(4);
-    },
-  );
+  it('a job that the database maps to another posting is not created again for the posting that it shows', {
+    tags: 'slow',
+  }, async () => {
+    await openBehind();
+    const { db } = await mirror.app();
+    // As if the site had reused the ID: the database maps p1 to the job of p3.
+    await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
+    await db.query('update feed_state set site_checked_at = null');
+    expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
 });
 
 it('without a list a sign is reported once, and creates continue', async () => {
@@ -120,7 +118,7 @@ it('without a list a sign is reported once, and creates continue', async () => {
   expect(told[2]).toBe(false);
 });
 
-itInAll('many signs cause a single search of the site', async () => {
+it('many signs cause a single search of the site', { tags: 'slow' }, async () => {
   await openBehind(patientSite(30, 1));
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
@@ -133,7 +131,9 @@ itInAll('many signs cause a single search of the site', async () => {
   expect(lists()).toBe(0);
 });
 
-itInAll('nobody is asked again about a found job that a person declared to be another posting’s', async () => {
+it('nobody is asked again about a found job that a person declared to be another posting’s', {
+  tags: 'slow',
+}, async () => {
   await openBehind();
   const { db } = await mirror.app();
   await db.query('update feed_state set site_checked_at = null');

@@ -1,5 +1,6 @@
 // Processes with different configurations and one alert destination: each tells of its own feeds and sites, and nothing of the
 // others'.
+// @module-tag slow
 import { afterEach, expect, it, vi } from 'vitest';
 import { evaluatorKeys } from '../../src/runtime/alerts/run-alerts.ts';
 import { setSubscriptions } from '../../src/store/alert/outbox.ts';

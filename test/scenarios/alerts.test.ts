@@ -11,7 +11,6 @@ import { claimMessage } from '../../src/store/alert/outbox.ts';
 import type { AlertPayload } from '../../src/telemetry/alerts/alert-message.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { withEnv } from '../support/with-env.ts';
@@ -156,7 +155,9 @@ it('a message that a process died with is sent again under the same ID, by anoth
 /** Seconds. */
 const WAITS = [5, 30, 120, 600, 1_800, 7_200, 21_600, 64_800];
 
-itInAll('retries ever more seldom, then lists the message as dead, which a command sends again', async () => {
+it('retries ever more seldom, then lists the message as dead, which a command sends again', {
+  tags: 'slow',
+}, async () => {
   const app = await open();
   await pause(app);
   await evaluate(app);
@@ -200,7 +201,7 @@ itInAll('retries ever more seldom, then lists the message as dead, which a comma
   expect([unknown.status, unknown.errors]).toEqual([1, 'jobmirror: no undelivered message has the ID msg_none\n']);
 });
 
-itInAll('a message that a running process sends is not sent again on demand', async () => {
+it('a message that a running process sends is not sent again on demand', { tags: 'slow' }, async () => {
   const app = await open();
   await pause(app);
   await evaluate(app);
@@ -228,7 +229,7 @@ itInAll('a message that a running process sends is not sent again on demand', as
   expect(told()).toEqual(['alert.opened paused board']);
 });
 
-itInAll('sends again only what was asked for', async () => {
+it('sends again only what was asked for', { tags: 'slow' }, async () => {
   const app = await open();
   await app.db.query(
     `insert into alert_message (destination, topic, state, payload) select 'ops', topic, state, jsonb_build_object('type',
@@ -267,7 +268,7 @@ it('tells held deletes and their end', async () => {
   expect(data.message).toMatch(/^feed acme: 3 changes are held and wait for approval; to see and approve them: /);
 });
 
-itInAll('tells again when far more is held, not when somewhat more is', async () => {
+it('tells again when far more is held, not when somewhat more is', { tags: 'slow' }, async () => {
   const app = await open(', on: [held]');
   const hold = (from: number, to: number) =>
     app.db.query(
@@ -349,7 +350,7 @@ it('tells that a group of review entries has appeared, and that it is decided', 
   expect(await evaluate(app)).toBe(0);
 });
 
-itInAll('tells a rejected share above its own limit', async () => {
+it('tells a rejected share above its own limit', { tags: 'slow' }, async () => {
   const app = await open(', on: [rejected_share], rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   await mirror.writeFeed(feedXml([...postings(10), ...abroad(6)]));
@@ -362,7 +363,7 @@ itInAll('tells a rejected share above its own limit', async () => {
   expect(told()).toEqual(['alert.opened rejected_share acme']);
 });
 
-itInAll('takes the share of the whole feed, whatever an incomplete pull saw', async () => {
+it('takes the share of the whole feed, whatever an incomplete pull saw', { tags: 'slow' }, async () => {
   const app = await open(', on: [rejected_share], rejected_percent: 40');
   const abroad = (n: number) => Array.from({ length: n }, (_, at) => posting(`x${at}`, { state: 'Jalisco' }));
   const pull = async (text: string) => {

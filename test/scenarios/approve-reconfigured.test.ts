@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { configuredFeeds } from '../../src/review/configured-policy.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -57,7 +56,7 @@ it('what decides nothing about it does not matter, nor does a configuration with
   expect(await live()).toBe(2);
 });
 
-itInAll('a rule that a pull has applied is no other one', async () => {
+it('a rule that a pull has applied is no other one', { tags: 'slow' }, async () => {
   await held({ skip: '{ city: Nowhere }' }, true);
   await configure('Nowhere', 'Elsewhere');
   const { db, config } = await mirror.app();

@@ -1,4 +1,5 @@
 // Creates in doubt at a site whose list is cached or changes while it is read: none is created twice, and each is resolved.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { expect, vi } from 'vitest';

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { leavesOut } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -119,7 +118,9 @@ it('is read after each change, and after each change was reverted', async () => 
   }
 });
 
-itInAll('is read after a change that makes it incomplete, and after that change was reverted', async () => {
+it('is read after a change that makes it incomplete, and after that change was reverted', {
+  tags: 'slow',
+}, async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
   await mirror.sync();
@@ -130,7 +131,7 @@ itInAll('is read after a change that makes it incomplete, and after that change 
   expect(source.requests.filter(isConditional)).toEqual([]);
 });
 
-itInAll('is read if its address redirects elsewhere than before', async () => {
+it('is read if its address redirects elsewhere than before', { tags: 'slow' }, async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/moved.xml` } });
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });

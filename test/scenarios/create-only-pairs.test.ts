@@ -1,4 +1,5 @@
 // Fields that are set only on create, together with other commands: jobs are deleted, keep what they have, and no message promises more.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { checkCounts } from '../laws/laws.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -137,7 +136,7 @@ describe('an unchanged feed whose posting turns 31 days old', () => {
     expect(await live()).toHaveLength(7);
   });
 
-  itInAll('stays live under a policy that deletes nothing', async () => {
+  it('stays live under a policy that deletes nothing', { tags: 'slow' }, async () => {
     await open({ ...OLD, policy: 'upsert_only' });
     await has(list);
     await sync(0);
@@ -237,7 +236,7 @@ it('reads a due record of a list with its stored detail, and requests a detail o
   expect(await live()).toEqual(['b', 'c']);
 });
 
-itInAll('holds for a feed of several sources, of which one has nothing new', async () => {
+it('holds for a feed of several sources, of which one has nothing new', { tags: 'slow' }, async () => {
   const { source } = await serve(() => FRESH);
   await open();
   await configure('source: feed.xml', `sources: ["${source}", old.xml]`);
@@ -247,7 +246,7 @@ itInAll('holds for a feed of several sources, of which one has nothing new', asy
   expect(await sync(22)).toMatchObject({ unchanged: 4, skipped: 1, requests: 0 });
 });
 
-itInAll('lets a posting return in its grace, and while its delete is held', async () => {
+it('lets a posting return in its grace, and while its delete is held', { tags: 'slow' }, async () => {
   await open({ skip: '{ date: closesAt, past: true }', delete_guard: '{ percent: 0, count: 0, missing_pulls: 2 }' });
   const list = [...FRESH, posting('p5', { closesAt: day(3) })];
   await has(list);
@@ -388,7 +387,7 @@ describe('random histories', () => {
     };
   }
 
-  itInAll.each([1, 2, 3, 4])('end with the jobs of the postings of the last day (%i)', async (seed) => {
+  it.each([1, 2, 3, 4])('end with the jobs of the postings of the last day (%i)', { tags: 'slow' }, async (seed) => {
     const random = randomOf(seed);
     const below = (most: number) => Math.floor(random() * most);
     const missing = 1 + below(2);

@@ -1,4 +1,5 @@
 // While a pull requests details, which may take hours: what people, workers and other commands do with its feed.
+// @module-tag slow
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';

@@ -15,7 +15,6 @@ import { readStory } from '../../src/store/review/posting-history.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const FIELDS =
@@ -156,7 +155,9 @@ describe('details', () => {
     expect(await sync()).toMatchObject({ unchanged: 6 });
   });
 
-  itInAll('are not requested again for a posting that the site would reject, or for one with an edit', async () => {
+  it('are not requested again for a posting that the site would reject, or for one with an edit', {
+    tags: 'slow',
+  }, async () => {
     change('j4', { state: 'Jalisco' });
     expect(await sync()).toMatchObject({ created: 5, rejected: 1 });
     expect(await syncAsking()).toMatchObject({ unchanged: 5, rejected: 1, asked: [] });
@@ -175,7 +176,7 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j4')?.['location-state']).toBe('Ohio');
   });
 
-  itInAll('of changes that are held or in doubt are not requested again', async () => {
+  it('of changes that are held or in doubt are not requested again', { tags: 'slow' }, async () => {
     await sync();
     list = [];
     expect(await syncAsking()).toMatchObject({ held: 6, deleted: 0, asked: [] });
@@ -190,7 +191,7 @@ describe('details', () => {
     expect((await mirror.siteJobs()).size).toBe(7);
   });
 
-  itInAll('are requested once for two records with one key, and kept for each of them', async () => {
+  it('are requested once for two records with one key, and kept for each of them', { tags: 'slow' }, async () => {
     list = [...list, { ...job('j1'), text: 'Another nurse' }];
     expect(await syncAsking()).toMatchObject({ created: 6, duplicates: 1 });
     expect(await syncAsking()).toMatchObject({ unchanged: 6, duplicates: 1, asked: [] });
@@ -246,7 +247,9 @@ describe('details', () => {
     expect((await mirror.siteJobs()).get('j2')).toMatchObject({ title: 'Cook', description: 'About j2' });
   });
 
-  itInAll('that fail for hours are requested less and less often, and count as failed meanwhile', async () => {
+  it('that fail for hours are requested less and less often, and count as failed meanwhile', {
+    tags: 'slow',
+  }, async () => {
     answer = (id, response) =>
       id === 'j2' ? sendJson(response, {}, 404) : id === 'j3' ? detail('j4', response) : detail(id, response);
     const failing = { complete: false, created: 0, unreadable: 2, shortfalls: [expect.stringContaining('2 records')] };
@@ -279,43 +282,42 @@ describe('details', () => {
     expect(await syncAsking()).toMatchObject({ complete: true, created: 2, updated: 4, asked: ids('j2', 'j3') });
   });
 
-  itInAll(
-    'that fail can be discarded: the feed is complete, the job stays, and they are requested now and then',
-    async () => {
-      await sync();
-      for (const id of ['j2', 'j3']) change(id, { text: 'Cook' });
-      list = list.filter(({ id }) => id !== 'j5');
-      answer = (id, response) => (['j2', 'j3'].includes(id) ? sendJson(response, {}, 410) : detail(id, response));
-      expect(await sync()).toMatchObject({ complete: false, deleted: 0 });
-      const { db } = await mirror.app();
-      const entries = await db.query(
-        `select key, problems->0->>'message' as message, excerpt from record_problem order by key`,
-      );
-      const entryOf = (key: string) => ({
-        key,
-        message: expect.stringMatching(
-          `^the detail of the posting can't be had: http.*/jobs/${key}\\?… answered 410 Gone; the posting may`,
-        ),
-        excerpt: expect.stringContaining('"text":"Cook"'),
-      });
-      expect(entries).toEqual([entryOf('j2'), entryOf('j3')]);
-      await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
-      expect(await sync()).toMatchObject({ complete: true, deleted: 1, unreadable: 2 });
-      await db.query(`update failed_detail set since = since - interval '5 hours'`);
-      expect(await syncAsking()).toMatchObject({ complete: true, unreadable: 2, asked: [] });
-      const onSite = await mirror.siteJobs();
-      expect(['j2', 'j3'].map((key) => onSite.get(key)?.title)).toEqual(['Nurse j2', 'Nurse j3']);
-      // One leaves the list, and the detail of the other one is there again.
-      list = list.filter(({ id }) => id !== 'j3');
-      answer = detail;
-      await db.query(
-        `update failed_detail set since = since - interval '6 hours', tried_at = tried_at - interval '6 hours'`,
-      );
-      const back = { complete: true, updated: 1, deleted: 1, unreadable: 0, asked: ['j2'] };
-      expect(await syncAsking()).toMatchObject(back);
-      expect(await syncAsking()).toMatchObject({ unchanged: 4, asked: [] });
-    },
-  );
+  it('that fail can be discarded: the feed is complete, the job stays, and they are requested now and then', {
+    tags: 'slow',
+  }, async () => {
+    await sync();
+    for (const id of ['j2', 'j3']) change(id, { text: 'Cook' });
+    list = list.filter(({ id }) => id !== 'j5');
+    answer = (id, response) => (['j2', 'j3'].includes(id) ? sendJson(response, {}, 410) : detail(id, response));
+    expect(await sync()).toMatchObject({ complete: false, deleted: 0 });
+    const { db } = await mirror.app();
+    const entries = await db.query(
+      `select key, problems->0->>'message' as message, excerpt from record_problem order by key`,
+    );
+    const entryOf = (key: string) => ({
+      key,
+      message: expect.stringMatching(
+        `^the detail of the posting can't be had: http.*/jobs/${key}\\?… answered 410 Gone; the posting may`,
+      ),
+      excerpt: expect.stringContaining('"text":"Cook"'),
+    });
+    expect(entries).toEqual([entryOf('j2'), entryOf('j3')]);
+    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    expect(await sync()).toMatchObject({ complete: true, deleted: 1, unreadable: 2 });
+    await db.query(`update failed_detail set since = since - interval '5 hours'`);
+    expect(await syncAsking()).toMatchObject({ complete: true, unreadable: 2, asked: [] });
+    const onSite = await mirror.siteJobs();
+    expect(['j2', 'j3'].map((key) => onSite.get(key)?.title)).toEqual(['Nurse j2', 'Nurse j3']);
+    // One leaves the list, and the detail of the other one is there again.
+    list = list.filter(({ id }) => id !== 'j3');
+    answer = detail;
+    await db.query(
+      `update failed_detail set since = since - interval '6 hours', tried_at = tried_at - interval '6 hours'`,
+    );
+    const back = { complete: true, updated: 1, deleted: 1, unreadable: 0, asked: ['j2'] };
+    expect(await syncAsking()).toMatchObject(back);
+    expect(await syncAsking()).toMatchObject({ unchanged: 4, asked: [] });
+  });
 
   it('that cannot be used are a failure of their postings alone', async () => {
     list = jobs(15);
@@ -369,7 +371,7 @@ describe('details', () => {
 });
 
 describe('while the source is in trouble', () => {
-  itInAll('a few details are tried at random, and those that answer are mirrored', async () => {
+  it('a few details are tried at random, and those that answer are mirrored', { tags: 'slow' }, async () => {
     list = jobs(70);
     await open({ limits: '{ requests_per_second: 5000, attempts: 2, max_wait_seconds: 0.01 }' });
     answer = (_, response) => sendJson(response, {}, 500);
@@ -386,7 +388,7 @@ describe('while the source is in trouble', () => {
     expect((await mirror.siteJobs()).size).toBe(70);
   });
 
-  itInAll('details that take too long wait for the next pull', async () => {
+  it('details that take too long wait for the next pull', { tags: 'slow' }, async () => {
     list = jobs(25);
     // More than half of the details are answered in this time, also if the process is stopped for some of it.
     await open({ limits: '{ requests_per_second: 1000, total_timeout_seconds: 6 }' });
@@ -417,37 +419,36 @@ describe('records that are skipped', () => {
 });
 
 describe('with ignore', () => {
-  itInAll(
-    'a change that says nothing about the detail requests none, also of records with one key, but fields have it',
-    async () => {
-      const fields = FIELDS.replace('title: text', 'title: { template: "{text}, {posted/on}" }');
-      await open({
-        format: FORMAT.replace(FIELDS, fields),
-        details: DETAILS.replace(/ }$/, ', ignore: posted/on, refresh_days: 7 }'),
-      });
-      // On one page: a key on two pages may be a list that moves.
-      list = [...jobs(3), { ...job('j1'), text: 'Another nurse' }];
-      expect(await sync()).toMatchObject({ complete: true, created: 3, duplicates: 1 });
-      posted = 'yesterday';
-      list = list.map((one) => (one.text === 'Another nurse' ? { ...one, text: 'A cook' } : one));
-      expect(await syncAsking()).toMatchObject({ complete: true, updated: 3, duplicates: 1, asked: ['j1'] });
-      expect((await mirror.siteJobs()).get('j3')?.title).toBe('Nurse j3, yesterday');
-      posted = 'long ago';
-      expect(await syncAsking()).toMatchObject({ complete: true, updated: 3, duplicates: 1, asked: [] });
-      list.pop();
-      change('j3', { text: 'Cook' });
-      expect(await syncAsking()).toMatchObject({ complete: true, updated: 1, duplicates: 0, asked: ['j3'] });
-      // The record in the list is not the one that the detail was requested for.
-      const { db } = await mirror.app();
-      await db.query(`update detail set fetched_at = now() - interval '8 days' where key in ('j1', 'j3')`);
-      expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: ids('j1', 'j3') });
-      expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: [] });
-      // The former detail of a posting with another key is not due for ever.
-      await configure('key: id', 'key: text');
-      await sync();
-      expect(await (await mirror.app()).db.query('select from detail')).toHaveLength(3);
-    },
-  );
+  it('a change that says nothing about the detail requests none, also of records with one key, but fields have it', {
+    tags: 'slow',
+  }, async () => {
+    const fields = FIELDS.replace('title: text', 'title: { template: "{text}, {posted/on}" }');
+    await open({
+      format: FORMAT.replace(FIELDS, fields),
+      details: DETAILS.replace(/ }$/, ', ignore: posted/on, refresh_days: 7 }'),
+    });
+    // On one page: a key on two pages may be a list that moves.
+    list = [...jobs(3), { ...job('j1'), text: 'Another nurse' }];
+    expect(await sync()).toMatchObject({ complete: true, created: 3, duplicates: 1 });
+    posted = 'yesterday';
+    list = list.map((one) => (one.text === 'Another nurse' ? { ...one, text: 'A cook' } : one));
+    expect(await syncAsking()).toMatchObject({ complete: true, updated: 3, duplicates: 1, asked: ['j1'] });
+    expect((await mirror.siteJobs()).get('j3')?.title).toBe('Nurse j3, yesterday');
+    posted = 'long ago';
+    expect(await syncAsking()).toMatchObject({ complete: true, updated: 3, duplicates: 1, asked: [] });
+    list.pop();
+    change('j3', { text: 'Cook' });
+    expect(await syncAsking()).toMatchObject({ complete: true, updated: 1, duplicates: 0, asked: ['j3'] });
+    // The record in the list is not the one that the detail was requested for.
+    const { db } = await mirror.app();
+    await db.query(`update detail set fetched_at = now() - interval '8 days' where key in ('j1', 'j3')`);
+    expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: ids('j1', 'j3') });
+    expect(await syncAsking()).toMatchObject({ unchanged: 3, asked: [] });
+    // The former detail of a posting with another key is not due for ever.
+    await configure('key: id', 'key: text');
+    await sync();
+    expect(await (await mirror.app()).db.query('select from detail')).toHaveLength(3);
+  });
 });
 
 describe('with refresh_days', () => {
@@ -465,7 +466,9 @@ describe('with refresh_days', () => {
     return anyDetailDue(db, setup ?? expect.fail());
   };
 
-  itInAll('a record that its detail had skipped is mirrored once another detail shows a posting', async () => {
+  it('a record that its detail had skipped is mirrored once another detail shows a posting', {
+    tags: 'slow',
+  }, async () => {
     list = jobs(3);
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ detail/text: Draft }]' });
     text = (id) => (id === 'j2' ? 'Draft' : `About ${id}`);
@@ -483,28 +486,27 @@ describe('with refresh_days', () => {
     expect(await (await mirror.app()).db.query('select key from detail')).toEqual([{ key: 'j1' }]);
   });
 
-  itInAll(
-    'details of postings that the list no longer has are not due, however long their deletes are held',
-    async () => {
-      const details = DETAILS.replace(/ }$/, ', refresh_days: 7 }');
-      await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1 }' });
-      await sync();
-      const [gone] = list.splice(4, 1);
-      expect(await sync()).toMatchObject({ complete: true, held: 1 });
-      await age(30);
-      expect(await isAnyDue()).toBe(true);
-      expect(await syncAsking()).toMatchObject({ unchanged: 5, held: 1, asked: ids(...list.map(({ id }) => id)) });
-      expect(await isAnyDue()).toBe(false);
-      expect(await syncAsking()).toMatchObject({ unchanged: 5, held: 1, asked: [] });
-      await forget();
-      list.push(gone ?? expect.fail());
-      expect(await syncAsking()).toMatchObject({ unchanged: 6, held: 0, asked: [] });
-      // It is listed again, and so it is due.
-      expect(await isAnyDue()).toBe(true);
-      expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: ['j5'] });
-      expect(await isAnyDue()).toBe(false);
-    },
-  );
+  it('details of postings that the list no longer has are not due, however long their deletes are held', {
+    tags: 'slow',
+  }, async () => {
+    const details = DETAILS.replace(/ }$/, ', refresh_days: 7 }');
+    await open({ details, delete_guard: '{ percent: 0, count: 0, missing_pulls: 1 }' });
+    await sync();
+    const [gone] = list.splice(4, 1);
+    expect(await sync()).toMatchObject({ complete: true, held: 1 });
+    await age(30);
+    expect(await isAnyDue()).toBe(true);
+    expect(await syncAsking()).toMatchObject({ unchanged: 5, held: 1, asked: ids(...list.map(({ id }) => id)) });
+    expect(await isAnyDue()).toBe(false);
+    expect(await syncAsking()).toMatchObject({ unchanged: 5, held: 1, asked: [] });
+    await forget();
+    list.push(gone ?? expect.fail());
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, held: 0, asked: [] });
+    // It is listed again, and so it is due.
+    expect(await isAnyDue()).toBe(true);
+    expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: ['j5'] });
+    expect(await isAnyDue()).toBe(false);
+  });
 
   it('a detail is due again once its record can be read again, as it was before', async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }') });
@@ -521,7 +523,7 @@ describe('with refresh_days', () => {
     expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: all(6) });
   });
 
-  itInAll('a detail that a new rule no longer needs is not due', async () => {
+  it('a detail that a new rule no longer needs is not due', { tags: 'slow' }, async () => {
     await open({ details: DETAILS.replace(/ }$/, ', refresh_days: 7 }'), skip: '[{ state: TX }]' });
     await sync();
     await configure('state: TX', 'id: j3');
@@ -556,7 +558,7 @@ describe('with refresh_days', () => {
   });
 });
 
-itInAll('of a list that is a single document are requested with its credentials and headers', async () => {
+it('of a list that is a single document are requested with its credentials and headers', { tags: 'slow' }, async () => {
   list = jobs(3);
   await open({
     source: `"${source.origin}/jobs?lang=en&page=1"`,

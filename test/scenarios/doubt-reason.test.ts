@@ -1,4 +1,5 @@
 // A create in doubt keeps its reason, whatever the checks for its job find.
+// @module-tag slow
 import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';

@@ -1,4 +1,5 @@
 // A site that expires jobs: expired jobs are created again, and the site is not mistaken for another address.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';

@@ -1,4 +1,5 @@
 // Postings whose texts are in details expire and are renewed like others, without needless requests.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';

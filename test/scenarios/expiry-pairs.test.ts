@@ -1,4 +1,5 @@
 // Postings that expire, in every state that other commands leave behind: no job that a person keeps is deleted, and none is lost.
+// @module-tag slow
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,5 +1,6 @@
 // The job of a posting ends after a number of days although the feed still has the posting: through the same guard as every delete, once,
 // and durably.
+// @module-tag slow
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

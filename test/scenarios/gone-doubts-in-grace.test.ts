@@ -1,4 +1,5 @@
 // Postings that leave the feed while their creates are in flight or in doubt: a configured grace period applies to their jobs.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';

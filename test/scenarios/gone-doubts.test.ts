@@ -1,6 +1,5 @@
 // Postings that leave the feed while their creates are in doubt: the guard also covers deletes of jobs that may have been made.
 import { afterEach, describe, expect, it } from 'vitest';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { letAnswer, openDoubtful } from './doubtful.ts';
@@ -21,7 +20,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  itInAll('that lacks more of them than the guard allows: their deletes are held', async () => {
+  it('that lacks more of them than the guard allows: their deletes are held', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, true));
     await letAnswer(mirror);
     await mirror.writeFeed(feedXml(postings(8).slice(0, 2)));
@@ -29,7 +28,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  itInAll('that lacks a few of them: their jobs are deleted', async () => {
+  it('that lacks a few of them: their jobs are deleted', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, true));
     await letAnswer(mirror);
     await mirror.writeFeed(feedXml(postings(8).slice(0, 6)));
@@ -37,7 +36,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(6);
   });
 
-  itInAll('little by little: together they are more than the guard allows', async () => {
+  it('little by little: together they are more than the guard allows', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, true));
     await mirror.writeFeed(feedXml(postings(8).slice(0, 5)));
     expect(await mirror.sync()).toMatchObject({ gone: 3, held: 0, pending_deletes: 3 });
@@ -47,7 +46,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  itInAll('that is empty, and their jobs were never made: nothing is left to hold', async () => {
+  it('that is empty, and their jobs were never made: nothing is left to hold', { tags: 'slow' }, async () => {
     ({ mirror } = await openDoubtful(8, false));
     await letAnswer(mirror);
     await mirror.writeFeed(feedXml([]));

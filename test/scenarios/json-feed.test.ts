@@ -1,4 +1,5 @@
 // JSON feeds are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
+// @module-tag slow
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkDamages, type Damages } from '../support/damaged-document.ts';

@@ -1,4 +1,5 @@
 // A database that knows less than the site: existing jobs are neither created a second time nor changed.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';

@@ -1,4 +1,5 @@
 // A lenient feed: repaired records are mirrored and reported; switching `lenient` on or off parses every record again.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';

@@ -1,4 +1,5 @@
 // Likely mistakes of a mapping: the first pull, plan, check and status warn about the same, and later pulls do not.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';

@@ -1,4 +1,5 @@
 // A complete pull that misses more postings than one batch holds: all of them are found, held and counted.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MISSING_LIMITS } from '../../src/store/change/merge/mark-missing.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';

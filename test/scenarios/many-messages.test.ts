@@ -1,4 +1,5 @@
 // Very many events of postings for a destination, or events that it refuses: its alerts are told all the same.
+// @module-tag slow
 import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { sendMessages } from '../../src/runtime/alerts/send-messages.ts';

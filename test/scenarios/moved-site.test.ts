@@ -19,7 +19,6 @@ import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -44,7 +43,7 @@ async function openMirrored(): Promise<void> {
   await mirror.writeFeed(feedXml([...changed, posting('new')]));
 }
 
-itInAll('is recorded before anything is sent, and may change as long as no job was made', async () => {
+it('is recorded before anything is sent, and may change as long as no job was made', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(1)));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -58,7 +57,7 @@ itInAll('is recorded before anything is sent, and may change as long as no job w
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
-itInAll('is searched at another address, whatever was decided for the former one', async () => {
+it('is searched at another address, whatever was decided for the former one', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml([posting('p1')]));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -105,24 +104,23 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  itInAll(
-    'is not reported as mirrored, even if nothing needs to be sent, and continues by itself if base_url is set back',
-    async () => {
-      await openMirrored();
-      await mirror.sync();
-      await moveTo('localhost');
-      const report = await mirror.sync();
-      expect(report).toMatchObject({ status: 'pending', unchanged: 5, requests: 0 });
-      expect(report.message).toContain('jobmirror resume board --moved');
-      expect(report.message).not.toContain('once that is fixed');
-      await mirror.writeFeed(feedXml([...postings(4), posting('new')]));
-      expect(await mirror.sync()).toMatchObject({ status: 'pending', pending: 4, updated: 0 });
-      await moveTo('127.0.0.1');
-      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', pending: 0 });
-      expect((await mirror.siteJobs()).size).toBe(5);
-      expect((await mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
-    },
-  );
+  it('is not reported as mirrored, even if nothing needs to be sent, and continues by itself if base_url is set back', {
+    tags: 'slow',
+  }, async () => {
+    await openMirrored();
+    await mirror.sync();
+    await moveTo('localhost');
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', unchanged: 5, requests: 0 });
+    expect(report.message).toContain('jobmirror resume board --moved');
+    expect(report.message).not.toContain('once that is fixed');
+    await mirror.writeFeed(feedXml([...postings(4), posting('new')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'pending', pending: 4, updated: 0 });
+    await moveTo('127.0.0.1');
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', pending: 0 });
+    expect((await mirror.siteJobs()).size).toBe(5);
+    expect((await mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
+  });
 
   it('that was paused until a person decides stays paused for that reason if base_url is set back', async () => {
     mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
@@ -144,7 +142,9 @@ describe('a site that has jobs', () => {
     expect(await state()).toMatchObject({ pausedSince: undefined, movedTo: undefined });
   });
 
-  itInAll('that was paused for another reason is not resumed by a response from the other address', async () => {
+  it('that was paused for another reason is not resumed by a response from the other address', {
+    tags: 'slow',
+  }, async () => {
     await openMirrored();
     await mirror.sandbox.setFaults([{ name: '401' }]);
     await mirror.sync();
@@ -294,7 +294,7 @@ describe('another port of this machine', () => {
     expect(await other.inspect.jobs()).toEqual(before);
   });
 
-  itInAll('is another site even if the first one may only have the job of a create in doubt', async () => {
+  it('is another site even if the first one may only have the job of a create in doubt', { tags: 'slow' }, async () => {
     mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
@@ -307,7 +307,7 @@ describe('another port of this machine', () => {
   });
 });
 
-itInAll('a site without jobs may move', async () => {
+it('a site without jobs may move', { tags: 'slow' }, async () => {
   await openMirrored();
   const { db } = await mirror.app();
   await db.query('delete from mapping');

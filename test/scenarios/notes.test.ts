@@ -1,4 +1,5 @@
 // What a pull records about records: removed characters, and problems beyond the limit of review entries.
+// @module-tag slow
 import { afterEach, expect, it } from 'vitest';
 import { describePull } from '../../src/cli/output/describe-pull.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';

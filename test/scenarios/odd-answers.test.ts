@@ -1,4 +1,5 @@
 // Sites that refuse in their own words under 2xx: no such request counts as done, and none is sent over and over.
+// @module-tag slow
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';

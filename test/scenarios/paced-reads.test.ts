@@ -1,4 +1,5 @@
 // Reads that resolve doubts, and deletes of orphan site jobs, obey the site's rate limit too.
+// @module-tag slow
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';

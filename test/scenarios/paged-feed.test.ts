@@ -1,7 +1,6 @@
 // A feed that comes in pages: its list moves while it is read, and nothing is deleted because of that.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 const FORMAT = `{
@@ -108,7 +107,7 @@ it.each([
   ]);
 });
 
-itInAll('is not complete if its list moves up, which the total shows', async () => {
+it('is not complete if its list moves up, which the total shows', { tags: 'slow' }, async () => {
   hasTotal = true;
   await mirror.sync();
   between = (page) => {

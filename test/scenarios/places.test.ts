@@ -1,4 +1,5 @@
 // A posting in several places, as each setting of `places` mirrors it.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';

@@ -9,7 +9,6 @@ import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedPolicy } from '../../src/plan/policy.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -60,7 +59,7 @@ it('upsert_only updates jobs and deletes none; back at mirror, what is missing g
   expect(await mirror.sandbox.inspect.count()).toBe(5);
 });
 
-itInAll('create_only changes no job; back at mirror, every difference is sent', async () => {
+it('create_only changes no job; back at mirror, every difference is sent', { tags: 'slow' }, async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
   expect(await pull(postings(4))).toMatchObject({ created: 4 });
   const later = [changed('p1'), posting('p2', { state: 'Jalisco' }), posting('p3'), posting('p5')];
@@ -82,8 +81,9 @@ itInAll('create_only changes no job; back at mirror, every difference is sent', 
   expect(await titles()).toEqual({ p1: 'Changed p1', p2: 'Nurse p2', p3: 'Nurse p3', p5: 'Nurse p5' });
 });
 
-itInAll.each(['rejected', 'in doubt'])(
+it.each(['rejected', 'in doubt'])(
   'create_only keeps an update or create that is %s when the policy changes',
+  { tags: 'slow' },
   async (state) => {
     mirror = await openMirror({ feed: { policy: 'mirror' } });
     expect(await pull(postings(2))).toMatchObject({ created: 2 });

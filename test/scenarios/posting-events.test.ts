@@ -8,7 +8,6 @@ import { type App, openApp } from '../../src/runtime/app.ts';
 import { setSubscriptions } from '../../src/store/alert/outbox.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type HttpReceiver, startReceiver } from '../support/http-receiver.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { withEnv } from '../support/with-env.ts';
@@ -111,7 +110,7 @@ it('tells what the site refuses', async () => {
   expect(short(await told(app))).toEqual(['posting.mirrored a created']);
 });
 
-itInAll('tells nothing of imported mappings, and nothing without a destination', async () => {
+it('tells nothing of imported mappings, and nothing without a destination', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   const app = await start('on: [held]');
   await pull(posting('a'));
@@ -124,7 +123,7 @@ itInAll('tells nothing of imported mappings, and nothing without a destination',
   expect(await told(app)).toEqual([]);
 });
 
-itInAll('tells a destination only of its feeds, and of what it asks for', async () => {
+it('tells a destination only of its feeds, and of what it asks for', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   const former = await start('on: [posting.rejected], feeds: [acme]');
   await pull(posting('a'), posting('c', { state: 'Jalisco' }));
@@ -135,7 +134,7 @@ itInAll('tells a destination only of its feeds, and of what it asks for', async 
   expect(await told(app)).toEqual([]);
 });
 
-itInAll('ends when no live process has the destination any more', async () => {
+it('ends when no live process has the destination any more', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   await start(ALL);
   await stopAll();
@@ -144,7 +143,7 @@ itInAll('ends when no live process has the destination any more', async () => {
   expect(await told(app)).toEqual([]);
 });
 
-itInAll('ends a day after the last process that asked for them', async () => {
+it('ends a day after the last process that asked for them', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   const app = await start(ALL, undefined, { ...IDLE, subscribeEveryMs: 20 });
   const confirmedAgo = (hours: number) =>
@@ -163,7 +162,7 @@ itInAll('ends a day after the last process that asked for them', async () => {
   expect(await told(other)).toEqual([]);
 });
 
-itInAll('writes no more while too many are undelivered', async () => {
+it('writes no more while too many are undelivered', { tags: 'slow' }, async () => {
   mirror = await openMirror();
   const app = await start(ALL);
   const [row] = await app.db.query<{ evaluator: string }>('select evaluator from posting_subscription');

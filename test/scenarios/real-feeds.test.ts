@@ -1,4 +1,5 @@
 // Mirrors an employer's real feed and its earlier version, if they are available beside the repository.
+// @module-tag slow
 import { readFile } from 'node:fs/promises';
 import { SaxesParser } from 'saxes';
 import { afterEach, describe, expect, it } from 'vitest';

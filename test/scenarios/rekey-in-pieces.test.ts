@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -142,7 +141,9 @@ describe('two sources of which one fails at a time', () => {
     expect(await sync()).toMatchObject({ complete: false, created: 0, pending: 0 });
   });
 
-  itInAll('postings that are generically alike wait for as many as were not read, not for ever', async () => {
+  it('postings that are generically alike wait for as many as were not read, not for ever', {
+    tags: 'slow',
+  }, async () => {
     await openTwo();
     const cook = (key: string) => posting(key, { title: 'Cook', description: 'Cooks' });
     await put([cook('a1'), cook('a2'), ...wards('w', 6)], [cook('b1')]);
@@ -155,7 +156,7 @@ describe('two sources of which one fails at a time', () => {
     expect((await idsByTitle()).get('Cook')).toHaveLength(8);
   });
 
-  itInAll('a person may decide about a few that wait: they are new, or one is the other', async () => {
+  it('a person may decide about a few that wait: they are new, or one is the other', { tags: 'slow' }, async () => {
     await openTwo();
     await put(wards('a', 10), wards('a', 10, 11));
     await syncOnce();
@@ -309,7 +310,9 @@ describe('a few keys at a time', () => {
     }
   });
 
-  itInAll('a person who says that they are new postings is not asked about the same ones again', async () => {
+  it('a person who says that they are new postings is not asked about the same ones again', {
+    tags: 'slow',
+  }, async () => {
     await open(24, { delete_guard: '{ percent: 100, count: 100 }' });
     await pull(4);
     await pull(8);
@@ -406,7 +409,7 @@ describe('what was doubled before', () => {
     expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(wards('b', 8).map(({ key }) => key));
   });
 
-  itInAll('an edit moves along, and one pair can be named alone', async () => {
+  it('an edit moves along, and one pair can be named alone', { tags: 'slow' }, async () => {
     const before = await doubled();
     await sync();
     expect((await rekey('--posting', 'b3', '--was', 'a3')).status).toBe(0);

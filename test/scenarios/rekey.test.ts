@@ -5,7 +5,6 @@ import { editEntry } from '../../src/review/edit-posting.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
 import { runProgram } from '../cli/run-program.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -139,26 +138,25 @@ describe('all keys change', () => {
     expect(await syncOf(wards('b', 8))).toMatchObject({ created: 1, deleted: 1, held: 0 });
   });
 
-  itInAll(
-    'but they are other postings, as a person says: they are created, and the guard decides about the others',
-    async () => {
-      await open(wards('a', 8));
-      await syncOf(wards('b', 8));
-      const denied = await rekey('--not-rekey');
-      expect(denied.out).toContain('8 creates');
-      expect(denied.out).toContain('review approve acme');
-      expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', created: 8, held: 8, deleted: 0 });
-      await (await db()).transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
-      await syncOf(wards('b', 8));
-      expect(await numbers()).toEqual(
-        wards('b', 8)
-          .map(({ key }) => key)
-          .sort(),
-      );
-    },
-  );
+  it('but they are other postings, as a person says: they are created, and the guard decides about the others', {
+    tags: 'slow',
+  }, async () => {
+    await open(wards('a', 8));
+    await syncOf(wards('b', 8));
+    const denied = await rekey('--not-rekey');
+    expect(denied.out).toContain('8 creates');
+    expect(denied.out).toContain('review approve acme');
+    expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', created: 8, held: 8, deleted: 0 });
+    await (await db()).transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    await syncOf(wards('b', 8));
+    expect(await numbers()).toEqual(
+      wards('b', 8)
+        .map(({ key }) => key)
+        .sort(),
+    );
+  });
 
-  itInAll('and a person who approves the deletes is asked first: none of them is', async () => {
+  it('and a person who approves the deletes is asked first: none of them is', { tags: 'slow' }, async () => {
     await open(wards('a', 8));
     const before = await ids();
     await syncOf(wards('b', 8));
@@ -169,23 +167,22 @@ describe('all keys change', () => {
     expect(await ids()).toEqual(before);
   });
 
-  itInAll(
-    'and return before a person decides: nothing is sent; and again after the feed was empty for a while',
-    async () => {
-      await open(wards('a', 8));
-      const before = await ids();
-      await syncOf(wards('b', 8));
-      expect(await syncOf(wards('a', 8))).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
-      expect((await rekey()).out).toContain('do not seem to have changed');
-      expect(await syncOf([])).toMatchObject({ status: 'review', held: 8 });
-      expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', held: 8, pending: 8, requests: 0 });
-      await rekey('--sure');
-      expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', updated: 8 });
-      expect(await ids()).toEqual(before);
-    },
-  );
+  it('and return before a person decides: nothing is sent; and again after the feed was empty for a while', {
+    tags: 'slow',
+  }, async () => {
+    await open(wards('a', 8));
+    const before = await ids();
+    await syncOf(wards('b', 8));
+    expect(await syncOf(wards('a', 8))).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
+    expect((await rekey()).out).toContain('do not seem to have changed');
+    expect(await syncOf([])).toMatchObject({ status: 'review', held: 8 });
+    expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', held: 8, pending: 8, requests: 0 });
+    await rekey('--sure');
+    expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', updated: 8 });
+    expect(await ids()).toEqual(before);
+  });
 
-  itInAll('within the grace of the missing postings', async () => {
+  it('within the grace of the missing postings', { tags: 'slow' }, async () => {
     await open(wards('a', 8), { feed: { delete_guard: '{ missing_pulls: 3 }' } });
     const before = await ids();
     expect(await syncOf(wards('b', 8))).toMatchObject({
@@ -202,7 +199,7 @@ describe('all keys change', () => {
 });
 
 describe('a part of the keys changes', () => {
-  itInAll('the other postings are mirrored meanwhile, and a small part is no change of keys', async () => {
+  it('the other postings are mirrored meanwhile, and a small part is no change of keys', { tags: 'slow' }, async () => {
     await open([...wards('a', 30)]);
     const before = await ids();
     const changed = (from: number) => [...wards('a', from - 1), ...wards('b', 31 - from, from)];
@@ -219,7 +216,7 @@ describe('a part of the keys changes', () => {
     for (let n = 1; n <= 28; n++) expect(after[`Nurse ${n}`]).toEqual(before[`Nurse ${n}`]);
   });
 
-  itInAll('all of a small feed', async () => {
+  it('all of a small feed', { tags: 'slow' }, async () => {
     await open(wards('a', 2));
     const before = await ids();
     expect(await syncOf(wards('b', 2))).toMatchObject({
@@ -234,7 +231,7 @@ describe('a part of the keys changes', () => {
     expect(await ids()).toEqual(before);
   });
 
-  itInAll('one of two postings, or with the setting off: they are other postings', async () => {
+  it('one of two postings, or with the setting off: they are other postings', { tags: 'slow' }, async () => {
     await open(wards('a', 8), { feed: { rekey_guard: '{ percent: 100 }', delete_guard: '{ percent: 100 }' } });
     expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'mirrored', created: 8, deleted: 8 });
   });
@@ -244,7 +241,7 @@ describe('content that is not unique', () => {
   const same = { title: 'Cook', description: 'Cooks' };
   const cooks = (prefix: string, count: number) => wards(prefix, count).map((each) => ({ ...each, ...same }));
 
-  itInAll('as many missing as new ones: interchangeable, and each job keeps its ID', async () => {
+  it('as many missing as new ones: interchangeable, and each job keeps its ID', { tags: 'slow' }, async () => {
     await open(cooks('a', 8));
     const before = await ids();
     await syncOf(cooks('b', 8));
@@ -256,7 +253,7 @@ describe('content that is not unique', () => {
     expect(await ids()).toEqual(before);
   });
 
-  itInAll('not as many: a person decides one by one, and what is left is created or deleted', async () => {
+  it('not as many: a person decides one by one, and what is left is created or deleted', { tags: 'slow' }, async () => {
     await open([...cooks('a', 8), ...wards('c', 6)]);
     const before = await ids();
     const list = [...cooks('b', 7), ...wards('d', 6)];
@@ -278,7 +275,7 @@ describe('content that is not unique', () => {
     expect(before.Cook).toContain((await jobIdOf('b3')) ?? '');
   });
 
-  itInAll('only the same title and place: suspected, but never certain', async () => {
+  it('only the same title and place: suspected, but never certain', { tags: 'slow' }, async () => {
     const retold = (list: readonly TestPosting[]) =>
       list.map((each) => ({ ...each, description: `${each.description} told again` }));
     await open(wards('a', 8));
@@ -325,7 +322,7 @@ describe('what belongs to an old key', () => {
     expect(await syncOf(list)).toMatchObject({ status: 'mirrored', unchanged: 8, requests: 0 });
   });
 
-  itInAll('an update in flight, and a create in doubt, are left until they have ended', async () => {
+  it('an update in flight, and a create in doubt, are left until they have ended', { tags: 'slow' }, async () => {
     await open(wards('a', 8));
     await syncOf(wards('b', 8));
     // Nothing may be sent meanwhile.

@@ -1,4 +1,5 @@
 // What a paused site must show before sending resumes by itself.
+// @module-tag slow
 import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';

@@ -1,4 +1,5 @@
 // Old rows are removed however jobmirror is run: by `sync` from cron as well as by `start` and `work`.
+// @module-tag slow
 import { appendFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { startProgram } from '../cli/program.ts';

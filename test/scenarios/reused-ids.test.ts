@@ -1,4 +1,5 @@
 // Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';

@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { checkCounts } from '../laws/laws.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -100,7 +99,9 @@ it.each([
   expect(await shown()).toBe('three');
 });
 
-itInAll('a feed that updates no jobs, and one with fields that are set only on create, count as well', async () => {
+it('a feed that updates no jobs, and one with fields that are set only on create, count as well', {
+  tags: 'slow',
+}, async () => {
   mirror = await openMirror({ feed: { policy: 'create_only' } });
   await syncOf([first, second]);
   expect(await syncOf([second, first])).toMatchObject({ unchanged: 1, duplicates: 1, requests: 0 });

@@ -1,4 +1,5 @@
 // `verify` of a feed: a process verifies the feed when it is due, once, does what the settings say, and continues after a stop.
+// @module-tag slow
 import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';

@@ -1,11 +1,11 @@
 // Processes with different configurations on one database: none removes another's schedules or holds back its changes.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import type { Installation } from '../laws/installation.ts';
 import { lawTest as it, QUEUES } from '../laws/law-test.ts';
-import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { patientSite } from '../support/patient-site.ts';
 
@@ -25,8 +25,7 @@ const start = (installation: Installation, path: string) =>
 /** Longer than a busy machine takes to answer: no create is in doubt. */
 const PATIENT = patientSite(30);
 
-/** CI has it with one of the queues. */
-describe.each(spread(QUEUES, 0, 2))('with the queue in $queue $note', ({ queue, available }) => {
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   it.skipIf(!available)(
     'each process pulls its own feeds, a leader sends the changes of feeds that it does not know, and the difference is reported',
     { timeout: 180_000 },

@@ -1,4 +1,5 @@
 // A sitemap whose pages describe a posting each: which pages are requested, and what becomes of their postings.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -10,7 +10,6 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -57,29 +56,28 @@ describe('drafts', () => {
     expect(pull === undefined ? undefined : pullJson(pull, writeAction)).toMatchObject({ seen: 9, skipped: 4 });
   });
 
-  itInAll(
-    'are counted in a plan, which stores nothing; created when published; each counted if their bytes are equal',
-    async () => {
-      mirror = await openMirror({ feed: DRAFTS });
-      await mirror.writeFeed(feedXml(withDrafts('p1')));
-      const { db, log, config } = await mirror.app();
-      const [setup] = feedSetups(config, ['acme']);
-      const context = { db, log, signal: new AbortController().signal };
-      const end = await planFeed(setup ?? expect.fail(), context, () => undefined);
-      expect(end).toMatchObject({ kind: 'planned', seen: 5, skipped: 1 });
-      expect(await stored()).toBe(0);
+  it('are counted in a plan, which stores nothing; created when published; each counted if their bytes are equal', {
+    tags: 'slow',
+  }, async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    await mirror.writeFeed(feedXml(withDrafts('p1')));
+    const { db, log, config } = await mirror.app();
+    const [setup] = feedSetups(config, ['acme']);
+    const context = { db, log, signal: new AbortController().signal };
+    const end = await planFeed(setup ?? expect.fail(), context, () => undefined);
+    expect(end).toMatchObject({ kind: 'planned', seen: 5, skipped: 1 });
+    expect(await stored()).toBe(0);
 
-      await sync(withDrafts('p1', 'p2'));
-      expect(await sync(withDrafts('p2'))).toMatchObject({ created: 1, unchanged: 3, skipped: 1 });
-      expect(await stored()).toBe(1);
+    await sync(withDrafts('p1', 'p2'));
+    expect(await sync(withDrafts('p2'))).toMatchObject({ created: 1, unchanged: 3, skipped: 1 });
+    expect(await stored()).toBe(1);
 
-      const list = [...live, draft('d1'), draft('d1'), draft('d1')];
-      for (const pull of [1, 2]) {
-        expect(await sync(list), `pull ${pull}`).toMatchObject({ seen: 8, skipped: 3, duplicates: 0 });
-      }
-      expect(await stored()).toBe(1);
-    },
-  );
+    const list = [...live, draft('d1'), draft('d1'), draft('d1')];
+    for (const pull of [1, 2]) {
+      expect(await sync(list), `pull ${pull}`).toMatchObject({ seen: 8, skipped: 3, duplicates: 0 });
+    }
+    expect(await stored()).toBe(1);
+  });
 
   it('with the key of a posting are no duplicates of it, whichever comes first', async () => {
     mirror = await openMirror({ feed: DRAFTS });
@@ -102,7 +100,7 @@ describe('drafts', () => {
   });
 });
 
-itInAll('skips records of a large feed, which is split and parsed in a thread', async () => {
+it('skips records of a large feed, which is split and parsed in a thread', { tags: 'slow' }, async () => {
   mirror = await openMirror({ feed: DRAFTS });
   const list = postings(40).map((one, at) => (at % 4 === 0 ? { ...one, city: 'Draft' } : one));
   // In an element that no field has, so that the site gets short jobs.
@@ -124,7 +122,7 @@ describe('a live posting that becomes a draft', () => {
     expect(await sync(live)).toMatchObject({ created: 1, skipped: 0 });
   });
 
-  itInAll('leaves review if it was rejected, as if it were gone', async () => {
+  it('leaves review if it was rejected, as if it were gone', { tags: 'slow' }, async () => {
     mirror = await openMirror({ feed: DRAFTS });
     expect(await sync([...live, posting('bad', { state: 'Jalisco' })])).toMatchObject({ rejected: 1, review: 1 });
     expect(await sync([...live, draft('bad', { state: 'Jalisco' })])).toMatchObject({
@@ -152,7 +150,7 @@ describe('the rule', () => {
     expect((await mirror.siteJobs()).size).toBe(3);
   });
 
-  itInAll('holds even beside an unreadable record that a person has discarded', async () => {
+  it('holds even beside an unreadable record that a person has discarded', { tags: 'slow' }, async () => {
     mirror = await openMirror({ feed: { skip: '{ city: Draft }' } });
     await sync(live.slice(0, 3));
     const broken = recordXml(posting('x')).replace('MA</state>', 'MA &</state>');
@@ -178,7 +176,7 @@ describe('the rule', () => {
     expect(await sync()).toMatchObject({ unchanged: 5, requests: 0 });
   });
 
-  itInAll('skips all of a new feed, and says so', async () => {
+  it('skips all of a new feed, and says so', { tags: 'slow' }, async () => {
     mirror = await openMirror({ feed: { skip: '{ city: Boston }' } });
     for (const pull of [1, 2]) {
       const report = await sync(live);

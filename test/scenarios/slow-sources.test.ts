@@ -1,4 +1,5 @@
 // Sources that do not respond, or send a byte now and then, hold up neither other pulls nor connections to the database.
+// @module-tag slow
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

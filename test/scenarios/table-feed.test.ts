@@ -1,4 +1,5 @@
 // Tables and JSON Lines are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
+// @module-tag slow
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -7,7 +8,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { checkDamages, type Damages } from '../support/damaged-document.ts';
-import { itInAll } from '../support/in-all.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
@@ -129,7 +129,7 @@ describe('deletes nothing', () => {
     await checkDamages(mirror, write(ids(8)), damages);
   });
 
-  itInAll('on something else than a table', async () => {
+  it('on something else than a table', { tags: 'slow' }, async () => {
     await open(CSV);
     await mirror.writeFeed(table(ids(4)));
     await mirror.sync();

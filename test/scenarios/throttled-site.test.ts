@@ -1,4 +1,5 @@
 // A site that accepts fewer requests than configured: it is mirrored at its own rate, and throttling fails no posting.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { startEngine } from '../../src/runtime/engine.ts';

@@ -1,7 +1,7 @@
 // A token that occurs in IDs, addresses and values of a site's responses: values are read as sent, and stored without it.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
-import { spread } from '../support/extent.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { patientSite } from '../support/patient-site.ts';
@@ -88,26 +88,23 @@ const SHORT_TOKENS: readonly [token: string, idOf: (nth: number) => string][] = 
 ];
 
 describe('a short token, which occurs in IDs and Location', () => {
-  it.each(spread(SHORT_TOKENS, 0, 2))(
-    'sends creates, updates and deletes to the right jobs: %s',
-    async (token, idOf) => {
-      const jobs = await openStage({ token, idOf, siteLines: patientSite(30) });
-      await feed(posting('a'), posting('b'), posting('c'));
-      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-      const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
-        'select key, site_job_id as id from mapping order by key',
-      );
-      for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
-      await feed(posting('a'), posting('b', { title: 'Changed' }));
-      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
-      expect(titles(jobs)).toEqual(['Changed', 'Nurse a']);
-      const [, b, c] = mapped.map(({ id }) => `/jobs/${id}.xml`);
-      expect(requests('PUT', 'DELETE').sort()).toEqual([`DELETE ${c}`, `PUT ${b}`]);
-      expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
-    },
-  );
+  it.each(SHORT_TOKENS)('sends creates, updates and deletes to the right jobs: %s', async (token, idOf) => {
+    const jobs = await openStage({ token, idOf, siteLines: patientSite(30) });
+    await feed(posting('a'), posting('b'), posting('c'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+    const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
+      'select key, site_job_id as id from mapping order by key',
+    );
+    for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
+    await feed(posting('a'), posting('b', { title: 'Changed' }));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
+    expect(titles(jobs)).toEqual(['Changed', 'Nurse a']);
+    const [, b, c] = mapped.map(({ id }) => `/jobs/${id}.xml`);
+    expect(requests('PUT', 'DELETE').sort()).toEqual([`DELETE ${c}`, `PUT ${b}`]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+  });
 
-  it.each(spread(SHORT_TOKENS, 1, 2))('resolves a doubt with the job that the list shows: %s', async (token, idOf) => {
+  it.each(SHORT_TOKENS)('resolves a doubt with the job that the list shows: %s', async (token, idOf) => {
     const doubtful = new Set(['b']);
     const jobs = await openStage({
       token,

@@ -6,7 +6,6 @@ import { assessRunning } from '../../src/runtime/read-health.ts';
 import { readStatus } from '../../src/runtime/read-status.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { openSite } from '../site/scripted-site.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -94,7 +93,7 @@ describe('a site that refuses everything, with many requests in flight', () => {
     expect(textOf(pauseCause)).toContain('first');
   });
 
-  itInAll('is not paused if the check is switched off', async () => {
+  it('is not paused if the check is switched off', { tags: 'slow' }, async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 0 }' } });
     await mirror.writeFeed(feedXml(postings(50)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
@@ -179,7 +178,7 @@ describe('a site that says "no such job"', () => {
     await expect.poll(left).toEqual([]);
   });
 
-  itInAll('for every job is believed once a person says that the site was emptied', async () => {
+  it('for every job is believed once a person says that the site was emptied', { tags: 'slow' }, async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();

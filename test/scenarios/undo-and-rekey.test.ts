@@ -1,5 +1,6 @@
 // A pull is undone before or after the keys of its feed have changed, and after the feed was renamed: no posting gets a second job,
 // and none loses its job.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';

@@ -1,4 +1,5 @@
 // Undo and verify together with what people decided before: a job that no pull has made stays, and a policy is not promised away.
+// @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // Details that may not be those of their postings: errors with status 200, redirects, and rules that leave out too much.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

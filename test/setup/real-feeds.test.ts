@@ -1,4 +1,5 @@
 // What `init` proposes for the real feeds: the preset that reads each, or a format of its own that works.
+// @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { bundledPresets } from '../../src/config/presets.ts';
 import { compileReader } from '../../src/posting/reader.ts';

@@ -1,4 +1,6 @@
 // Lists of any size: read as they arrive, in little memory, yielding to other work, and within limits.
+// @module-tag slow
+// @module-tag every-node
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

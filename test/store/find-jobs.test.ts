@@ -6,7 +6,6 @@ import { jobsTitled, postingsTitled } from '../../src/store/mapping/find-jobs.ts
 import type { Database, Queryable } from '../../src/store/postgres/database.ts';
 import { openStage, type Stage } from '../review/stage.ts';
 import { countOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 
 const MEASURES = process.env.TITLED_JOBS !== undefined;
 /** More than the first titles that are compared. */
@@ -78,7 +77,7 @@ it.skipIf(MEASURES)(
   },
 );
 
-itInAll('reads few pages of the database, with and without a feed', async () => {
+it('reads few pages of the database, with and without a feed', { tags: 'slow' }, async () => {
   const { db } = stage.app;
   for (const [text, feed] of [
     ['nurse', undefined],

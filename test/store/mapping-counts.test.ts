@@ -9,7 +9,6 @@ import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
 import { readOverview } from '../../src/store/status/feed-overview.ts';
 import { readGauges } from '../../src/store/status/gauges.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -77,7 +76,7 @@ it('count live jobs after transactions that run side by side, of which some are 
   expect(await countLive(db)).toEqual(new Map(live.map(({ feed, n }) => [feed, n])));
 });
 
-itInAll('are folded once there are many', async () => {
+it('are folded once there are many', { tags: 'slow' }, async () => {
   for (let at = 0; at < 1_001; at += 1)
     await db.prepared.query(
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', $1, 'board', $1, '', '')`,
@@ -87,7 +86,7 @@ itInAll('are folded once there are many', async () => {
   expect(await db.query('select from mapping_tally')).toEqual([]);
 });
 
-itInAll('count the jobs that were there before', async () => {
+it('count the jobs that were there before', { tags: 'slow' }, async () => {
   const older = await createTestDatabase({ empty: true });
   const old = openDatabase(older.url, { max: 1 });
   try {

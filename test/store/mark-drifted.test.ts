@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type PostingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { type DriftedJob, markDrifted } from '../../src/store/change/mark-drifted.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -136,8 +135,9 @@ it('leaves postings alone that are not as they were when their jobs were asked f
   expect((await marks())[0]).toEqual(before[0]);
 });
 
-itInAll.each(['rejected', 'failed'] as const)(
+it.each(['rejected', 'failed'] as const)(
   'a change that is %s keeps its state, and is sent with the marked fields later',
+  { tags: 'slow' },
   async (state) => {
     const newer = [posting('p1', { city: 'Salem' }), ...postings(3).slice(1)];
     await stage.pull(newer);

@@ -11,7 +11,6 @@ import { migrate, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -99,8 +98,9 @@ it('gives a database of the first version the schema of a new one, and keeps its
 const EDITED_FIRST = `alter table feed_state drop column etag, drop column last_modified, drop column validated_address,
   drop column fingerprint, add column source_version text`;
 
-itInAll.each([[['0001_schema.sql']], [['0001_schema.sql', '0002_messages.sql']]])(
+it.each([[['0001_schema.sql']], [['0001_schema.sql', '0002_messages.sql']]])(
   'gives a database with the edited first migration the schema of a new one, and keeps its data: %j',
+  { tags: 'slow' },
   async (earlier) => {
     await open();
     await applyOnly(...earlier);

@@ -4,7 +4,6 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { countOpen } from '../../src/store/backlog/open-counts.ts';
 import { type Database, openDatabase, type Queryable } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { itInAll } from '../support/in-all.ts';
 
 const ACME = feedName('acme');
 const STATES = ['ready', 'sending', 'in_doubt', 'held', 'rejected', 'failed', 'discarded'];
@@ -94,7 +93,7 @@ it('counts changes of every sort, of one feed, also without those of a pull', as
   expect(await countOpen(db, feedName('other'))).toEqual({ ...NOTHING, pending: 3 });
 });
 
-itInAll('reads no rows of those that are not being sent', async () => {
+it('reads no rows of those that are not being sent', { tags: 'slow' }, async () => {
   const waiting = { desired: 'present', gone: false, unseen: false, pull: 1 };
   await db.transaction(async (tx) => {
     // Vacuum takes only rows that are safely on the disk for visible to all.

@@ -11,7 +11,6 @@ import { ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/re
 import { countSelected } from '../../src/store/review/selected-counts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countOf } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -116,7 +115,7 @@ it('are right after transactions that run side by side, of which some are rolled
   expect(await differences(db)).toEqual([]);
 });
 
-itInAll('are folded once there are many, and by one at a time', async () => {
+it('are folded once there are many, and by one at a time', { tags: 'slow' }, async () => {
   const unfolded = async () => (await db.query('select from review_tally')).length;
   const add = (n: number) =>
     db.query(
@@ -181,7 +180,7 @@ it('give the same groups and sums as reading the entries', async () => {
   }
 });
 
-itInAll('have the entries from before they were kept', async () => {
+it('have the entries from before they were kept', { tags: 'slow' }, async () => {
   const older = await createTestDatabase({ empty: true });
   const old = openDatabase(older.url, { max: 1 });
   try {

@@ -9,7 +9,6 @@ import {
 } from '../../src/store/review/review-entries.ts';
 import { readEntry } from '../../src/store/review/review-entry.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -77,7 +76,7 @@ describe('reviewEntries', () => {
     expect(Object.fromEntries(counts)).toEqual({ in_doubt: 1, failed: 1, rejected: 2, unreadable: 1, duplicate: 1 });
   });
 
-  itInAll('lists more entries than one chunk, each once', async () => {
+  it('lists more entries than one chunk, each once', { tags: 'slow' }, async () => {
     await stage.pull(postings(1_201).map((p) => ({ ...p, state: 'Jalisco' })));
     const entries = await stage.entries();
     expect(new Set(entries.map((entry) => entry.key)).size).toBe(1_201);

@@ -1,44 +1,54 @@
-// How many of the slow tests run: all; most, as in CI; or the part that `npm test` runs, which covers every law and rule.
+// The two extents of the tests. `npm test` leaves out most tests in a browser, the tests and files with the tag `slow`, and some cases of
+// others, as this file chooses. `npm run test:all`, which CI runs, and plain Vitest leave out nothing.
+import { readdirSync, readFileSync } from 'node:fs';
 
-/** `npm run test:all` and plain Vitest run everything; `.ci/run` runs it too, apart from what {@link spread} leaves out. */
-export const runsEverything = process.env.TEST_EXTENT !== 'part';
+export const isQuick: boolean = process.env.TEST_EXTENT === 'quick';
 
-/** Why `npm test` skips a test. */
-export const ONLY_IN_ALL = 'only in npm run test:all';
+/** These start Chromium; the one that `npm test` runs shows that signing in and pages with forms work in a browser. */
+const BROWSER_TESTS = 'test/web/pages/';
+const QUICK_BROWSER_TEST = `${BROWSER_TESTS}overview.test.ts`;
 
-/** Title suffix for tests that `npm test` skips, giving the reason. */
-export const onlyInAllNote: string = runsEverything ? '' : ` (skipped: ${ONLY_IN_ALL})`;
+/** The test files that `npm test` leaves out. */
+export const slowFiles = (): string[] =>
+  readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .map((file) => `test/${file}`)
+    .filter((file) => file.endsWith('.test.ts') && isSlow(file));
+
+function isSlow(file: string): boolean {
+  if (file.startsWith(BROWSER_TESTS)) return file !== QUICK_BROWSER_TEST;
+  return readFileSync(file, 'utf8').includes('\n// @module-tag slow\n');
+}
+
+/** @returns the first in `npm run test:all`, the second in `npm test`, such as how many times to try something */
+export const byExtent = <Value>(inAll: Value, inQuick: Value): Value => (isQuick ? inQuick : inAll);
+
+/** Of cases that one rule covers: all of them, or those that `npm test` runs. */
+export const chosen = <Case>(cases: readonly Case[], isInQuick: (each: Case) => boolean): readonly Case[] =>
+  isQuick ? cases.filter(isInQuick) : cases;
+
+/** The same, where `npm test` runs the first `count`. */
+export const firstOf = <Case>(cases: readonly Case[], count: number): readonly Case[] =>
+  isQuick ? cases.slice(0, count) : cases;
 
 /**
  * Distributes cases over variants, such as the queues: `npm test` runs each case once and each variant sometimes.
- * @returns whether `npm test` skips case number `at` of variant number `variant`.
+ * @returns whether `npm test` leaves out case number `at` of variant number `variant`.
  */
 export const leavesOut = (at: number, variant: number, variants: number): boolean =>
-  !runsEverything && at % variants !== variant;
+  isQuick && at % variants !== variant;
+
+/** The number of tries, such as seeds: from the environment, or else that of the extent. */
+export const countOf = (given: string | undefined, inAll: number, inQuick: number): number =>
+  Number(given ?? byExtent(inAll, inQuick));
+
+/** How many cases of a property to generate, which are the same in each run. */
+export const generated = (inAll: number): number => byExtent(inAll, Math.ceil(inAll / 10));
 
 /**
- * Cases that are tested in several variants, such as the queues: CI tests each case in each `share`th variant, so that each
- * case and each variant is tested, but not each case in each variant.
+ * Cases whose every combination with a variant, such as a queue, would take too long: each case is tested in each `share`th variant,
+ * so that each case and each variant is tested, but not each case in each variant. `EVERY_COMBINATION=1` tests all.
  * @param variant the number of the variant
  * @returns the cases to test in that variant
  */
-export const spread = <T>(cases: readonly T[], variant: number, share: number): readonly T[] =>
-  process.env.TEST_EXTENT === 'most' ? cases.filter((_each, at) => (at + variant) % share === 0) : cases;
-
-/** The same where CI leaves out as much as `npm test`: then each case is tested in one variant. */
-export const leavesOutPair = (at: number, variant: number, variants: number): boolean =>
-  ['part', 'most'].includes(process.env.TEST_EXTENT ?? '') && at % variants !== variant;
-
-/** How many cases of a property to generate, which are the same in each run: all, a third in CI, a tenth in `npm test`. */
-export const generated = (inAll: number): number => {
-  const share = { part: 10, most: 3 }[process.env.TEST_EXTENT ?? ''] ?? 1;
-  return Math.ceil(inAll / share);
-};
-
-/** Of cases that one rule covers: all of them, or the first `count` of them, which `npm test` runs. */
-export const firstOf = <T>(cases: readonly T[], count: number): readonly T[] =>
-  runsEverything ? cases : cases.slice(0, count);
-
-/** The number of tries, such as seeds: from the environment, or else the default of the full or partial run. */
-export const countOf = (given: string | undefined, inAll: number, inPart: number): number =>
-  Number(given ?? (runsEverything ? inAll : inPart));
+export const spread = <Case>(cases: readonly Case[], variant: number, share: number): readonly Case[] =>
+  process.env.EVERY_COMBINATION === '1' ? cases : cases.filter((_each, at) => (at + variant) % share === 0);

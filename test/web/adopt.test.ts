@@ -1,4 +1,5 @@
 // Existing jobs through the API: matched in the background, and adopted only as they were shown and still are.
+// @module-tag slow
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';

@@ -6,7 +6,6 @@ import { OPERATIONS } from '../../src/web/api/http-routes.ts';
 import { once } from '../../src/web/api/repeatable.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { ageDoubts } from '../support/age-doubts.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, type Served, serve } from './served.ts';
 
@@ -104,7 +103,7 @@ describe('reads', () => {
     expect(fits('showEntry', await get(`review/${id}`))).toMatchObject({ id, key: 'a', kind: 'rejected' });
   });
 
-  itInAll('groups, actions on many entries, and rules, each page by page', async () => {
+  it('groups, actions on many entries, and rules, each page by page', { tags: 'slow' }, async () => {
     await stage.pull([...postings(3), odd('a'), odd('b'), posting('c', { title: '' }), posting('d', { state: '' })]);
     const walk = async (operation: string, path: string, expected: number) => {
       const items: Record<string, unknown>[] = [];
@@ -198,7 +197,7 @@ describe('actions', () => {
     }
   });
 
-  itInAll('discard of a record that has changed since is refused', async () => {
+  it('discard of a record that has changed since is refused', { tags: 'slow' }, async () => {
     const conflicting = (title: string) => [posting('same'), posting('same', { title }), posting('other')];
     await stage.pull(conflicting('One'));
     const { items } = (await get('review?kind=duplicate')).body;
@@ -331,7 +330,7 @@ describe('Idempotency-Key', () => {
     expect(await again.text()).toBe('again');
   });
 
-  itInAll('work that is done is not done again because its answer could not be kept', async () => {
+  it('work that is done is not done again because its answer could not be kept', { tags: 'slow' }, async () => {
     await stage.pull([odd()]);
     const id = await stage.entry('odd');
     await stage.app.db.query('alter table web_request add constraint broken check (status is null)');
@@ -350,7 +349,7 @@ describe('Idempotency-Key', () => {
     ]);
   });
 
-  itInAll('a refused request may be repeated: nothing was done', async () => {
+  it('a refused request may be repeated: nothing was done', { tags: 'slow' }, async () => {
     await stage.pull([odd()]);
     const id = await stage.entry('odd');
     const retry = () => served.api('POST', `review/${id}/retry`, undefined, { headers: { 'Idempotency-Key': 'k3' } });
@@ -396,7 +395,7 @@ it('starts a pull, whose changes are sent', async () => {
   ]);
 });
 
-itInAll('brings one posting up to date, after a pull that runs', async () => {
+it('brings one posting up to date, after a pull that runs', { tags: 'slow' }, async () => {
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   await stage.mirror.writeFeed(feedXml([posting('A/1')]));
@@ -409,7 +408,7 @@ itInAll('brings one posting up to date, after a pull that runs', async () => {
   expect((await served.api('POST', 'feeds/nothing/postings/x/sync')).status).toBe(404);
 });
 
-itInAll('starts no second pull of a feed that is being pulled', async () => {
+it('starts no second pull of a feed that is being pulled', { tags: 'slow' }, async () => {
   await served.close();
   served = await serve(stage.mirror, { sends: true });
   const lock = await lockFeed(stage.app.db, acme);

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/web/api/http-routes.ts';
 import { openFoundJobs } from '../support/found-jobs.ts';
 import { changeJob } from '../support/hand-made-jobs.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Mirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
@@ -134,7 +133,7 @@ it('what was read of a large site is shown again for a while, but nothing is ado
   expect(await show()).toMatchObject({ sure: 1, left: 3 });
 });
 
-itInAll('a doubt whose posting is gone says that its job would be deleted', async () => {
+it('a doubt whose posting is gone says that its job would be deleted', { tags: 'slow' }, async () => {
   await mirror.writeFeed(feedXml(postings(4)));
   expect(await mirror.sync()).toMatchObject({ in_doubt: 4, deleted: 0 });
   const [row] = await served.app.db.query<{ id: number }>(`select id from change where key = 'p5'`);

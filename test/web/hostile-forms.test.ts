@@ -1,4 +1,5 @@
 // Every form of the pages, sent by who may not, from elsewhere, or as what it is not: each is refused, and nothing is changed.
+// @module-tag slow
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';

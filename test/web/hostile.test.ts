@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStage, type Stage } from '../review/stage.ts';
-import { runsEverything } from '../support/extent.ts';
-import { itInAll } from '../support/in-all.ts';
+import { byExtent, leavesOut } from '../support/extent.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { type Answer, PASSWORD, rawRequest, type Served, serve, TOKENS } from './served.ts';
 
@@ -115,7 +114,7 @@ const IN_PATHS: readonly Hostile[] = TEXTS.flatMap((text) => [
   { path: `/api/v1/review/groups?group=${encoded(text)}` },
   { path: `/api/v1/review/actions/${encoded(text)}` },
   { method: 'POST', path: `/api/v1/review/actions/${encoded(text)}/stop` },
-]).filter((_each, at) => runsEverything || at % 3 === 0);
+]).filter((_each, at) => !leavesOut(at, 0, 3));
 
 const CURSORS = [
   {},
@@ -308,7 +307,7 @@ describe('none succeeds', () => {
         headers: { ...bearer(), 'Idempotency-Key': key },
       })),
     ].filter(({ path }) => path !== '/api/v1/openapi.json');
-    expect(hostile.length).toBeGreaterThan(runsEverything ? 350 : 230);
+    expect(hostile.length).toBeGreaterThan(byExtent(350, 230));
     const before = await everything();
     for (const request of hostile) {
       const answer = await rawRequest(served.url, request).catch((error: Error) => error);
@@ -463,7 +462,7 @@ describe('a browser that another page uses', () => {
   });
 });
 
-itInAll('slow requests are cut off', { timeout: 60_000 }, async () => {
+it('slow requests are cut off', { timeout: 60_000, tags: 'slow' }, async () => {
   const { hostname, port } = new URL(served.url);
   const startedAt = performance.now();
   const answer = await new Promise<string>((resolve) => {

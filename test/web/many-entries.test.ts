@@ -1,4 +1,5 @@
 // Groups of review entries, and one decision for many of them, over the HTTP API.
+// @module-tag slow
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { OPERATIONS } from '../../src/web/api/http-routes.ts';

@@ -5,7 +5,6 @@ import { rekeyPolicy } from '../../src/review/rekey/rekey-policy.ts';
 import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Served, serve } from './served.ts';
@@ -84,7 +83,7 @@ it('binds one pair as it was shown, and refuses another version', async () => {
   expect((await show()).suspected).toBe(false);
 });
 
-itInAll('binds nothing where the feed is not configured, as its policy is not known there', async () => {
+it('binds nothing where the feed is not configured, as its policy is not known there', { tags: 'slow' }, async () => {
   await stage.pull(wards('b'));
   const { marks } = await show();
   const policy = rekeyPolicy({ ...stage.app.config, feeds: new Map() }, acme);
@@ -95,7 +94,7 @@ itInAll('binds nothing where the feed is not configured, as its policy is not kn
   expect(await decide({ kind: 'not_rekey', mark: marks.all })).toMatchObject({ kind: 'denied', creates: 12 });
 });
 
-itInAll('binds at most so many in one go, and the rest by their new mark', async () => {
+it('binds at most so many in one go, and the rest by their new mark', { tags: 'slow' }, async () => {
   await stage.pull(wards('b'));
   for (const [bound, left] of [
     [5, 7],
@@ -114,7 +113,7 @@ itInAll('binds at most so many in one go, and the rest by their new mark', async
   expect(await suspectedPairs(stage.app.db, acme, { show: 'sure', after: undefined, limit: 1 })).toBeUndefined();
 });
 
-itInAll('refuses malformed requests, and changes nothing', async () => {
+it('refuses malformed requests, and changes nothing', { tags: 'slow' }, async () => {
   await stage.pull(wards('b'));
   const before = await keys();
   const statuses = async (paths: readonly string[]) =>

@@ -3,7 +3,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { visitorOf } from './form-visitor.ts';
@@ -61,7 +60,9 @@ it('lets an expired posting have a job again, and a job live for longer', async 
   expect((await mirror.siteJobs()).size).toBe(10);
 });
 
-itInAll('is refused for other postings, while the feed is pulled, and if postings do not end', async () => {
+it('is refused for other postings, while the feed is pulled, and if postings do not end', {
+  tags: 'slow',
+}, async () => {
   await expire();
   const anna = await visitorOf(served, 'anna');
   expect(await renew('p99')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('p99') } });

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 import { boxesOf, type Fields, type FormVisitor, visitorOf } from './form-visitor.ts';
 import { type Answer, type Served, serve } from './served.ts';
@@ -39,7 +38,7 @@ async function runAll(): Promise<void> {
   await runner.stop(5_000);
 }
 
-itInAll('an action of a terminal that waits for a site is continued or stopped on its page', async () => {
+it('an action of a terminal that waits for a site is continued or stopped on its page', { tags: 'slow' }, async () => {
   await stage.pull(odd('a'));
   await anna.press(await anna.get(`/review/entries?group=${await groupOf()}`), 'Set for 1', { value: 'Texas' });
   const [{ id }] = (await bulks()) as [{ id: number }];
@@ -92,7 +91,7 @@ describe('an action on a group', () => {
     expect(await states()).toEqual({ a: 'ready', b: 'ready', c: 'rejected' });
   });
 
-  itInAll('can be a rule for new entries, which the page then shows and ends', async () => {
+  it('can be a rule for new entries, which the page then shows and ends', { tags: 'slow' }, async () => {
     await stage.pull(odd('a'));
     const group = await groupOf();
     const page = await anna.get(`/review/entries?group=${group}`);
@@ -122,7 +121,9 @@ describe('an action on chosen entries', () => {
     expect(await bulks()).toHaveLength(1);
   });
 
-  itInAll('of two people is done once: the second one learns that the entry has left the list', async () => {
+  it('of two people is done once: the second one learns that the entry has left the list', {
+    tags: 'slow',
+  }, async () => {
     await stage.pull(odd('a'));
     const path = `/review/entries?group=${await groupOf()}`;
     const [mine, other] = [await anna.get(path), await anna.get(path)];
@@ -166,7 +167,7 @@ describe('discarding', () => {
     expect(await states()).toEqual({ a: 'rejected', b: 'rejected', p1: 'in_doubt' });
   });
 
-  itInAll('of chosen ones also says so, and leaves those alone with the reason', async () => {
+  it('of chosen ones also says so, and leaves those alone with the reason', { tags: 'slow' }, async () => {
     await stage.pull([...odd('a'), posting('p1')]);
     await stage.fail('p1', 'in_doubt');
     const page = await anna.get('/review/entries');
@@ -179,7 +180,7 @@ describe('discarding', () => {
     expect((await anna.get('/review/actions/1')).text).toContain('the site may have made the job: check there');
   });
 
-  itInAll('does nothing if the entries are others by then', async () => {
+  it('does nothing if the entries are others by then', { tags: 'slow' }, async () => {
     await stage.pull(odd('a'));
     const question = await anna.press(await anna.get('/review/entries'), 'Discard 1…');
     await stage.pull([posting('a'), ...odd('b')]);
@@ -227,7 +228,7 @@ it('a stop ends an action, which can go on; a done one has nothing to stop', asy
   expect((await anna.get('/review/actions')).text).toContain('edit: sets location-state to &quot;Texas&quot;');
 });
 
-itInAll('notes of a group are added and removed', async () => {
+it('notes of a group are added and removed', { tags: 'slow' }, async () => {
   await stage.pull(odd('a'));
   const path = `/review/entries?group=${await groupOf()}`;
   const added = await anna.press(await anna.get(path), 'Add note', { text: 'ask Marta' });
@@ -277,7 +278,7 @@ describe('malformed', () => {
   const expectReason = ({ status, text }: Answer, most = 400): void => {
     expect([status, text]).toEqual([most, expect.stringContaining('role="alert"')]);
   };
-  itInAll('addresses get the reason', async () => {
+  it('addresses get the reason', { tags: 'slow' }, async () => {
     for (const path of [
       '/review?feed=Nobody!',
       '/review?kind=none',

@@ -4,7 +4,6 @@ import { postingKey } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { pageAddress } from '../../src/web/pages/addresses.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
-import { itInAll } from '../support/in-all.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { lockWhenFree } from '../support/lock-when-free.ts';
 import { type Fields, visitorOf } from './form-visitor.ts';
@@ -40,7 +39,7 @@ it('sends what the source has changed, and names who asked', async () => {
   expect((await audited()).at(-1)).toEqual({ actor: 'anna', action: 'sync', feed: 'acme', key: KEY });
 });
 
-itInAll('leads to the pull for a posting that is new, and follows a pull that runs', async () => {
+it('leads to the pull for a posting that is new, and follows a pull that runs', { tags: 'slow' }, async () => {
   await stage.mirror.writeFeed(feedXml([posting('other')]));
   const anna = await visitorOf(served, 'anna');
   const search = await anna.get(pageAddress.jobs({ feed: acme, q: 'other' }));
@@ -123,7 +122,7 @@ it('refuses forms that are forged or malformed', async () => {
   expect(await stage.app.db.query('select from pull')).toEqual([]);
 });
 
-itInAll('shows no notice that an address made up', async () => {
+it('shows no notice that an address made up', { tags: 'slow' }, async () => {
   await stage.pull([posting(KEY)]);
   const anna = await visitorOf(served, 'anna');
   for (const sync of ['0', '-1', 'x', '<b>', '1e9', '9'.repeat(40)]) {

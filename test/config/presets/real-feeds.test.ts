@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../../src/config/package-root.ts';
-import { itInAll } from '../../support/in-all.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../../support/shared-feeds.ts';
 import { feedWith, summarize } from './read-preset.ts';
 import { REAL_FEEDS } from './real-feed-cases.ts';
@@ -27,9 +26,9 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
   const presets = new Set<string>();
   for (const [file, preset, postings, keys, settings] of REAL_FEEDS) {
     // `npm test` reads one feed by each preset.
-    const inPart = !presets.has(preset);
+    const tags = presets.has(preset) ? ['slow'] : [];
     presets.add(preset);
-    (inPart ? test : itInAll)(`${file} by the preset ${preset}`, async () => {
+    test(`${file} by the preset ${preset}`, { tags }, async () => {
       const summary = await summarize(
         await feedWith(folder, { source: sharedFeed(file), format: preset, ...settings }),
       );

@@ -1,4 +1,6 @@
 // Mail through a real SMTP server: what it receives, and what its refusals mean.
+// @module-tag slow
+// @module-tag every-node
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';

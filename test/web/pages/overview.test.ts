@@ -2,7 +2,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessibilityFaults, browserForTests, openPage } from '../../support/browser.ts';
-import { itInAll } from '../../support/in-all.ts';
 import { type Mirror, openMirror } from '../../support/mirror.ts';
 import { PASSWORD, type Served, serve } from '../served.ts';
 
@@ -40,7 +39,7 @@ describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
     await context.close();
   });
 
-  itInAll('a page that was asked for is shown after the sign-in', async () => {
+  it('a page that was asked for is shown after the sign-in', { tags: 'slow' }, async () => {
     const context = await browser.newContext();
     const { page } = await openPage(context);
     await page.goto(`${served.url}/?feed=acme`);
@@ -51,7 +50,7 @@ describe.skipIf(!chromium.available)(`The overview${chromium.note}`, () => {
     await context.close();
   });
 
-  itInAll('an address without a page says so, with the way back', async () => {
+  it('an address without a page says so, with the way back', { tags: 'slow' }, async () => {
     const context = await browser.newContext();
     const { page } = await openPage(context);
     const response = await page.goto(`${served.url}/nothing`);
