@@ -2,17 +2,14 @@
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
-import { confirmRefused } from '../src/apply/confirm-refused.ts';
-import { confirmRejected } from '../src/apply/confirm-rejected.ts';
-import { extendDeadline } from '../src/apply/extend-deadline.ts';
-import { keepSiteValues } from '../src/apply/keep-site-values.ts';
-import { formsAfterAnswer, noteAfterUpdate } from '../src/apply/note-shown.ts';
+import { confirmRefused, confirmRejected } from '../src/apply/confirm-refusal.ts';
 import { resultOf } from '../src/apply/outcome-policy.ts';
-import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
+import { recordOutcome, retryUntilDone } from '../src/apply/record-outcome.ts';
+import { extendDeadline } from '../src/apply/show-job.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
+import { formsAfterAnswer, keepSiteValues, noteAfterUpdate } from '../src/apply/site-values.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
-import { watchNewJob } from '../src/apply/watch-new-jobs.ts';
-import { watchReference } from '../src/apply/watch-reference.ts';
+import { watchNewJob, watchReference } from '../src/apply/watch-site.ts';
 import { tell } from '../src/plan/message.ts';
 import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
@@ -121,7 +118,7 @@ async function update(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await insist(() => updateSiteHealth(exchange.outcome, attempt, siteContext, exchange), signal);
+    await retryUntilDone(() => updateSiteHealth(exchange.outcome, attempt, siteContext, exchange), signal);
   } catch (error) {
     siteContext.log.error(
       { err: error, site: siteContext.site, outcome: exchange.outcome.kind },

@@ -1,7 +1,7 @@
 // Pulls one feed once: reads it, plans the changes and commits them to the backlog. Sends nothing.
 
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
-import type { Wait } from '../src/feed/source/gathered-documents.ts';
+import type { WaitForBytes } from '../src/feed/source/gathered-documents.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
 import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
@@ -9,13 +9,11 @@ import { createOnlyOf } from '../src/plan/create-only-fields.ts';
 import type { Message } from '../src/plan/message.ts';
 import { membershipRule } from '../src/posting/fingerprint.ts';
 import { hasPlaces } from '../src/posting/places.ts';
-import { anyDateDue } from '../src/pull/dated-records.ts';
-import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
-import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
+import { anyDateDue, pullClock, setupAtTime } from '../src/pull/dated-records.ts';
+import { anyDetailDue, withDetailedList } from '../src/pull/details/detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
-import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/plan-and-commit.ts';
-import { atTime, pullClock } from '../src/pull/pull-clock.ts';
-import { asDetailedFeed, asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
+import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/merge-pull.ts';
+import { inBriefSlot, inDetailedFeedSlot, inSmallFeedSlot, inStreamingFeedSlot } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
 import { refuseFeed, whyStopped } from '../src/pull/refuse-feed.ts';
 import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
@@ -62,10 +60,10 @@ export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEn
 async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
   const { db, log, signal } = context;
   const { feed } = setup;
-  const lock = await briefly(signal, () => lockFeed(db, feed));
+  const lock = await inBriefSlot(signal, () => lockFeed(db, feed));
   if (lock === undefined) return { kind: 'busy' };
   try {
-    const started = await briefly(signal, () => beginPull(setup, context));
+    const started = await inBriefSlot(signal, () => beginPull(setup, context));
     const { pull } = started;
     crossStep('pull-started');
     try {
@@ -113,7 +111,7 @@ async function readAndMerge(
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
   const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
   const clock = await pullClock(db, configured);
-  const setup = atTime(configured, clock);
+  const setup = setupAtTime(configured, clock);
   // Details that are due are requested, postings expire, and dates pass, even if the list is unchanged.
   const isDue =
     (await anyDetailDue(db, setup)) ||
@@ -121,7 +119,7 @@ async function readAndMerge(
     (await anyDateDue(db, setup));
   const version = isDue ? undefined : state?.version;
   const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
-  if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
+  if (opened.kind === 'failed') return inBriefSlot(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = {
     pull,
     feed,
@@ -133,7 +131,7 @@ async function readAndMerge(
     hasPlaces: hasPlaces(setup.mapping),
   };
   if (opened.kind === 'not_modified') {
-    await briefly(signal, () => commitUnmodified(db, subject));
+    await inBriefSlot(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };
   }
   // The stored warnings of a feed without records may be about the feed, which has records again.
@@ -143,10 +141,10 @@ async function readAndMerge(
     const whole = await opened.gather(SMALL_FEED_BYTES);
     const planSlowly = () =>
       source.details === undefined
-        ? asStreamingFeed(signal, (wait) => plan(setup, context, subject, opened, { wait, samplesKnown }))
+        ? inStreamingFeedSlot(signal, (wait) => plan(setup, context, subject, opened, { wait, samplesKnown }))
         : planWithDetails(setup, context, subject, opened, lock, { limiter, samplesKnown });
     if (!whole) return await planSlowly();
-    const end = await asSmallFeed(signal, async (): Promise<PullEnd | undefined> => {
+    const end = await inSmallFeedSlot(signal, async (): Promise<PullEnd | undefined> => {
       if (samplesKnown || !(await pullUnchanged(setup, db, subject, opened))) {
         // Waiting for details must not hold up the small feeds.
         return source.details === undefined ? plan(setup, context, subject, opened, { samplesKnown }) : undefined;
@@ -166,7 +164,7 @@ function plan(
   { db, signal, onProgress }: PullContext,
   subject: PullSubject,
   opened: OpenedFeed,
-  { wait, samplesKnown }: { readonly wait?: Wait; readonly samplesKnown: boolean },
+  { wait, samplesKnown }: { readonly wait?: WaitForBytes; readonly samplesKnown: boolean },
 ): Promise<PullEnd> {
   return inPullTransaction(db, subject, async (pullTx): Promise<PullEnd> => {
     const recordPlanner = await RecordPlanner.open(setup, pullTx, db, samplesKnown);
@@ -193,14 +191,14 @@ async function planWithDetails(
 ): Promise<PullEnd> {
   const { db, signal } = context;
   await lock.openToEdits();
-  return asDetailedFeed(signal, () =>
+  return inDetailedFeedSlot(signal, () =>
     withDetailedList(
       setup,
       { ...context, ...how, pull: subject.pull, mayStore: true },
       opened,
       async (list, reading) => {
         if (reading.kind === 'failed') return fail(db, subject.pull, reading.message, reading.bytes);
-        return asStreamingFeed(signal, async (wait) => {
+        return inStreamingFeedSlot(signal, async (wait) => {
           await wait(lock.closeToEdits(signal));
           return inPullTransaction(db, subject, async (pullTx) => {
             const recordPlanner = await RecordPlanner.ofList(setup, pullTx, db, list);

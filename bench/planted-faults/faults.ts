@@ -138,13 +138,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/documents.test.ts'],
   },
   {
-    file: 'src/feed/source/pages/page-sequence.ts',
+    file: 'src/feed/source/pages/open-pages.ts',
     find: 'if (records > 0 && before !== undefined) {',
     put: 'if (false) {',
     tests: ['test/feed/pages.test.ts'],
   },
   {
-    file: 'src/feed/source/pages/page-sequence.ts',
+    file: 'src/feed/source/pages/open-pages.ts',
     find: 'if (stated === before) return undefined;',
     put: 'return undefined;',
     tests: ['test/feed/pages.test.ts'],
@@ -273,7 +273,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // The version of a source belongs to the request and to the address that sent it.
   {
-    file: 'src/feed/source/http/http-version.ts',
+    file: 'src/feed/source/http/request-resource.ts',
     find: 'asked?.address === addressDigest(url)',
     put: 'true',
     tests: ['test/feed/http-source.test.ts'],
@@ -593,7 +593,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   { file: 'src/runtime/engine.ts', find: 'await confirmAddress(siteContext);', put: '', tests: [moved] },
   {
-    file: 'src/apply/resolve-doubts.ts',
+    file: 'src/apply/doubts/resolve-doubts.ts',
     find: 'if (await isSiteElsewhere(db, site, siteContext.address)) return 0;',
     put: '',
     tests: [moved],
@@ -677,17 +677,17 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [likeness],
   },
   {
-    file: 'src/apply/unowned-candidates.ts',
+    file: 'src/apply/doubts/unowned-candidates.ts',
     find: "if (reuse === 'theirs') return false;",
     put: '',
     tests: [doubts],
     named: 'alike',
   },
   {
-    file: 'src/apply/decide-doubts.ts',
+    file: 'src/apply/doubts/decide-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
-    tests: ['test/apply/resolve-doubts.test.ts'],
+    tests: ['test/apply/doubts/resolve-doubts.test.ts'],
     named: 'identical content',
   },
   {
@@ -774,7 +774,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/queue/limiter-options.test.ts'],
   },
   {
-    file: 'src/queue/still-queued.ts',
+    file: 'src/queue/dispatcher.ts',
     find: 'if (job > lastJob - waiting) break;',
     put: 'if (waiting > 0) break;',
     tests: ['test/queue/still-queued.test.ts', 'test/queue/dispatcher.test.ts'],
@@ -836,7 +836,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
   },
   {
-    file: 'src/pull/pull-clock.ts',
+    file: 'src/pull/dated-records.ts',
     find: 'startClock((await databaseTime(db)).getTime())',
     put: 'startClock()',
     tests: ['test/scenarios/expiring-postings.test.ts'],

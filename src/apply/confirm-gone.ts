@@ -6,8 +6,8 @@ import type { Outcome } from '../site/exchange.ts';
 import { statesDeletion } from '../site/states-deletion.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { type AddressProof, tellHidden } from '../store/mapping/visible-jobs.ts';
-import { tellForeign } from './confirm-own.ts';
-import { isProven, noteProven, shareCheck } from './prove-address.ts';
+import { explainForeignReference } from './confirm-own.ts';
+import { checkOtherJobs, isProven, noteProven } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -29,7 +29,7 @@ export async function confirmGone(
     // A live job taken for gone would be created a second time, or never be deleted (law 1).
     const shown = await showJob(siteContext, claimed, signal);
     if (shown !== undefined && !statesDeletion(shown)) {
-      const foreign = await tellForeign(shown, attempt, siteContext);
+      const foreign = await explainForeignReference(shown, attempt, siteContext);
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
     }
@@ -42,7 +42,7 @@ export async function confirmGone(
     };
   }
   if (isProven(siteContext)) return outcome;
-  const verdict = await shareCheck(siteContext, claimed, signal);
+  const verdict = await checkOtherJobs(siteContext, claimed, signal);
   switch (verdict.kind) {
     case 'proven':
       return outcome;
@@ -63,7 +63,7 @@ export async function isOrphanGone(siteContext: SiteContext, id: SiteJobId, sign
   } catch {
     return false;
   }
-  return isProven(siteContext) || (await shareCheck(siteContext, id, signal)).kind === 'proven';
+  return isProven(siteContext) || (await checkOtherJobs(siteContext, id, signal)).kind === 'proven';
 }
 
 function describeUnproven(

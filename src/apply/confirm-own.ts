@@ -7,10 +7,10 @@ import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } f
 import type { Attempt } from '../store/change/attempt.ts';
 import { provenByValues } from '../store/change/candidate-owners.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
-import { shareCheck, showsJobs } from './prove-address.ts';
+import { checkOtherJobs, showsJobs } from './prove-address.ts';
 import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
-import { showsReferences } from './watch-reference.ts';
+import { showsReferences } from './watch-site.ts';
 
 /**
  * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
@@ -40,10 +40,10 @@ export async function confirmOwn(
       'site job could not be shown',
     );
     return request.kind === 'delete'
-      ? notSent(notShown(error, (why) => unconfirmedBecause(request.siteJobId, why)))
+      ? notSent(outcomeOfUnshownJob(error, (why) => unconfirmedBecause(request.siteJobId, why)))
       : undefined;
   }
-  const foreign = shown === undefined ? undefined : await tellForeign(shown, attempt, siteContext);
+  const foreign = shown === undefined ? undefined : await explainForeignReference(shown, attempt, siteContext);
   if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
   if (request.kind === 'update') return undefined;
   const why =
@@ -62,7 +62,7 @@ async function tellBlindSite(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (showsJobs(siteContext)) return undefined;
-  const verdict = await shareCheck(siteContext, id, signal);
+  const verdict = await checkOtherJobs(siteContext, id, signal);
   if (verdict.kind === 'proven') return undefined;
   return verdict.kind === 'unknown' ? verdict.message : 'the site shows neither this job nor others of ours';
 }
@@ -91,7 +91,7 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
 }
 
 /** The outcome of a request that is not sent because the site did not show the job. */
-export function notShown(error: unknown, describe: (why: string) => string): Outcome {
+export function outcomeOfUnshownJob(error: unknown, describe: (why: string) => string): Outcome {
   if (error instanceof NotShownError && (error.status === 429 || error.retryAfterMs !== undefined)) {
     return error.retryAfterMs === undefined
       ? { kind: 'throttled' }
@@ -105,7 +105,7 @@ const unconfirmedBecause = (id: SiteJobId, why: string): string =>
   `and ${why}`;
 
 /** Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that. */
-export async function tellForeign(
+export async function explainForeignReference(
   shown: SiteJob,
   attempt: Attempt,
   siteContext: SiteContext,

@@ -1,5 +1,4 @@
 // Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
-
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
@@ -11,11 +10,11 @@ import { endPause, noteFailedProbe, readSiteState, type SiteState } from '../sto
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { resumeAtAddress } from './confirm-address.ts';
 import { isOrphanGone } from './confirm-gone.ts';
+import { resolveDoubts } from './doubts/resolve-doubts.ts';
+import { checkSite } from './doubts/search-site.ts';
 import { noteAcceptedWrite } from './prove-token.ts';
-import { resolveDoubts } from './resolve-doubts.ts';
-import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
-import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE, updateSiteHealth } from './update-site-health.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PROBE_PACE, updateSiteHealth } from './update-site-health.ts';
 
 /** Time to record an outcome, on top of the request timeout. */
 const RESOLVE_MARGIN_MS = 10_000;
@@ -35,7 +34,7 @@ const FAR_WAITS_EVERY_MS = 60_000;
 const farWaitsEndedAt = new WeakMap<SiteContext, number>();
 
 /** What one round did that may have made changes ready to send. */
-export interface Maintained {
+export interface MaintenanceResult {
   /** Changes whose attempts were left by stopped processes. */
   readonly recovered: number;
   readonly doubts: number;
@@ -45,7 +44,7 @@ export interface Maintained {
 }
 
 /** Runs one round for one site. Any number of processes may do so at once. */
-export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<Maintained> {
+export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<MaintenanceResult> {
   const recovered = await recoverAttempts(siteContext.db, siteContext.site, siteContext.policy);
   if (recovered > 0)
     siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
@@ -113,7 +112,7 @@ const isElsewhere = ({ address }: SiteContext, state: SiteState): boolean =>
  */
 async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {
   const { db, site, tokenDigest, log } = siteContext;
-  if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
+  if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PROBE_PACE, atOnce))) return false;
   siteContext.rateLimiter.spend();
   const startedAt = performance.now();
   const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);

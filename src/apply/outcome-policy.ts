@@ -1,7 +1,6 @@
 // Decides the result of an attempt, such as another try later: from outcome to result. The state that follows from a result is
 // decided in `src/plan/after-attempt.ts`.
-
-import { backoffMs } from '../flow/retry-policy.ts';
+import { backoffMs } from '../flow/retry.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
@@ -156,10 +155,10 @@ function plain(kind: string, message: Message): Reason {
 
 const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
   kind,
-  message: tellReason(problems),
+  message: problemsInOneSentence(problems),
   problems,
 });
 
 /** All problems in one sentence. */
-export const tellReason = (problems: readonly Problem[]): string =>
+export const problemsInOneSentence = (problems: readonly Problem[]): string =>
   problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; ');

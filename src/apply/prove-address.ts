@@ -53,7 +53,11 @@ export const showsJobs = (siteContext: SiteContext): boolean =>
   openEvidence(siteContext).showsUntil > performance.now();
 
 /** Checks other jobs of ours; calls at the same time share one check. */
-export function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<AddressProof> {
+export function checkOtherJobs(
+  siteContext: SiteContext,
+  claimed: SiteJobId,
+  signal: AbortSignal,
+): Promise<AddressProof> {
   const evidence = openEvidence(siteContext);
   evidence.checking ??= checkOthers(askerOf(siteContext), new Set([claimed]), signal)
     .then((proof) => {

@@ -1,6 +1,5 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
-import { retry } from '../flow/retry.ts';
-import type { RetryPolicy } from '../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../flow/retry.ts';
 import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
 import { announceAttempt } from '../telemetry/events.ts';
@@ -68,7 +67,7 @@ function outcomeName(result: Result, recorded: Recorded): string | undefined {
 }
 
 /** Retries work that must follow an answer, such as pausing the site, as long as the process lives. */
-export const insist = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
+export const retryUntilDone = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
   keepTrying(work, signal, isPassing);
 
 /** @param worthAgain whether to try again after this failure. */

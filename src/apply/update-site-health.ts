@@ -21,7 +21,7 @@ const UNREACHABLE_MAX_MS = 60_000;
 /** Delay of the first probe of a paused site; it doubles with each probe, up to `PROBE_MAX_MS`. */
 export const PROBE_FIRST_MS = 15_000;
 export const PROBE_MAX_MS = 15 * 60_000;
-export const TOKEN_PACE: ProbePace = { firstMs: PROBE_FIRST_MS, maxMs: PROBE_MAX_MS };
+export const TOKEN_PROBE_PACE: ProbePace = { firstMs: PROBE_FIRST_MS, maxMs: PROBE_MAX_MS };
 /** The site is paused after this many misconfigured answers in a row. */
 const MISCONFIGURED_LIMIT = 3;
 
@@ -113,7 +113,7 @@ export async function pauseForToken({
   log,
 }: Pick<SiteContext, 'db' | 'site' | 'tokenDigest' | 'log'>): Promise<void> {
   const cause = 'the site does not accept the token (401): the token or the password was changed';
-  if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PACE)) {
+  if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PROBE_PACE)) {
     log.error({ site, cause }, 'site paused for this token');
   }
 }

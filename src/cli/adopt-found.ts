@@ -5,7 +5,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import { type FoundJobsOfFeed, type LeftEntry, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { BulkRun } from '../review/bulk/run-bulk.ts';
 import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
 import { leftAlone } from '../store/review/bulk-actions.ts';
 import type { FoundOf } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
@@ -56,7 +56,7 @@ export async function adoptFoundOf(
   });
   await reportLeft(feed, left, options);
   const progress = isDone ? ExitStatus.done : ExitStatus.failed;
-  process.exitCode = worst([status, progress, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
+  process.exitCode = worstStatus([status, progress, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
 }
 
 function siteOf({ config }: App, feed: FeedName): SiteConfig {

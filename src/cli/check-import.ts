@@ -1,15 +1,14 @@
 // Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
 
-import { askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { App } from '../runtime/app.ts';
-import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
-import { whyClosed } from '../runtime/site-access/why-closed.ts';
+import { openProvenClient, whyClosed } from '../runtime/open-site-client.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { AskedLine, ImportedLines, JobReference, LineProblem } from '../store/mapping/mapping-import.ts';

@@ -1,8 +1,8 @@
 // Tells whether sites keep the reference that creates send: from what is known, and, online, from jobs of ours that they show.
-import { evidenceOf } from '../apply/watch-reference.ts';
+import { evidenceOf } from '../apply/watch-site.ts';
 import type { Config, SiteConfig } from '../config/config.ts';
 import { type Message, reword } from '../plan/message.ts';
-import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { jobsWithReference } from '../store/mapping/visible-jobs.ts';
 import type { Database } from '../store/postgres/database.ts';

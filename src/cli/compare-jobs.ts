@@ -3,7 +3,7 @@ import { compareDoubt, MOST_COMPARED, readDoubt } from '../review/compare-doubt.
 import { comparedDoubtJson } from '../review/read-model/doubt.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { openCandidateSite } from '../runtime/site-access/open-candidate-site.ts';
+import { openCandidateSite } from '../runtime/open-site-client.ts';
 import { printJson, printLines } from '../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
 import { describeComparedDoubt } from './output/describe-compared-doubt.ts';

@@ -1,7 +1,7 @@
 // Compares jobs at a site's new address with what was last sent for them, before anything is sent there.
 
-import { type AskedSite, askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { type AskedSite, askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
@@ -9,7 +9,7 @@ import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
-import { openSiteClient } from '../runtime/site-access/open-site-client.ts';
+import { openSiteClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';

@@ -4,8 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
-import { OutputFailedError, watchOutput } from '../telemetry/output-failure.ts';
-import { printNotice } from '../telemetry/print.ts';
+import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';
 import { buildProgram } from './build-program.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */

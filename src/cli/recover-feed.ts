@@ -1,6 +1,6 @@
 // Shows what a lost or outdated database does not know of the jobs of a feed, asks, and records it.
 
-import { askForJob } from '../apply/ask-for-job.ts';
+import { askForJob } from '../apply/show-job.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { plural } from '../plan/plural.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -15,7 +15,7 @@ import {
 } from '../review/recover-jobs.ts';
 import type { Finding } from '../review/verify/finding.ts';
 import type { VerifySubject } from '../review/verify/verifying.ts';
-import { readOthers } from '../runtime/adopting/read-others.ts';
+import { readOtherFeeds } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
@@ -82,7 +82,7 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
       ...adopting.subject,
       // On a site that shows none, everything else has to tell.
       byReference: kept !== undefined,
-      readOthers: (take) => readOthers(app, adopting, take),
+      readOthers: (take) => readOtherFeeds(app, adopting, take),
     },
     verifying: jobs === 0 ? undefined : verifyingOf(recovering),
     matching,

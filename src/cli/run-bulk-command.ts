@@ -9,7 +9,7 @@ import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
 import { bulkJson } from '../review/read-model/bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { carryOutBulk } from '../runtime/carry-out-bulk.ts';
-import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
@@ -70,7 +70,7 @@ export async function runBulkCommand(app: App, id: number, options: BulkCommandO
     for (const { message, count } of skipped) await printLine(`${count} left alone: ${message}`);
   }
   if (bulk.state !== 'done' || bulk.done === 0) return ExitStatus.failed;
-  return worst([status, bulk.remaining + bulk.skipped > 0 ? ExitStatus.review : ExitStatus.done]);
+  return worstStatus([status, bulk.remaining + bulk.skipped > 0 ? ExitStatus.review : ExitStatus.done]);
 }
 
 /** Carries it out and shows the progress; says how to continue it if it is not done. @throws {UserError} if there is no such action */

@@ -1,7 +1,12 @@
 // Builds the sandbox's command line options and their help from its descriptions of settings and faults.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { conditionDescriptions, faultDescriptions, type ParameterDescription } from '../sandbox/faults/fault-table.ts';
-import { type Fault, readFault } from '../sandbox/faults/read-fault.ts';
+import {
+  conditionDescriptions,
+  type Fault,
+  faultDescriptions,
+  type ParameterDescription,
+  readFault,
+} from '../sandbox/faults/fault-table.ts';
 import { readSetting, type SandboxSettings, settingDescriptions } from '../sandbox/settings.ts';
 
 const settingOptions = settingDescriptions.map(({ name, description, default: initial, accepts }) =>

@@ -3,7 +3,7 @@ import type { ActResult, EntryReport, FeedReport } from '../review/act-on-entrie
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
 import { actedJson } from '../review/read-model/acted.ts';
 import type { App } from '../runtime/app.ts';
-import { ExitStatus, worst } from '../runtime/exit-status.ts';
+import { ExitStatus, worstStatus } from '../runtime/exit-status.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
 import type { WriteCommand } from './command-line.ts';
 import { actionWriter, say } from './write-action.ts';
@@ -34,7 +34,7 @@ export async function sendAndTell(app: App, act: NamedResult, options: TellOptio
     await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
   }
   const statuses = [await reportEntries(app, act, options, sends), await reportFeeds(app, act, json, sends)];
-  return worst(statuses);
+  return worstStatus(statuses);
 }
 
 async function reportEntries(
@@ -51,7 +51,7 @@ async function reportEntries(
     if (json) await printJson(actedJson(act.action, entry, now, actionWriter(write)));
     else if (now !== undefined) await printLine(entryLine(entry, say(now.message, write)));
   }
-  return worst(statuses);
+  return worstStatus(statuses);
 }
 
 async function reportFeeds(app: App, act: NamedResult, json: boolean, sent: boolean): Promise<ExitStatus> {
@@ -70,7 +70,7 @@ async function reportFeeds(app: App, act: NamedResult, json: boolean, sent: bool
       await printLine(`${feed}: ${parts.join(', ')}`);
     }
   }
-  return worst(statuses);
+  return worstStatus(statuses);
 }
 
 /** A change that is still ready or sending could not be sent now; any other that is not done needs a person again. */

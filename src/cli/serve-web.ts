@@ -6,7 +6,7 @@ import type { App } from '../runtime/app.ts';
 import { startBulkRunner } from '../runtime/bulk-runner.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
-import { pullNow } from '../runtime/pull-now.ts';
+import { pullNow } from '../runtime/schedule/pull-now.ts';
 import { lateControl } from '../web/control.ts';
 import { webRoutes } from '../web/web-routes.ts';
 

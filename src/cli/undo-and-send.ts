@@ -1,8 +1,7 @@
 // Shows the undo of a pull, asks, commits it, sends what follows, and reports it like a pull.
 import { plural } from '../plan/plural.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import type { UndoFindings } from '../pull/merge-undo.ts';
-import { noSuchPull, planUndo, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
+import { noSuchPull, planUndo, type UndoFindings, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
 import { pullReportJson } from '../review/read-model/pull-report.ts';
 import type { App } from '../runtime/app.ts';

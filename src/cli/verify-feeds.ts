@@ -1,7 +1,7 @@
 // Compares the jobs of feeds with what their sites show, prints what differs, and marks it to be set again.
 
-import { askForJob } from '../apply/ask-for-job.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { createOnlyOf } from '../plan/create-only-fields.ts';
@@ -13,15 +13,13 @@ import { type SetAgain, setAgain } from '../review/verify/set-again.ts';
 import { verifySite } from '../review/verify/verify-site.ts';
 import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/verifying.ts';
 import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
 import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { openProvenClient, whyClosed } from '../runtime/open-site-client.ts';
 import { notesOnRestore } from '../runtime/read-status.ts';
-import { openProvenClient } from '../runtime/site-access/open-site-client.ts';
-import { whyClosed } from '../runtime/site-access/why-closed.ts';
 import { recordVerify, type VerifyResult } from '../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../store/mapping/verification.ts';
-import { OutputFailedError } from '../telemetry/output-failure.ts';
-import { printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { OutputFailedError, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
@@ -90,7 +88,7 @@ export async function verifyFeeds(
   } finally {
     progress.clear();
   }
-  process.exitCode = worst(statuses);
+  process.exitCode = worstStatus(statuses);
   if (process.exitCode === ExitStatus.review && options.repair !== true && options.json !== true)
     await printLine(`Set again what is gone or changed: ${write(['verify', ...names, '--repair'])}`);
 }

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import { kindOf } from '../feed/source/sources.ts';
+import { sortNames } from '../posting/fingerprint.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
 
 /** A digest for each part, by a name such as `feed acme`, `site board` or `alerts ops`. Digests include no secrets. */
@@ -45,9 +46,3 @@ const withoutSecrets = ({ protocol, host, pathname, searchParams }: URL): string
   `${protocol}//${host}${pathname}?${[...searchParams.keys()].join('&')}`;
 
 const digest = (value: object): string => hash('sha256', JSON.stringify(value, sortNames), 'hex').slice(0, 16);
-
-/** Sorts object names but not lists, whose order matters. */
-function sortNames(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -7,11 +7,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
-/** The same, except for the characters of multi-line text. */
+/** A control character, except tabs and line feeds, which multi-line text has. */
 const STEERING_CHARACTER = /(?![\t\n])\p{Cc}/u;
 const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 
-export interface Filling {
+export interface FilledSettings {
   readonly complaints: readonly Complaint[];
   /** The variables used, by name. No message may show their values. */
   readonly used: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ export function fillFromEnvironment(
   source: YamlSource,
   env: Environment,
   isSecret: (path: SettingPath) => boolean,
-): Filling {
+): FilledSettings {
   const complaints: Complaint[] = [];
   const used = new Map<string, string>();
   visitTexts(source, (node) => {

@@ -8,113 +8,14 @@ import { makeSitesAndFeeds, type SitesAndFeeds, settingOf, settingsIn } from './
 import type { BrokenFeed, Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
-import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
+import { type Environment, type FilledSettings, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
-import { readText, reason } from './settings-file.ts';
+import { fileErrorInWords, readText } from './settings-file.ts';
 import { validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData, type YamlSource } from './yaml-source.ts';
-
-// Sorts configuration mistakes: those of a single feed stop only that feed, the others stop everything.
-
-interface SortedComplaints {
-  /** Mistakes in the file itself, the database, the queue or a site: nothing works until they are fixed. */
-  readonly general: readonly Complaint[];
-  readonly broken: ReadonlyMap<FeedName, BrokenFeed>;
-}
-
-function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComplaints {
-  const feeds = settingsIn(data, 'feeds');
-  const names = Object.keys(feeds);
-  const general: Complaint[] = [];
-  const broken = new Map<FeedName, BrokenFeed & { complaints: Complaint[] }>();
-  for (const complaint of complaints) {
-    const name = names.find(
-      (feed) => complaint.setting === `feeds.${feed}` || complaint.setting.startsWith(`feeds.${feed}.`),
-    ) as FeedName | undefined;
-    if (name === undefined) {
-      general.push(complaint);
-      continue;
-    }
-    const found = broken.get(name) ?? { siteName: siteOf(feeds[name]), complaints: [] };
-    found.complaints.push(complaint);
-    broken.set(name, found);
-  }
-  return { general, broken };
-}
-
-function siteOf(feed: unknown): SiteName | undefined {
-  const site = settingOf(feed, 'site');
-  return typeof site === 'string' ? siteName(site) : undefined;
-}
-
-/** The same data without these feeds. */
-function withoutFeeds(data: unknown, feeds: ReadonlyMap<FeedName, unknown>): unknown {
-  if (typeof data !== 'object' || data === null) return data;
-  const kept = Object.entries(settingsIn(data, 'feeds')).filter(([name]) => !feeds.has(name as FeedName));
-  return { ...data, feeds: Object.fromEntries(kept) };
-}
-
-// Finds valid settings that can't work: nothing to mirror, or feeds whose file is missing.
-
-/** @param folder the folder of the configuration file, the base of relative paths. */
-async function findUnusable(data: unknown, source: YamlSource, folder: string): Promise<readonly Complaint[]> {
-  const complaints: Complaint[] = [];
-  for (const group of ['sites', 'feeds'] as const) {
-    const written = settingOf(data, group);
-    // The schema reports a missing group.
-    if (typeof written !== 'object' || written === null || Object.keys(written).length > 0) continue;
-    const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
-    complaints.push(source.complain([group], message));
-  }
-  for (const [name, feed] of Object.entries(settingsIn(data, 'feeds'))) {
-    const sources = settingOf(feed, 'sources');
-    const hasSeveral = Array.isArray(sources);
-    for (const [at, written] of (hasSeveral ? sources : [settingOf(feed, 'source')]).entries()) {
-      if (typeof written !== 'string' || !isPath(written)) continue;
-      const path = resolve(folder, written);
-      const fault = settingOf(feed, 'files') === undefined ? await fileFault(path) : await folderFault(path);
-      const setting = hasSeveral ? ['sources', at] : ['source'];
-      if (fault !== undefined) complaints.push(source.complain(['feeds', name, ...setting], fault));
-    }
-  }
-  return complaints;
-}
-
-const isPath = (source: string): boolean => source !== '' && source !== '-' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(source);
-
-async function fileFault(path: string): Promise<string | undefined> {
-  try {
-    if ((await stat(path)).isDirectory()) {
-      return `${path} is a folder, not a feed; name the file in it, or set files: newest or files: all`;
-    }
-    await access(path, constants.R_OK);
-    return undefined;
-  } catch (error) {
-    const cause = error as NodeJS.ErrnoException;
-    const next =
-      cause.code === 'ENOENT' && /[*?[{]/.test(path)
-        ? '; to read the files that match a pattern, set files: newest or files: all'
-        : '; a relative path starts at the folder of the configuration file';
-    return `${path} can't be read: ${reason(cause)}${cause.code === 'ENOENT' ? next : ''}`;
-  }
-}
-
-/** For a folder, or a pattern of the names in it. It may be empty now. */
-async function folderFault(path: string): Promise<string | undefined> {
-  const folder = /[*?]/.test(basename(path)) ? dirname(path) : path;
-  try {
-    if (!(await stat(folder)).isDirectory()) return `${folder} is no folder; remove files to read it as one file`;
-    await access(folder, constants.R_OK | constants.X_OK);
-    return undefined;
-  } catch (error) {
-    const cause = error as NodeJS.ErrnoException;
-    const next = cause.code === 'ENOENT' ? '; a relative path starts at the folder of the configuration file' : '';
-    return `${folder} can't be read: ${reason(cause)}${next}`;
-  }
-}
 
 interface LoadOptions {
   /** The file, relative to `cwd`; default: `jobmirror.yaml`. */
@@ -198,7 +99,10 @@ function isSecretSetting([group, name, setting, ...rest]: SettingPath): boolean 
 
 const isSecretOfAlert = (setting: string): boolean => ['url', 'secret', 'email.smtp'].includes(setting);
 
-function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {
+function tidy(
+  complaints: readonly Complaint[],
+  { complaints: fromFilling, used }: FilledSettings,
+): readonly Complaint[] {
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
   // Drop other complaints about a setting whose variable is missing: they only object to the text `${NAME}`.
   const kept = complaints.filter((complaint) => fromFilling.includes(complaint) || !unfilled.has(complaint.setting));
@@ -235,4 +139,103 @@ function makeConfig(
     warnings,
     ownPresets,
   };
+}
+
+// Sorts configuration mistakes: those of a single feed stop only that feed, the others stop everything.
+
+interface SortedComplaints {
+  /** Mistakes in the file itself, the database, the queue or a site: nothing works until they are fixed. */
+  readonly general: readonly Complaint[];
+  readonly broken: ReadonlyMap<FeedName, BrokenFeed>;
+}
+
+function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComplaints {
+  const feeds = settingsIn(data, 'feeds');
+  const names = Object.keys(feeds);
+  const general: Complaint[] = [];
+  const broken = new Map<FeedName, BrokenFeed & { complaints: Complaint[] }>();
+  for (const complaint of complaints) {
+    const name = names.find(
+      (feed) => complaint.setting === `feeds.${feed}` || complaint.setting.startsWith(`feeds.${feed}.`),
+    ) as FeedName | undefined;
+    if (name === undefined) {
+      general.push(complaint);
+      continue;
+    }
+    const found = broken.get(name) ?? { siteName: siteOf(feeds[name]), complaints: [] };
+    found.complaints.push(complaint);
+    broken.set(name, found);
+  }
+  return { general, broken };
+}
+
+function siteOf(feed: unknown): SiteName | undefined {
+  const site = settingOf(feed, 'site');
+  return typeof site === 'string' ? siteName(site) : undefined;
+}
+
+/** The same data without these feeds. */
+function withoutFeeds(data: unknown, feeds: ReadonlyMap<FeedName, unknown>): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  const kept = Object.entries(settingsIn(data, 'feeds')).filter(([name]) => !feeds.has(name as FeedName));
+  return { ...data, feeds: Object.fromEntries(kept) };
+}
+
+// Finds valid settings that can't work: nothing to mirror, or feeds whose file is missing.
+
+/** @param folder the folder of the configuration file, the base of relative paths. */
+async function findUnusable(data: unknown, source: YamlSource, folder: string): Promise<readonly Complaint[]> {
+  const complaints: Complaint[] = [];
+  for (const group of ['sites', 'feeds'] as const) {
+    const written = settingOf(data, group);
+    // The schema reports a missing group.
+    if (typeof written !== 'object' || written === null || Object.keys(written).length > 0) continue;
+    const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
+    complaints.push(source.complain([group], message));
+  }
+  for (const [name, feed] of Object.entries(settingsIn(data, 'feeds'))) {
+    const sources = settingOf(feed, 'sources');
+    const hasSeveral = Array.isArray(sources);
+    for (const [at, written] of (hasSeveral ? sources : [settingOf(feed, 'source')]).entries()) {
+      if (typeof written !== 'string' || !isPath(written)) continue;
+      const path = resolve(folder, written);
+      const fault = settingOf(feed, 'files') === undefined ? await fileFault(path) : await folderFault(path);
+      const setting = hasSeveral ? ['sources', at] : ['source'];
+      if (fault !== undefined) complaints.push(source.complain(['feeds', name, ...setting], fault));
+    }
+  }
+  return complaints;
+}
+
+const isPath = (source: string): boolean => source !== '' && source !== '-' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(source);
+
+async function fileFault(path: string): Promise<string | undefined> {
+  try {
+    if ((await stat(path)).isDirectory()) {
+      return `${path} is a folder, not a feed; name the file in it, or set files: newest or files: all`;
+    }
+    await access(path, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const next =
+      cause.code === 'ENOENT' && /[*?[{]/.test(path)
+        ? '; to read the files that match a pattern, set files: newest or files: all'
+        : '; a relative path starts at the folder of the configuration file';
+    return `${path} can't be read: ${fileErrorInWords(cause)}${cause.code === 'ENOENT' ? next : ''}`;
+  }
+}
+
+/** For a folder, or a pattern of the names in it. It may be empty now. */
+async function folderFault(path: string): Promise<string | undefined> {
+  const folder = /[*?]/.test(basename(path)) ? dirname(path) : path;
+  try {
+    if (!(await stat(folder)).isDirectory()) return `${folder} is no folder; remove files to read it as one file`;
+    await access(folder, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const next = cause.code === 'ENOENT' ? '; a relative path starts at the folder of the configuration file' : '';
+    return `${folder} can't be read: ${fileErrorInWords(cause)}${next}`;
+  }
 }

@@ -5,7 +5,7 @@ import { ConfigError } from './config-error.ts';
 import { packageRoot } from './package-root.ts';
 import { formatSchema, type WrittenFormat } from './schema/format-schema.ts';
 import { nameSchema } from './schema/scalars.ts';
-import { readSettings, reason } from './settings-file.ts';
+import { fileErrorInWords, readSettings } from './settings-file.ts';
 
 const BUNDLED = join(packageRoot, 'config', 'presets');
 
@@ -62,7 +62,7 @@ export async function readPreset(preset: Preset): Promise<WrittenFormat> {
   return format;
 }
 
-/** It comes with jobmirror. */
+/** Whether the preset comes with jobmirror. */
 export const isBundled = ({ file }: Preset): boolean => dirname(file) === BUNDLED;
 
 /** The base of relative paths in a preset. */
@@ -71,7 +71,7 @@ export const folderOf = ({ file }: Preset): string => dirname(file);
 async function presetsIn(folder: string): Promise<readonly Preset[]> {
   const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new ConfigError([{ file: folder, setting: '', message: `can't be read: ${reason(error)}` }]);
+    throw new ConfigError([{ file: folder, setting: '', message: `can't be read: ${fileErrorInWords(error)}` }]);
   });
   return files
     .filter((file) => /\.ya?ml$/i.test(file))

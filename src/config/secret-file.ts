@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Environment } from './environment.ts';
-import { reason } from './settings-file.ts';
+import { fileErrorInWords } from './settings-file.ts';
 
 /** Where the settings of what `start` does besides mirroring come from. */
 export interface ServiceSurroundings {
@@ -32,7 +32,7 @@ export async function readSecretFile(file: string, around: SecretFileContext): P
     }
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (error) {
-    around.complain(`${path} can't be read: ${reason(error as NodeJS.ErrnoException)}`);
+    around.complain(`${path} can't be read: ${fileErrorInWords(error as NodeJS.ErrnoException)}`);
     return undefined;
   }
 }

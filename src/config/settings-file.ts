@@ -28,14 +28,14 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Reads a file as text. Throws a {@link ConfigError} that says why it can't be read. */
 export async function readText(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new ConfigError([{ file: path, setting: '', message: `can't be read: ${reason(cause)}` }]);
+    throw new ConfigError([{ file: path, setting: '', message: `can't be read: ${fileErrorInWords(cause)}` }]);
   });
   if (text.length <= MAX_BYTES) return text;
   throw new ConfigError([{ file: path, setting: '', message: 'is larger than 4 MiB, the limit for settings files' }]);
 }
 
 /** A file system error in words. */
-export function reason(error: NodeJS.ErrnoException): string {
+export function fileErrorInWords(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'ENOENT':
       return 'there is no such file';

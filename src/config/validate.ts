@@ -1,6 +1,6 @@
 // Validates plain data against a schema. Returns checked settings, or complaints for people.
 import { z } from 'zod';
-import { nearest } from '../posting/nearest-name.ts';
+import { nearestName } from '../posting/nearest-name.ts';
 import type { Complaint } from './config-error.ts';
 import type { SettingPath, YamlSource } from './yaml-source.ts';
 
@@ -46,7 +46,7 @@ const isWrongKind = (issue: Issue): issue is Extract<Issue, { code: 'invalid_typ
 const isOfNothing = (issue: Issue): boolean => issue.message.endsWith('received undefined');
 
 function unknownName(name: string, known: readonly string[]): string {
-  const guess = nearest(name, known);
+  const guess = nearestName(name, known);
   if (guess !== undefined) return `is not a setting; did you mean ${guess}?`;
   return known.length === 0 ? 'is not a setting' : `is not a setting; known here: ${known.join(', ')}`;
 }

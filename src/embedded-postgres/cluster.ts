@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,22 +15,21 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { removeAbandonedClusters } from './abandoned-clusters.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { EmbeddedPostgresError } from './embedded-error.ts';
-import { closeToOthers } from './folder-access.ts';
+import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { openFallbackFolder } from './fallback-folder.ts';
 import { makeLockable, withLock } from './folder-lock.ts';
 import { initialiseHome } from './initialise.ts';
+import { readPostmaster } from './postmaster-file.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
-import { openShelter } from './shelter.ts';
 
 // <data_dir>/postgres/   all our files, the "area"
 //   lock-*               held while the cluster is created
-//   cluster              its home (see cluster-paths.ts), or a link to the home in a shelter
+//   cluster              its home (see cluster-paths.ts), or a link to the home in a fallback folder
 //   postgres-<version>/  a copy of the binaries, if needed
-// <shelter>/             only as root (see shelter.ts)
+// <fallback folder>/     only as root (see fallback-folder.ts)
 //   clusters/<id>/       homes; the id is random, so a recreated data folder never finds the old data again
 //   postgres-<version>/
 
@@ -50,7 +50,7 @@ export interface Cluster {
  */
 export async function openCluster(
   dataDir: string,
-  shelters: readonly string[],
+  fallbackFolders: readonly string[],
   settings: ServerSettings,
   onNotice: (text: string) => void,
   signal?: AbortSignal,
@@ -58,14 +58,14 @@ export async function openCluster(
   const area = openArea(dataDir, onNotice);
   const link = join(area, 'cluster');
   const user = chooseServerUser(clusterPaths(link).data);
-  const copyFolder = () => (user.uid === undefined ? area : openShelter(user, shelters));
+  const copyFolder = () => (user.uid === undefined ? area : openFallbackFolder(user, fallbackFolders));
   if (!exists(link)) {
     const make = async (): Promise<void> => {
       if (exists(link)) return;
       onNotice(`Preparing a database in ${dataDir}.`);
       const binaries = await runnableBinaries(user, copyFolder);
       removeHalfMade(area);
-      const place = canEnter(user, area) ? area : join(openShelter(user, shelters), 'clusters');
+      const place = canEnter(user, area) ? area : join(openFallbackFolder(user, fallbackFolders), 'clusters');
       const half = makeFolder(join(place, HALF_MADE));
       await initialiseHome(half, link, binaries, user, settings, signal);
       const home = place === area ? link : join(place, randomBytes(8).toString('hex'));
@@ -123,4 +123,59 @@ function removeHalfMade(area: string): void {
   for (const name of readdirSync(area)) {
     if (name.startsWith(HALF_MADE)) rmSync(join(area, name), { recursive: true, maxRetries: 10 });
   }
+}
+
+// The data folder may be on a disk that is not mounted at the moment, and its mappings could not be recovered.
+const KEEP_MS = 30 * 24 * 3600_000;
+
+/** Removes clusters that no data folder points to, no server runs on, and nobody has used for 30 days. */
+function removeAbandonedClusters(clusters: string): void {
+  for (const name of readdirSync(clusters)) {
+    const home = join(clusters, name);
+    // The mtime shows the last use: every start and stop creates and removes lock links in the folder.
+    const unusedMs = Date.now() - statSync(home).mtimeMs;
+    if (unusedMs > KEEP_MS && !isSelected(home) && !readPostmaster(home)) rmSync(home, { recursive: true });
+  }
+}
+
+function isSelected(home: string): boolean {
+  try {
+    return readlinkSync(readFileSync(clusterPaths(home).madeFor, 'utf8')) === home;
+  } catch {
+    return false;
+  }
+}
+
+// Prevents other users from replacing the database's files with their own.
+
+const WRITABLE_BY_ALL = 0o002;
+/** Users may add files, but not remove or rename those of others, as in /tmp. */
+const STICKY = 0o1000;
+
+/**
+ * Makes a world-writable folder writable by its owner and group only.
+ * @throws EmbeddedPostgresError if that fails: whoever can write there can replace the database.
+ */
+function closeToOthers(folder: string, onNotice: (text: string) => void): void {
+  if (!isOpen(folder)) return;
+  const { mode } = statSync(folder);
+  let cause: unknown;
+  try {
+    chmodSync(folder, mode & 0o7777 & ~WRITABLE_BY_ALL);
+  } catch (error) {
+    cause = error;
+  }
+  if (isOpen(folder)) {
+    throw new EmbeddedPostgresError(
+      `Everybody may write to ${folder}, so anybody on this machine could replace the database.`,
+      `Remove that permission: chmod o-w '${folder}'; or set data_dir to a folder of your own.\n${USE_OWN_POSTGRES}`,
+      { detail: (cause as Error | undefined)?.message, cause },
+    );
+  }
+  onNotice(`Everybody could write to ${folder}; now only its owner and its group can.`);
+}
+
+function isOpen(folder: string): boolean {
+  const { mode } = statSync(folder);
+  return (mode & WRITABLE_BY_ALL) !== 0 && (mode & STICKY) === 0;
 }

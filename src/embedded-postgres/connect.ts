@@ -15,7 +15,7 @@ const WAIT_FOR_MS = 10 * 60_000;
 const WRONG_PASSWORD = '28P01';
 
 /** A connection to the database `postgres` of a running server, and the server's port. */
-export interface Connected {
+export interface ServerConnection {
   readonly client: pg.Client;
   readonly port: number;
 }
@@ -30,7 +30,7 @@ export async function connectWhenReady(
   onNotice: (text: string) => void,
   child?: ChildProcess,
   signal?: AbortSignal,
-): Promise<Connected | undefined> {
+): Promise<ServerConnection | undefined> {
   const begin = Date.now();
   let noticed = false;
   let failure: unknown;

@@ -1,19 +1,18 @@
 // Starts and stops the server of a cluster, whatever state an earlier server left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Binaries, postgresPath } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { type Connected, connectWhenReady, isRunning } from './connect.ts';
+import { connectWhenReady, isRunning, type ServerConnection } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
-import { openLog, readTail } from './server-log.ts';
 import { type ServerSettings, serverArguments } from './server-settings.ts';
 import { SERVER_ENVIRONMENT } from './server-user.ts';
 
@@ -35,7 +34,7 @@ export async function ensureServer(
   overrides: ServerSettings,
   onNotice: (text: string) => void,
   signal?: AbortSignal,
-): Promise<Connected> {
+): Promise<ServerConnection> {
   const found = await connectWhenReady(cluster, onNotice, undefined, signal);
   if (found) return found;
   const paths = clusterPaths(cluster.home);
@@ -141,4 +140,29 @@ async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+// The server's log file: opened for writing, kept small, and read after a failed start.
+
+const MAX_BYTES = 5_000_000;
+const TAIL_BYTES = 4_000;
+
+/** Opens the log for appending, truncated if it has grown large. `start` is its length in bytes. The caller closes it. */
+function openLog(path: string): { readonly descriptor: number; readonly start: number } {
+  const descriptor = openSync(path, 'a', 0o600);
+  if (fstatSync(descriptor).size > MAX_BYTES) ftruncateSync(descriptor);
+  return { descriptor, start: fstatSync(descriptor).size };
+}
+
+/** The end of what was written after byte `start`. */
+function readTail(path: string, start: number): string {
+  const descriptor = openSync(path, 'r');
+  try {
+    const end = fstatSync(descriptor).size;
+    const buffer = Buffer.alloc(Math.min(TAIL_BYTES, Math.max(0, end - start)));
+    readSync(descriptor, buffer, 0, buffer.length, end - buffer.length);
+    return buffer.toString();
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,16 +1,17 @@
 // Runs one Postgres server per data folder, shared by all commands on this machine.
-import { resolve } from 'node:path';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type pg from 'pg';
-import { retry } from '../flow/retry.ts';
-import type { RetryPolicy } from '../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../flow/retry.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import type { Connected } from './connect.ts';
+import type { ServerConnection } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { FALLBACK_FOLDERS } from './fallback-folder.ts';
 import { withLock } from './folder-lock.ts';
 import { DATABASE_USER } from './initialise.ts';
 import { ensureServer, stopServer } from './postmaster.ts';
+import { readPostmaster } from './postmaster-file.ts';
 import type { ServerSettings } from './server-settings.ts';
-import { SHELTERS } from './shelter.ts';
 
 /** A process's membership in a running server. */
 export interface EmbeddedServer {
@@ -29,7 +30,7 @@ export interface EmbeddedServerOptions {
   /** Postgres settings, used if this call creates the cluster or starts the server. */
   readonly settings?: ServerSettings;
   /** Folders that root tries if the server's user can't reach the data folder. */
-  readonly shelters?: readonly string[];
+  readonly fallbackFolders?: readonly string[];
   /** Aborts the opening, which then throws its reason and stops a server that it started. */
   readonly signal?: AbortSignal;
 }
@@ -48,12 +49,12 @@ export async function openEmbeddedServer(
   dataDir: string,
   options: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServer> {
-  const { onNotice = () => {}, settings = {}, shelters = SHELTERS, signal } = options;
+  const { onNotice = () => {}, settings = {}, fallbackFolders = FALLBACK_FOLDERS, signal } = options;
   const leaving = new AbortController();
   let healing: Promise<void> | undefined;
 
   refuseLineBreak(resolve(dataDir));
-  const make = () => openCluster(resolve(dataDir), shelters, settings, onNotice, signal);
+  const make = () => openCluster(resolve(dataDir), fallbackFolders, settings, onNotice, signal);
   const cluster = await explained(dataDir, make, signal);
   let member = await explained(dataDir, () => join(cluster, signal), signal);
   if (signal?.aborted) {
@@ -62,8 +63,8 @@ export async function openEmbeddedServer(
   }
   return { url, leave };
 
-  async function join({ home }: Cluster, until?: AbortSignal): Promise<Connected> {
-    const enter = async (): Promise<Connected> => {
+  async function join({ home }: Cluster, until?: AbortSignal): Promise<ServerConnection> {
+    const enter = async (): Promise<ServerConnection> => {
       const connected = await ensureServer(cluster, settings, onNotice, until);
       try {
         await connected.client.query(`select pg_advisory_lock_shared(${MEMBERSHIP})`);
@@ -154,4 +155,27 @@ async function explained<Result>(dataDir: string, work: () => Promise<Result>, s
       { cause: error },
     );
   }
+}
+
+/**
+ * Deletes the database of `dataDir` with all its data. First stops a server that a killed process left running. No other
+ * process may be about to open the folder.
+ * @throws EmbeddedPostgresError if another process still uses it.
+ */
+export async function removeCluster(dataDir: string): Promise<void> {
+  const link = join(dataDir, 'postgres', 'cluster');
+  if (!existsSync(link)) return;
+  const home = realpathSync(link);
+  if (readPostmaster(home)) {
+    // Joining and leaving stops the server, unless somebody else is still a member.
+    const server = await openEmbeddedServer(dataDir);
+    await server.leave();
+  }
+  if (readPostmaster(home)) {
+    throw new EmbeddedPostgresError(
+      `The database in ${dataDir} is still in use.`,
+      'End the other jobmirror commands that work on it, and try again.',
+    );
+  }
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 }

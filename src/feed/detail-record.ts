@@ -3,7 +3,7 @@ import type { MappingPath } from '../posting/mapping-paths.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import { parseValuePath, textsAt, type ValuePath } from '../posting/value-path.ts';
 import { formatOf } from './format/formats.ts';
-import { refusalOf } from './format/not-this-format.ts';
+import { refusalOf } from './format/unexpected-document.ts';
 import {
   type DetailDocument,
   type DetailsConfig,

@@ -1,13 +1,12 @@
 // Reads the documents of an opened source into records: decompresses, decodes and splits each, within the feed's
 // limits, and concludes from their ends whether the reading is complete.
-
 import type { AnswerMark } from '../plan/weak-proof.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { Splitting } from './batch/splitting.ts';
 import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
 import { type DocumentLength, decompress } from './decode/gunzip.ts';
-import { bounded, counted, type Size, SizeExceeded } from './decode/size-limits.ts';
+import { countStoredBytes, limitDecompressedBytes, type Size, SizeExceeded } from './decode/size-limits.ts';
 import type { FeedReading, FeedSource, PageRecords, RecordSink } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
 import { formatOf } from './format/formats.ts';
@@ -127,7 +126,11 @@ async function readDocument(
   if (usesAddress || dependsOnTime) splitting.begin({ address, isElsewhere, time: clock.time });
   const report = () => onProgress?.({ ...size, records: splitting.records, totalCompressedBytes });
   const length: DocumentLength = { isProven: document.isEndProven ?? false, relayed: document.relayed };
-  const unpacked = bounded(decompress(counted(document.chunks, size), length), size, source.limits);
+  const unpacked = limitDecompressedBytes(
+    decompress(countStoredBytes(document.chunks, size), length),
+    size,
+    source.limits,
+  );
   let broken: BrokenOff | undefined;
   try {
     for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: document.charset })) {

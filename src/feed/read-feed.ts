@@ -7,7 +7,7 @@ import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import { formatOf } from './format/formats.ts';
 import { readDocuments, type SplittingContext } from './read-documents.ts';
 import { type ReadingClock, startClock } from './reading-clock.ts';
-import { gatherDocuments, type Wait } from './source/gathered-documents.ts';
+import { gatherDocuments, type WaitForBytes } from './source/gathered-documents.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import {
   BrokenOff,
@@ -43,7 +43,7 @@ export interface OpeningContext {
 
 export interface ReadingContext extends OpeningContext, SplittingContext {
   /** How to wait for the source's documents and bytes. */
-  readonly wait?: Wait;
+  readonly wait?: WaitForBytes;
 }
 
 /** A source that has documents to read. Whoever opened it must close it. */

@@ -1,6 +1,9 @@
-// Waits, unless the wait is no longer needed.
+// Waits: for a time, for a promise with a time limit, or between the rounds of repeated work.
 
-export interface PauseOptions {
+/** The longest time that a timer supports; about 24 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+interface PauseOptions {
   /** Whether a process that has nothing else to do waits as well, instead of ending. Default: it waits. */
   readonly keepsAlive?: boolean;
 }
@@ -18,4 +21,50 @@ export function pause(ms: number, signal?: AbortSignal, { keepsAlive = true }: P
     if (!keepsAlive) timer.unref();
     signal?.addEventListener('abort', end, { once: true });
   });
+}
+
+/** Whether the promise was fulfilled or rejected in time. It is not cancelled otherwise. */
+export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const ended = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// Repeats work in rounds, each some time after the end of the one before.
+export interface Rounds {
+  /** Aborts the signal, and waits for a running round to end. */
+  stop(): Promise<void>;
+}
+
+/** @param round must not reject. */
+export function startRounds(
+  round: (signal: AbortSignal) => Promise<void>,
+  { firstAfterMs = 0, everyMs }: { readonly firstAfterMs?: number; readonly everyMs: number },
+): Rounds {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  async function run(): Promise<void> {
+    await pause(firstAfterMs, signal);
+    while (!signal.aborted) {
+      await round(signal);
+      await pause(everyMs, signal);
+    }
+  }
+  const ended = run();
+  return {
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
 }

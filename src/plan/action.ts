@@ -32,7 +32,7 @@ export type EntryAction =
       };
       readonly effect: string;
     }
-  /** Nothing else can be done about the entry before. */
+  /** Compares the keys of the feed: nothing else can be done about the entry before. */
   | {
       readonly kind: 'compare_keys';
       readonly entry: number;

@@ -27,7 +27,7 @@ export interface DeleteLoad {
   readonly done: number;
   /** Whether the feed had no posting at all. */
   readonly emptied: boolean;
-  /** Those of the added deletes whose postings have expired; absent: none. */
+  /** The number of added deletes whose postings have expired; absent: none. */
   readonly expired?: number;
   /** Records of the feed that a rule skipped. */
   readonly skipped: number;

@@ -1,7 +1,7 @@
 // A message for people: what happened, and what they can do about it as data.
 import type { Action } from './action.ts';
 
-/** One way to go on. */
+/** One way to go on: what to do in words, and the action as data. */
 export interface Advice {
   /** When or why to do it; capitalised if it is a sentence of its own. Absent: the action follows from the text. */
   readonly words?: string;

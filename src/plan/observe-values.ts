@@ -2,7 +2,7 @@
 import { decodeHtmlEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
 import { meansTheSame, type StatedTypes, typeOf } from './same-meaning.ts';
-import { fieldOf, foldSpace } from './same-value.ts';
+import { fieldOf, foldSpace, MIN_CUT_LENGTH } from './same-value.ts';
 
 /** How a sent value becomes the shown one. `cut` and `padded` carry a length, `prefixed` and `suffixed` a text. */
 export const REWRITE_KINDS = [
@@ -50,8 +50,6 @@ export const MANY_OBSERVATIONS = 16;
 
 /** Longer values are ignored because they would have to be compared in full. */
 const MAX_OBSERVED_LENGTH = 20_000;
-/** A shorter remainder could come from any value. */
-const MIN_CUT_LENGTH = 4;
 const MAX_ADDED_LENGTH = 40;
 
 type Rewriter = (value: string) => string;

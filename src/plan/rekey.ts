@@ -1,5 +1,4 @@
 // Decides whether the keys of a feed seem to have changed: postings are gone while new ones have their content.
-
 import type { FeedName } from '../posting/identifiers.ts';
 import { type Advice, type Message, messageOf } from './message.ts';
 import { plural } from './plural.ts';
@@ -128,7 +127,7 @@ export function describeRekey(
     recent,
     second,
   }: Pick<RekeyLoad, 'equal' | 'alike' | 'recent'> & {
-    /** Those with the same content that have a second job already. */
+    /** The number of pairs with the same content that have a second job already. */
     readonly second: number;
   },
   proven: boolean,
@@ -161,7 +160,7 @@ export type RekeyVerdict = 'sure' | 'unsure' | 'unmatched';
 
 /** A new posting beside the missing one that it may be. */
 export interface RekeyEvidence {
-  /** The same content, apart from references and addresses; otherwise only the same title and place. */
+  /** Whether the two have the same content, apart from references and addresses; otherwise only the same title and place. */
   readonly equal: boolean;
   /** How many missing and how many new postings have this content, or this title and place. */
   readonly missing: number;

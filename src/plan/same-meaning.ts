@@ -1,4 +1,5 @@
 // Tells whether a value that a site shows means what was sent, although it is written differently: times, numbers, truth values.
+import { MONTHS } from '../posting/dates.ts';
 import { foldSpace } from './same-value.ts';
 
 /**
@@ -129,7 +130,6 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i;
 /** RFC 5322. */
 const MAIL = /^(?:[a-z]{3}, ?)?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d\d):(\d\d)(?::(\d\d))? (GMT|UTC|[+-]\d{4})$/i;
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 function readMoment(text: string): Moment | undefined {
   const iso = ISO.exec(text);

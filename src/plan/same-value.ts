@@ -12,7 +12,7 @@ export type ValueChange = (typeof VALUE_CHANGES)[number];
 /** Longer texts are compared only this far, so a long description costs no more than a page. */
 const MAX_COMPARED_LENGTH = 20_000;
 /** A shorter prefix proves nothing, unless it is most of the value. */
-const MIN_CUT_LENGTH = 4;
+export const MIN_CUT_LENGTH = 4;
 
 /** Each step removes one kind of change from both sides. Applied in this order. */
 const STEPS: readonly (readonly [Exclude<ValueChange, 'cut'>, (text: string) => string])[] = [

@@ -21,7 +21,7 @@ export interface SuspicionFacts {
 }
 
 /** So many postings refused alike are enough, whatever waits behind them: better ten failures than ten thousand. */
-export const MOST_ALIKE = 10;
+export const MAX_REFUSED_ALIKE = 10;
 /** So few are enough at a site that has accepted nothing yet, if no other posting is left to try. */
 const FEW_ALIKE = 3;
 
@@ -42,7 +42,7 @@ const FEW_ALIKE = 3;
 export function judgeSuspicion(facts: SuspicionFacts): 'job' | 'wait' | 'pause' {
   if (facts.isDisproved || facts.othersDiffer) return 'job';
   if (facts.isResumed && !facts.isCertain) return 'job';
-  if (facts.refused >= MOST_ALIKE) return 'pause';
+  if (facts.refused >= MAX_REFUSED_ALIKE) return 'pause';
   if (facts.othersLeft) return 'wait';
   if (facts.isCertain) return 'pause';
   return !facts.hasJobs && (facts.isKnown || facts.refused >= FEW_ALIKE) ? 'pause' : 'job';

@@ -2,15 +2,15 @@
 import type { Fields } from '../posting/posting.ts';
 
 /** What the site had of the posting before the pull. */
-export type Before =
+export type StateBeforePull =
   | { readonly kind: 'absent' }
   | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
-  /** It had a job whose content is not known, as of a job that was imported. */
+  /** The posting had a job whose content is not known, as that of a job that was imported. */
   | { readonly kind: 'unknown' };
 
 /** A posting that the pull changed or wants to change. */
 export interface UndoneSubject {
-  readonly before: Before;
+  readonly before: StateBeforePull;
   /** What the site last accepted; `undefined`: it has no job of the posting. */
   readonly actual:
     | {
@@ -91,7 +91,7 @@ const WITHDRAW = { kind: 'withdraw' } as const;
 export interface FormerValues {
   /** Null for a field that the job did not have; undefined if not known. */
   readonly fields: Readonly<Record<string, string | null>> | undefined;
-  /** They are all that the job had. */
+  /** Whether the job had no other values. */
   readonly whole: boolean;
 }
 

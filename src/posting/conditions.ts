@@ -1,5 +1,4 @@
 // Conditions on a record: which alternative of a field applies, and which records are not postings.
-
 import { compileDateTests, type DateTests, hasDateTest, type OutcomeSpan, unboundedSpan } from './date-conditions.ts';
 import { compilePattern } from './pattern.ts';
 import type { RecordTree } from './posting.ts';

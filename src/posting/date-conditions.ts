@@ -38,7 +38,7 @@ interface DateSpan {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Without a zone, a day or a time counts as one of the last zone on Earth (UTC-12): then it has passed everywhere. */
-const LAST_ZONE_MS = 12 * HOUR_MS;
+export const LAST_ZONE_MS = 12 * HOUR_MS;
 
 /** Earlier dates stand for none: 0001, 1900 and 1970 are what programs write for none. */
 const FIRST_DATE = Date.UTC(2000);

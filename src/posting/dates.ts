@@ -4,7 +4,7 @@
 /** The order of day and month in numeric dates. Feeds do not declare it, so the configuration must. */
 export type NumericOrder = 'month first' | 'day first';
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+export const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Hours from UTC of the zone names of RFC 5322, section 4.3. */
 const ZONE_HOURS: ReadonlyMap<string, number> = new Map(
@@ -77,7 +77,7 @@ function fullYear(year: string): number {
 }
 
 /** Why a text is no date that {@link readDate} reads, in words that follow it: "is not a recognised date; …". */
-export function whyNoDate(text: string, hint: string): string {
+export function explainNoDate(text: string, hint: string): string {
   const [, zone = ''] =
     /\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AP]M\b)?\s*([A-Z]{2,5})(?:\s*\([^()]*\))?$/i.exec(text.slice(0, 64)) ??
     [];

@@ -29,7 +29,7 @@ const MAX_DEPTH = 200;
 const MAX_LIST = 10_000;
 const MAX_OUTPUT = 1_000_000;
 const MAX_PADDING = 10_000;
-/** The same record must always give the same posting, and every pattern is checked before it is used. */
+/** Functions that are refused: the same record must always give the same posting, and every pattern is checked before it is used. */
 const REFUSED_FUNCTIONS = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);
 
 /** Loaded for the first expression: few configurations have any. */
@@ -95,7 +95,7 @@ const COUNTED_FUNCTIONS = (
   'decodeUrlComponent sum count max min average append reverse sort zip keys lookup spread merge distinct boolean exists'
 ).split(' ');
 const DIVIDING_FUNCTIONS = new Set(['length', 'substring']);
-/** They compare each element with each. */
+/** Functions that compare each element with each. */
 const PAIRING_FUNCTIONS = new Set(['distinct']);
 
 interface LibraryFunction {

@@ -66,7 +66,7 @@ export function membershipRule({ mapping, source, expireAfterDays }: MembershipS
 }
 
 /** The order of lists is significant, that of an object's names is not. */
-function sortNames(_name: string, value: unknown): unknown {
+export function sortNames(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -16,7 +16,7 @@ export function writeRecordHash(buffer: Buffer, start: number, end: number, targ
   for (let byte = 0; byte < HASH_BYTES; byte++) target[at + byte] = digest.charCodeAt(byte);
 }
 
-/** The same hash in a buffer of its own. */
+/** The hash of a record, in a buffer of its own. */
 export function recordHash(record: Buffer): Buffer {
   const own = Buffer.allocUnsafe(HASH_BYTES);
   writeRecordHash(record, 0, record.length, own, 0);

@@ -1,7 +1,7 @@
 // Finds likely mistakes of a mapping in samples of records: paths at which no record has a text, with the path that may be meant.
-import { whyNoDate } from './dates.ts';
+import { explainNoDate } from './dates.ts';
 import type { FieldMapping } from './field-mapping.ts';
-import { nearest } from './nearest-name.ts';
+import { nearestName } from './nearest-name.ts';
 import type { CountedDates, CountedPath, PathCensus } from './path-census.ts';
 import { excerpt } from './xml-characters.ts';
 
@@ -106,7 +106,7 @@ function dateMistake(
   const all = recordsRead(records);
   const where = unreadable === records ? all : `${unreadable} of ${all}`;
   return [
-    `${setting}: "${path}" is no date in ${where}, so that conditions on dates do not hold there: "${excerpt(example.trim(), 60)}" ${whyNoDate(example.trim(), hint)}`,
+    `${setting}: "${path}" is no date in ${where}, so that conditions on dates do not hold there: "${excerpt(example.trim(), 60)}" ${explainNoDate(example.trim(), hint)}`,
   ];
 }
 
@@ -117,7 +117,7 @@ type Guess =
 
 /** A path of the records whose whole or last name resembles the empty one's. */
 function guessFor(path: string, known: readonly string[]): { readonly name: string } | undefined {
-  const name = nearest(path, known) ?? sameLastName(path, known) ?? nearest(lastNameOf(path), known);
+  const name = nearestName(path, known) ?? sameLastName(path, known) ?? nearestName(lastNameOf(path), known);
   return name === undefined ? undefined : { name };
 }
 

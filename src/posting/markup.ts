@@ -93,7 +93,7 @@ const MARKUP =
 const ATTRIBUTE = /([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/g;
 
 /** HTML elements without an end tag. */
-const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+export const VOID_ELEMENTS = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 const NOTHING_HIDDEN: ReadonlySet<string> = new Set();
 
 /** `markup`: the well-formed content of one element. Prefixes, comments and processing instructions are dropped. */
@@ -115,7 +115,7 @@ function toHtml(markup: string): string {
     if (name === undefined) return '';
     const local = withoutPrefix(name);
     const start = `<${slash}${local}${attributesOf(rest)}>`;
-    return rest.endsWith('/') && !VOID.has(local.toLowerCase()) ? `${start}</${local}>` : start;
+    return rest.endsWith('/') && !VOID_ELEMENTS.has(local.toLowerCase()) ? `${start}</${local}>` : start;
   });
 }
 

@@ -2,7 +2,7 @@
 // Not fastest-levenshtein: a dozen lines do, as only names of similar length are compared.
 
 /** The known name closest to a mistyped one, if close enough to be the intended one. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   const plain = name.toLowerCase().replaceAll('-', '_');
   const most = Math.max(1, Math.floor(plain.length / 3));
   const ranked = known

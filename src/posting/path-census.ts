@@ -4,7 +4,7 @@ import type { FieldMapping } from './field-mapping.ts';
 import { type DateCondition, dateConditionsOf, type MappingPath, pathsOf } from './mapping-paths.ts';
 import { compilePlaces, type ReadPlaces } from './places.ts';
 import type { RecordTree } from './posting.ts';
-import { parseValuePath, textsAt, type ValuePath } from './value-path.ts';
+import { isTreeList, parseValuePath, textsAt, type ValuePath } from './value-path.ts';
 
 /** More different paths are not counted: a feed could have a name of its own in every record. */
 const MAX_PATHS = 500;
@@ -25,16 +25,16 @@ export interface CountedPath extends MappingPath {
 export interface CountedDates extends DateCondition {
   /** Records with a text at its path. */
   filled: number;
-  /** Those of them in which a text is no date. */
+  /** The records in which a text at the path is no date. */
   unreadable: number;
-  /** One of these texts. */
+  /** One of the texts that are no date. */
   example: string | undefined;
 }
 
 /** Takes samples of the records of one feed. */
 export class PathCensus {
   records = 0;
-  /** Those whose dates were counted. */
+  /** The records whose dates were counted. */
   datedRecords = 0;
   /** Records with a place at the path of `places`. */
   placed = 0;
@@ -118,7 +118,7 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
     if (path !== '' && path.length <= MAX_PATH_CHARACTERS && tree.trim() !== '') paths.add(path);
     return;
   }
-  if (isList(tree)) {
+  if (isTreeList(tree)) {
     for (const element of tree.slice(0, MAX_ELEMENTS)) collect(element, path, depth, paths);
     return;
   }
@@ -129,8 +129,6 @@ function collect(tree: RecordTree, path: string, depth: number, paths: Set<strin
     else collect(child, path === '' ? pathStep(name) : `${path}/${pathStep(name)}`, depth + 1, paths);
   }
 }
-
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 /** The name without its prefix, which paths need not have; in quotes if it has characters with a meaning in paths. */
 export function pathStep(name: string): string {

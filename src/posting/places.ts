@@ -1,6 +1,5 @@
 // Splits a record that lists several places into one record tree for each of them, so that the mapping's paths find
 // only one, and makes a posting of each place, or one of all.
-
 import { hash } from 'node:crypto';
 import { contentHash } from './hash.ts';
 import { PLACE_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';

@@ -1,5 +1,4 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
-
 import { compileConditions } from './conditions.ts';
 import { addProblem, addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
 import { type Evaluated, type PreparedExpressions, prepareExpressions } from './expressions.ts';

@@ -26,7 +26,7 @@ export class RecordDates {
     this.#source = Math.abs(source - now) < SAME_CLOCK_MS ? undefined : source;
   }
 
-  /** The same by the source's clock; `undefined`: the clocks agree. */
+  /** The dates of the record by the source's clock; `undefined`: the clocks agree. */
   bySource(): RecordDates | undefined {
     return this.#source === undefined ? undefined : new RecordDates({ now: this.#source });
   }

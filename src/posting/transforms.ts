@@ -1,5 +1,5 @@
 // The named transforms that convert a field's text for the site. None of them throws.
-import { isoDate, type NumericOrder, whyNoDate } from './dates.ts';
+import { explainNoDate, isoDate, type NumericOrder } from './dates.ts';
 import { decodeHtmlEntities } from './html-entities.ts';
 import { htmlToText } from './markup.ts';
 
@@ -50,7 +50,7 @@ export const TRANSFORMS = {
   number_point: check('as `number`, and the decimal sign is a point: `3.000` is 3', (text) => plainNumber(text, '.')),
   number_comma: {
     about: 'as `number`, and the decimal sign is a comma: `3.000` is 3000',
-    // Its own result has a point.
+    // The result of this transform has a decimal point, which the transform itself would drop.
     kind: 'shape',
     scope: 'feed text',
     apply: (text) => plainNumber(text, ','),
@@ -78,7 +78,7 @@ function date(about: string, order?: NumericOrder): Transform {
       : 'check its order of day and month (date_mdy or date_dmy)';
   return check(about, (text) => {
     const iso = isoDate(text, order);
-    return iso === undefined ? refused(whyNoDate(text, hint)) : accepted(iso);
+    return iso === undefined ? refused(explainNoDate(text, hint)) : accepted(iso);
   });
 }
 

@@ -81,7 +81,7 @@ function textsBelow(
   form: MarkupForm,
   names: NameReader | undefined,
 ): readonly string[] {
-  if (isList(tree)) {
+  if (isTreeList(tree)) {
     const isNamed = path[depth] === undefined && names?.takes(path[depth - 1]?.name ?? '') === true;
     return flatten(tree, isNamed ? names : undefined).flatMap((part) => textsBelow(path, depth, part, form, names));
   }
@@ -123,10 +123,10 @@ export const covers = (outer: ValuePath, inner: ValuePath): boolean =>
     return isName && (conditions.length === 0 || JSON.stringify(conditions) === JSON.stringify(step?.conditions));
   });
 
-const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isList(tree) ? flatten(tree, EVERY_NAME) : [tree]);
+const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isTreeList(tree) ? flatten(tree, EVERY_NAME) : [tree]);
 
 function childrenOf(tree: RecordTree, name: string): readonly RecordTree[] {
-  if (typeof tree === 'string' || isList(tree)) return [];
+  if (typeof tree === 'string' || isTreeList(tree)) return [];
   return namesAt(tree, name).flatMap((key) => elementsOf(tree[key] ?? ''));
 }
 
@@ -143,7 +143,7 @@ export const holdsConditions = (step: Step | undefined, tree: RecordTree): boole
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
   textsAt(path, tree).some((text) => text.trim() === value);
 
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
+export const isTreeList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 /**
  * Flattens repeated elements with an explicit stack, because a JSON feed may nest lists arbitrarily deep.
@@ -153,11 +153,11 @@ function flatten(tree: readonly RecordTree[], names: NameReader | undefined): Re
   const flat: RecordTree[] = [];
   const waiting: RecordTree[] = [tree];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const name = names !== undefined && isList(next) ? nameOf(next) : undefined;
+    const name = names !== undefined && isTreeList(next) ? nameOf(next) : undefined;
     if (name !== undefined) {
       flat.push(name);
       names?.taken?.();
-    } else if (!isList(next)) flat.push(next);
+    } else if (!isTreeList(next)) flat.push(next);
     else for (let index = next.length - 1; index >= 0; index -= 1) waiting.push(next[index] ?? '');
   }
   return flat;
@@ -176,7 +176,7 @@ function isPrefixed(key: string, name: string): boolean {
 
 function textOf(tree: RecordTree, form: MarkupForm): string | undefined {
   if (typeof tree === 'string') return tree;
-  if (isList(tree)) return undefined;
+  if (isTreeList(tree)) return undefined;
   const markup = ownText(tree, '#markup');
   return markup === undefined ? ownText(tree, '#text') : renderMarkup(markup, form);
 }
@@ -190,11 +190,11 @@ function ownText(tree: { readonly [name: string]: RecordTree }, name: string): s
 export function withoutPath(tree: RecordTree, path: ValuePath): RecordTree {
   const [step, ...rest] = path;
   if (step === undefined || typeof tree === 'string') return tree;
-  if (isList(tree)) return tree.map((each) => withoutPath(each, path));
+  if (isTreeList(tree)) return tree.map((each) => withoutPath(each, path));
   const names = new Set(namesAt(tree, step.name));
   /** What remains of a child: nothing or one, or fewer elements of a list. */
   const left = (child: RecordTree): readonly RecordTree[] => {
-    if (isList(child)) return [child.flatMap(left)];
+    if (isTreeList(child)) return [child.flatMap(left)];
     if (!holdsConditions(step, child)) return [child];
     return rest.length === 0 ? [] : [withoutPath(child, rest)];
   };

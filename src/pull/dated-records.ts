@@ -1,7 +1,11 @@
-// Finds the records that a date makes something else although they are unchanged, and notes when those that are read do so next.
+// The time of a pull, by which postings expire and conditions on dates are judged. Finds the records that a date makes
+// something else although they are unchanged, and notes when those that are read do so next.
 import { type HashMask, maskOf, type RecordIndex } from '../compact/record-index.ts';
+import { formatOf } from '../feed/format/formats.ts';
+import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { dateConditionsOf } from '../posting/mapping-paths.ts';
+import { databaseTime } from '../store/change/site-search.ts';
 import type { Queryable, Session } from '../store/postgres/database.ts';
 import {
   anyRecordDue,
@@ -96,4 +100,23 @@ export class DatedRecords {
   removeUnseen(session: Session): Promise<void> {
     return removeDated(session, this.#feed, this.#index.missing([DatedMark.later, DatedMark.due]));
   }
+}
+
+/** Starts by the clock of the database. `undefined` if the time makes no difference for the feed. */
+export async function pullClock(
+  db: Queryable,
+  { source, mapping }: Pick<FeedSetup, 'source' | 'mapping'>,
+): Promise<ReadingClock | undefined> {
+  const formats = [source.format, ...(source.details === undefined ? [] : [source.details.document.format])];
+  const isTimed = formats.some((name) => formatOf(name).dependsOnTime === true) || dateConditionsOf(mapping).length > 0;
+  return isTimed ? startClock((await databaseTime(db)).getTime()) : undefined;
+}
+
+/** The setup whose records and details are read at the time of the pull. */
+export function setupAtTime(setup: FeedSetup, clock: ReadingClock | undefined): FeedSetup {
+  if (clock === undefined) return setup;
+  const { details } = setup.source;
+  if (details === undefined) return { ...setup, clock };
+  const document = { ...details.document, clock };
+  return { ...setup, clock, source: { ...setup.source, details: { ...details, document } } };
 }

@@ -1,4 +1,5 @@
-// Ends a pull after reading: checks completeness, merges the planned changes with the open ones and commits the backlog.
+// Plans the records of a pull in one transaction, and ends the pull after reading: checks completeness, merges the
+// planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import type { Message } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
@@ -14,21 +15,22 @@ import {
 import { doubtCreatesWithJobs } from '../store/change/recognise-jobs.ts';
 import { type FeedStateUpdate, readFeedState, readWeakAnswer, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
+import type { Database } from '../store/postgres/database.ts';
 import { commitPull, type PullFindings, takeOver } from '../store/pull/pull-commit.ts';
-import type { PullTransaction } from '../store/pull/pull-transaction.ts';
+import { type PullSubject, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { shortfallsOf, uncertainShortfall } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
-import { keepUnseen, removeGone } from './remove-gone.ts';
+import { markUnseenChanges, removeGone } from './remove-gone.ts';
 import { PULL_LIMITS } from './unusable-records.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
 /** Merges and commits. Returns whether the feed was proven complete; only then may anything be deleted (law 3). */
-export async function mergeAndCommit(
+async function mergeAndCommit(
   setup: FeedSetup,
   pullTx: PullTransaction,
   recordPlanner: RecordPlanner,
@@ -95,7 +97,7 @@ export async function mergeWithoutCommit(
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, ledger, unreadable, weak)
-    : await keepUnseen(setup, pullTx, recordPlanner, unreadable);
+    : await markUnseenChanges(setup, pullTx, recordPlanner, unreadable);
   await createLost(pullTx);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   const { feed, site, referenceField, places } = setup;
@@ -153,4 +155,42 @@ interface Merge {
   readonly whole: boolean;
   /** The key rule that all live jobs are known to have been read with. */
   readonly keyRule: string;
+}
+
+// Plans the records of a pull in one transaction, and commits it.
+
+export interface CommittedPull {
+  readonly kind: 'committed';
+  readonly pull: number;
+  readonly complete: boolean;
+  /** Likely mistakes of the mapping, if this pull was the first to read the feed with it. */
+  readonly warnings?: readonly string[];
+}
+
+/** Plans the records that wait, and commits the changes. */
+export async function planAndCommit(
+  setup: FeedSetup,
+  pullTx: PullTransaction,
+  recordPlanner: RecordPlanner,
+  reading: Extract<FeedReading, { kind: 'read' }>,
+): Promise<CommittedPull> {
+  await recordPlanner.finish();
+  const { complete, warnings } = await mergeAndCommit(setup, pullTx, recordPlanner, reading);
+  crossStep('pull-committed');
+  return { kind: 'committed', pull: pullTx.subject.pull, complete, warnings };
+}
+
+/** Opens the transaction of a pull for `work`, which ends it. An error undoes it. */
+export async function inPullTransaction<T>(
+  db: Database,
+  subject: PullSubject,
+  work: (pullTx: PullTransaction) => Promise<T>,
+): Promise<T> {
+  const pullTx = await PullTransaction.open(db, subject);
+  try {
+    return await work(pullTx);
+  } catch (error) {
+    await pullTx.abandon();
+    throw error;
+  }
 }

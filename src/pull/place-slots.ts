@@ -1,5 +1,4 @@
 // Finds the postings of a record with several places by the hash of the record, without parsing it.
-
 import { type HashMask, maskOf, type RecordIndex, type Slot } from '../compact/record-index.ts';
 import { HASH_BYTES, interpretedHash, placeMask, xorHash } from '../posting/hash.ts';
 

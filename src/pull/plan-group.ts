@@ -33,7 +33,7 @@ interface Group {
   readonly pendingSame: Refresh[];
   /** Postings that have expired. */
   readonly expired: Refresh[];
-  /** Those of postings that a rule of the site rejects, or that the site itself may reject. */
+  /** The records of postings that a rule of the site rejects, or that the site itself may reject. */
   readonly kept: KeptRecord[];
   /** Keys of new changes whose postings were missing before. */
   readonly returned: PostingKey[];
@@ -110,7 +110,7 @@ export async function planPostings(
   }
   await pullTx.addNotes(postings.map(({ read }) => read.posting));
   await write(group, pullTx);
-  // Those of other records, if they were planned before.
+  // The updates of other records, if they were planned before.
   ledger.unchanged += await withdrawUpdates(pullTx, withdrawn);
 }
 

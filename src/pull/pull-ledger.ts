@@ -1,5 +1,4 @@
 // Counts the records of one pull as they stream in and decides which of them have to be parsed.
-
 import { KeyIndex } from '../compact/key-index.ts';
 import { type HashMask, maskOf, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
@@ -17,13 +16,13 @@ export interface SeenRecord {
 /** Whether a parsed posting counts, or repeats the key of another one. */
 export type Sighting =
   | { readonly kind: 'first' }
-  /** Its key was seen before, with the same content. */
+  /** The key of the record was seen before, with the same content. */
   | { readonly kind: 'identical' }
-  /** Its key was seen before, with different content: the other posting counts. */
+  /** The key of the record was seen before, with different content: the other posting counts. */
   | { readonly kind: 'conflicting' }
-  /** Its key was seen before, with different content, but this is the content of the job: it counts, and the other one does not. */
+  /** The key was seen before, with different content, but the job has the content of this record: it counts, and the other one does not. */
   | { readonly kind: 'known_of_conflicting' }
-  /** It is the first with its key, but a later one with known content was counted in its place. */
+  /** The record is the first with its key, but a later one with known content was counted in its place. */
   | { readonly kind: 'first_of_conflicting' };
 
 interface LedgerOptions {
@@ -63,7 +62,7 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
   skipped = 0;
-  /** Those of the skipped records whose postings have expired. */
+  /** The number of skipped records whose postings have expired. */
   expired = 0;
   /** Where keys occur again; only for a feed that consists of pages. */
   readonly repeats: RepeatedKeys | undefined;

@@ -1,7 +1,6 @@
 // Limits the concurrency of pulls in a process. Waiting for a source takes no slot; small feeds have their own slots.
-
-import type { Wait } from '../feed/source/gathered-documents.ts';
-import { endsWithin } from '../flow/ends-within.ts';
+import type { WaitForBytes } from '../feed/source/gathered-documents.ts';
+import { endsWithin } from '../flow/pause.ts';
 import { type Semaphore, semaphoreFor } from '../flow/semaphore.ts';
 
 /**
@@ -25,21 +24,22 @@ const YIELD_AFTER_MS = 250;
 const NEVER = new AbortController().signal;
 
 /** Runs a few statements of a starting pull. */
-export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withSlot(brief, signal, work);
+export const inBriefSlot = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  withSlot(brief, signal, work);
 
 /** Reports a finished pull, even while the process is stopping. */
-export const asReport = <T>(work: () => Promise<T>): Promise<T> => withSlot(reports, NEVER, work);
+export const inReportSlot = <T>(work: () => Promise<T>): Promise<T> => withSlot(reports, NEVER, work);
 
 /** Processes a feed that is entirely in memory. */
-export const asSmallFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+export const inSmallFeedSlot = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   withSlot(small, signal, work);
 
 /** Processes a streaming feed. @param work receives the function with which it waits for the source. */
-export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Promise<T>): Promise<T> {
+export function inStreamingFeedSlot<T>(signal: AbortSignal, work: (wait: WaitForBytes) => Promise<T>): Promise<T> {
   return withSlot(streaming, signal, async () => {
     let release = await takeSlot(working, signal);
     let ended = false;
-    const wait: Wait = async (next) => {
+    const wait: WaitForBytes = async (next) => {
       if (await endsWithin(next, YIELD_AFTER_MS)) return next;
       release();
       await next.catch(() => undefined);
@@ -58,7 +58,7 @@ export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Pr
 }
 
 /** Processes a feed whose postings have details: its list and its plan are to be processed as those of a streaming feed. */
-export const asDetailedFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+export const inDetailedFeedSlot = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   withSlot(detailed, signal, work);
 
 async function withSlot<T>(slots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

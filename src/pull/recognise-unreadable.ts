@@ -13,7 +13,7 @@ export interface UnreadableInPull {
   readonly entries: number;
   /** Records that no reviewer has discarded. With any of them the feed is not proven complete. */
   readonly open: number;
-  /** Those beyond the limit of review entries per pull, which nobody can discard. */
+  /** The number of records beyond the limit of review entries per pull, which nobody can discard. */
   readonly leftOut: number;
   /** Records that could be any posting, even after a reviewer discarded their entries. */
   readonly withoutKey: number;

@@ -1,5 +1,6 @@
 // Takes a bounded sample of the records that stream in, to find likely mistakes of the mapping.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import { readFeed } from '../feed/read-feed.ts';
 import { type ReadingClock, startClock } from '../feed/reading-clock.ts';
 import { compileConditions } from '../posting/conditions.ts';
 import { mappingMistakes } from '../posting/mapping-mistakes.ts';
@@ -7,11 +8,11 @@ import { PathCensus } from '../posting/path-census.ts';
 import { PlaceholderCensus } from '../posting/placeholders.ts';
 import type { ReadPosting, RecordTree } from '../posting/posting.ts';
 import { RecordDates } from '../posting/record-dates.ts';
-import type { RecordRules } from './feed-setup.ts';
+import type { FeedSetup, RecordRules } from './feed-setup.ts';
 import { compileParser } from './read-record.ts';
 
 /** The first so many records are taken; after that, one of a batch, and ever fewer batches. */
-export const FIRST_RECORDS = 100;
+const FIRST_RECORDS = 100;
 const RECORDS_PER_STEP = 50;
 
 export class RecordSample {
@@ -83,4 +84,39 @@ export class RecordSample {
         return undefined;
     }
   }
+}
+
+/** A document without records is not read any further. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** One sentence for each likely mistake, or why the feed cannot be read. Throws only the reason of the signal. */
+export async function sampleFeed(setup: FeedSetup, signal: AbortSignal): Promise<readonly string[]> {
+  const sample = new RecordSample(setup);
+  const enough = new AbortController();
+  let records = 0;
+  const sink = {
+    take(batch: RecordBatch) {
+      sample.take(batch);
+      records += batch.count;
+      if (records >= FIRST_RECORDS) enough.abort();
+    },
+    drain: () => undefined,
+  };
+  const onProgress = ({ bytes }: { readonly bytes: number }) => {
+    if (bytes > MOST_BYTES) enough.abort();
+  };
+  try {
+    const reading = await readFeed(setup.source, sink, {
+      signal: AbortSignal.any([signal, enough.signal]),
+      onProgress,
+      threadsFromBytes: Number.POSITIVE_INFINITY,
+    });
+    if (reading.kind === 'failed') return [reading.message];
+    if (reading.kind === 'read' && reading.advice !== undefined) return [reading.advice];
+    if (reading.kind === 'read' && reading.records === 0) return reading.shortfalls;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!enough.signal.aborted) throw error;
+  }
+  return sample.mistakes();
 }

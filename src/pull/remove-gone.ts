@@ -1,9 +1,8 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
 import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
-import { NEVER_DUE, pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
-import { deletesMissing } from '../plan/policy.ts';
+import { deletesMissing, NEVER_DUE, pullsBeforeDue } from '../plan/policy.ts';
 import type { WeakPull } from '../plan/weak-proof.ts';
 import {
   addExpired,
@@ -60,7 +59,7 @@ export interface Gone {
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
-export async function keepUnseen(
+export async function markUnseenChanges(
   setup: FeedSetup,
   pullTx: PullTransaction,
   { ledger, unusable }: Pick<RecordPlanner, 'ledger' | 'unusable'>,

@@ -7,7 +7,7 @@ type Repeat = readonly [number | undefined, number];
 
 /** No page has more postings. Older keys are forgotten, which limits the memory. */
 const REMEMBERED_KEYS = 50_000;
-/** One is enough to make a reading incomplete; more are only counted. */
+/** One repeated key makes a reading incomplete; further ones are only counted, up to this number. */
 const MAX_REPEATS = 10_000;
 
 export class RepeatedKeys {

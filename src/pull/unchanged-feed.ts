@@ -1,6 +1,5 @@
 // Fast path for a small feed whose records are all unchanged: ends the pull without the tables and statements of a
 // plan.
-
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';
@@ -11,7 +10,7 @@ import { anyExpiryDue, anyUnexpired } from '../store/pull/posting-expiry.ts';
 import { commitUnchanged } from '../store/pull/pull-commit.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { anyDateDue } from './dated-records.ts';
-import { anyDetailDue } from './details/any-detail-due.ts';
+import { anyDetailDue } from './details/detailed-list.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */

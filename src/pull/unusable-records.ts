@@ -1,5 +1,4 @@
 // Collects the records of a pull that get a review entry of their own: unreadable ones and conflicting duplicates.
-
 import type { SecretMask } from '../feed/source/sources.ts';
 import { faultOf, shapeOf } from '../plan/match-unreadable.ts';
 import { HASH_BYTES, recordHash } from '../posting/hash.ts';
@@ -26,7 +25,7 @@ export interface UnreadableRecord {
   readonly bytes: Buffer;
   readonly problems: readonly Problem[];
   readonly key: PostingKey | undefined;
-  /** Its position in the feed, from 0. */
+  /** The position of the record in the feed, from 0. */
   readonly ordinal: number;
 }
 

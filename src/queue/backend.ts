@@ -11,7 +11,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import { pause } from '../flow/pause.ts';
-import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
 import { reporter } from './reported-error.ts';
@@ -124,7 +124,7 @@ function backendOf<B extends IQueueBackend, C>(
       );
       reportErrorsOf(worker);
       await worker.waitUntilReady().catch((error) => {
-        // It would ask for queue jobs all the same, again and again without a pause.
+        // The worker would ask for queue jobs all the same, again and again without a pause.
         worker.close(true).catch(report);
         throw error;
       });

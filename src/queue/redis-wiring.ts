@@ -1,7 +1,7 @@
 // Configures BullMQ to keep its queues in Redis.
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry.ts';
 import { passwordForms, reportedError } from './reported-error.ts';
 import type { Wiring } from './wiring.ts';
 

@@ -1,7 +1,7 @@
 // Runs a function over single items as a BullMQ worker for queue jobs of one or several items; always stops in bounded time.
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
-import { endsWithin } from '../flow/ends-within.ts';
+import { endsWithin } from '../flow/pause.ts';
 import type { QueueBackend } from './backend.ts';
 import { QUEUE_TIMING, type QueueTiming } from './queue-timing.ts';
 import { NotClosedError } from './reported-error.ts';

@@ -1,9 +1,10 @@
 // Adds postings to their site's queue: one queue job per posting, or per batch of them at high rates.
 import { createHash } from 'node:crypto';
-import { endsWithin } from '../flow/ends-within.ts';
+import type { RateLimiterOptions } from 'bullmq';
+import { endsWithin } from '../flow/pause.ts';
+import { RATE_WINDOW_MS } from '../flow/rate-limiter.ts';
 import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
-import { limiterFor } from './limiter-options.ts';
 import type { QueueTiming } from './queue-timing.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
@@ -120,4 +121,18 @@ export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOpti
     onPoisoned,
     timing,
   });
+}
+
+/**
+ * A window of whole jobs and milliseconds that never exceeds the rate: 0.5/s is one job in 2,000 ms, 10/s one in 100 ms,
+ * 1,000/s a hundred in 100 ms.
+ *
+ * @param requestsPerSecond above 0; `Infinity` for no limit.
+ * @throws RangeError for anything else.
+ */
+export function limiterFor(requestsPerSecond: number): RateLimiterOptions | undefined {
+  if (!(requestsPerSecond > 0)) throw new RangeError(`requests per second must be above 0, not ${requestsPerSecond}`);
+  if (requestsPerSecond === Number.POSITIVE_INFINITY) return undefined;
+  const max = Math.max(1, Math.floor((requestsPerSecond * RATE_WINDOW_MS) / 1000));
+  return { max, duration: Math.ceil((max * 1000) / requestsPerSecond) };
 }

@@ -1,7 +1,7 @@
 // Adopts site jobs for the postings that they belong to: all certain ones, or one that a person names. Sends nothing.
 import { compareJob, LEAST_SCORE } from '../plan/adopt/compare-job.ts';
 import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
-import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../plan/match-doubt.ts';
+import { contentOf, formsOfTaken, type TakenJob, type TakingRules } from '../plan/adopt/taken-content.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';

@@ -1,7 +1,7 @@
 // Checks a person's decision about a create in doubt: whether it is possible for what the site shows now. Changes nothing.
 import { compareJob } from '../plan/adopt/compare-job.ts';
 import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
-import { contentOf } from '../plan/match-doubt.ts';
+import { contentOf } from '../plan/adopt/taken-content.ts';
 import { textOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-value.ts';

@@ -11,7 +11,7 @@ import type { App } from './app.ts';
 import type { Engine } from './engine.ts';
 
 /** Why the wait ended. */
-export type Rest =
+export type WaitEnd =
   | { readonly kind: 'quiet' }
   /** Something remains to be sent; `message` says why waiting ended, and what to do. */
   | { readonly kind: 'waiting'; readonly message: Message };
@@ -36,7 +36,7 @@ const LONGEST_RETRY_WAIT_MS = 30_000;
 const LONGEST_THROTTLE_MS = 5 * 60_000;
 /** Give up after this long without progress, whatever the reason. */
 const STANDSTILL_MS = 3 * 60_000;
-/** The same while a request is being sent, perhaps by another process: longer than any request takes. */
+/** Give up after this long while a request is being sent, perhaps by another process: longer than any request takes. */
 const SENDING_STANDSTILL_MS = 10 * 60_000;
 
 /** Waits for some feeds of one site. */
@@ -46,7 +46,7 @@ export async function awaitQuiet(
   site: SiteName,
   feeds: readonly FeedName[],
   options: AwaitOptions,
-): Promise<Rest> {
+): Promise<WaitEnd> {
   let recorded = -1;
   let movedAt = performance.now();
   const doubts = watchDoubts(app, engine, site, feeds);

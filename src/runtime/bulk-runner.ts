@@ -1,8 +1,7 @@
 // Carries out actions on many review entries that somebody started over HTTP, also those that an ended process left undone, and
 // applies rules to the new entries of their groups.
 import type { Config } from '../config/config.ts';
-import { endsWithin } from '../flow/ends-within.ts';
-import { startRounds } from '../flow/rounds.ts';
+import { endsWithin, startRounds } from '../flow/pause.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { editableFeed } from '../review/plan-edit.ts';
 import { startRules } from '../review/rules/apply-rules.ts';

@@ -1,6 +1,9 @@
 // Detects processes that use one database with different configurations, and describes the differences.
-
-import { type LiveProcess, liveProcesses } from '../store/locks/processes.ts';
+import { hostname } from 'node:os';
+import type { Config } from '../config/config.ts';
+import { configDigests } from '../config/config-digests.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import { type LiveProcess, liveProcesses, type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { formatTime } from '../telemetry/times.ts';
@@ -9,7 +12,7 @@ import { formatTime } from '../telemetry/times.ts';
 const MOST_NAMED = 5;
 
 /** A site or feed that live processes have configured differently. */
-export interface Difference {
+interface Difference {
   /** For example `feed acme`. */
   readonly part: string;
   readonly kind: 'differs' | 'missing';
@@ -64,3 +67,15 @@ export function watchConfigurations(db: Database, log: Logger): () => Promise<vo
     known = text;
   };
 }
+
+/** @param tokens digest of the token of each site: see `tokenDigest`. */
+export const aboutProcess = (config: Config, command: string, tokens: ReadonlyMap<SiteName, string>): ProcessAbout => ({
+  command,
+  host: hostname(),
+  pid: process.pid,
+  parts: {
+    ...configDigests(config),
+    ...Object.fromEntries([...tokens].map(([site, token]) => [tokenPart(site), token])),
+  },
+  feeds: new Map([...config.feeds.values()].map(({ name, siteName }) => [name, siteName])),
+});

@@ -13,7 +13,7 @@ export const ExitStatus = {
 export type ExitStatus = (typeof ExitStatus)[keyof typeof ExitStatus];
 
 /** The combined status of several results: a failure outweighs entries that wait. */
-export function worst(statuses: readonly ExitStatus[]): ExitStatus {
+export function worstStatus(statuses: readonly ExitStatus[]): ExitStatus {
   if (statuses.includes(ExitStatus.failed)) return ExitStatus.failed;
   return statuses.includes(ExitStatus.review) ? ExitStatus.review : ExitStatus.done;
 }

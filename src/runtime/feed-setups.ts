@@ -1,5 +1,4 @@
 // Prepares the feeds that a command names for pulling, and reports those that cannot be pulled.
-
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';

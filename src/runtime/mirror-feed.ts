@@ -1,5 +1,4 @@
 // Mirrors one feed once, for `sync`: pulls it, has its changes sent, and reports the outcome counts.
-
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
@@ -8,7 +7,7 @@ import { applyRules } from '../review/rules/apply-rules.ts';
 import { countUnsent } from '../store/backlog/backlog.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
 import { readSiteState } from '../store/site/site-state.ts';
-import { formatBytes, formatSeconds, type ProgressLine, seldom } from '../telemetry/progress-line.ts';
+import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import { type Blocker, type ConcludedEnd, concludePull } from './conclude-pull.ts';
@@ -134,7 +133,7 @@ async function showSending(
 ): Promise<() => Promise<void>> {
   const startedAt = performance.now();
   const first = await withRetry(() => countUnsent(db, [feed]), signal);
-  return seldom(async () => {
+  return throttled(async () => {
     const left = await countUnsent(db, [feed]);
     const seconds = (performance.now() - startedAt) / 1000;
     const rate = (first - left) / seconds;

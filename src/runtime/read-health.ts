@@ -16,8 +16,8 @@ import { onlyAsksToWait } from '../store/site/recent-requests.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
 import type { App } from './app.ts';
 import { nameOfProcess } from './configurations.ts';
-import { describeLate, isLate } from './late-schedules.ts';
-import { lastDue } from './next-run.ts';
+import { describeLate, isLate } from './schedule/late-schedules.ts';
+import { lastDue } from './schedule/next-run.ts';
 import { tokenDigests } from './token-digests.ts';
 
 /** A feed is stale after this many scheduled runs without a complete pull, but not before this time. */

@@ -24,8 +24,8 @@ import { type FeedOverview, readOverview } from '../store/status/feed-overview.t
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import type { App } from './app.ts';
 import { describeDifferences, differencesOf } from './configurations.ts';
-import { nextRun } from './next-run.ts';
 import { feedFacts, siteFacts } from './read-health.ts';
+import { nextRun } from './schedule/next-run.ts';
 import { tokenDigests } from './token-digests.ts';
 
 export interface Status {

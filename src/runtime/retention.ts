@@ -1,6 +1,6 @@
 // Notes the sizes of review groups and removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an
 // hour across all processes.
-import { type Rounds, startRounds } from '../flow/rounds.ts';
+import { type Rounds, startRounds } from '../flow/pause.ts';
 import { groupAll } from '../review/list-groups.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';

@@ -1,7 +1,5 @@
 // Turns SIGINT, SIGTERM, SIGHUP and broken output into an abort signal; a second signal ends the process at once.
-
-import { onOutputFailure } from '../telemetry/output-failure.ts';
-import { printNotice } from '../telemetry/print.ts';
+import { onOutputFailure, printNotice } from '../telemetry/print.ts';
 import { UserError } from './exit-status.ts';
 
 /** Time for requests in flight to finish, so everything ends within 10 s of the signal. */

@@ -5,9 +5,8 @@ import type { SandboxLog } from './log.ts';
 import type { OpenRequest, RequestLog } from './request-log.ts';
 import type { SandboxSettings } from './settings.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
-import type { Account, AccountStore } from './store/accounts.ts';
+import type { Account, AccountStore, SessionStore } from './store/accounts.ts';
 import type { JobStore } from './store/jobs.ts';
-import type { SessionStore } from './store/sessions.ts';
 
 export interface JobSite {
   /** The current settings; they may change while the site runs. */

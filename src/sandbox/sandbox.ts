@@ -2,8 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { type EnsuredUser, ensureUser } from './ensure-user.ts';
-import type { Fault } from './faults/read-fault.ts';
+import type { Fault } from './faults/fault-table.ts';
 import { createSwitchboard } from './faults/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
 import type { JobSite } from './job-site.ts';
@@ -13,11 +12,10 @@ import { createPageApp } from './pages/page-app.tsx';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { defaultSettings, type SandboxSettings } from './settings.ts';
 import { createSignInLimit } from './sign-in-limit.ts';
-import { openAccounts } from './store/accounts.ts';
+import { type EnsuredUser, ensureUser, openAccounts, openSessions } from './store/accounts.ts';
 import { openDatabase } from './store/database.ts';
 import { type Inspection, openInspection } from './store/inspection.ts';
 import { openJobs } from './store/jobs.ts';
-import { openSessions } from './store/sessions.ts';
 
 export interface SandboxOptions {
   /** `postgres://…`: all data is stored there, in the schema `sandbox`, and survives a restart. */

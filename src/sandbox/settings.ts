@@ -1,8 +1,13 @@
 // The settings for everything that site-interface.md leaves open: meaning, accepted values and default of each.
-import { dashed, spell } from './spelling.ts';
+
+/** `retryAfter` is `retry-after`. */
+export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** `true` is `yes`; everything else is as it is. */
+export const spell = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
 
 /** The description of a setting, for command line options and help. */
-export interface SettingDescription {
+interface SettingDescription {
   /** As written on the command line, such as `validation-status`. */
   readonly name: string;
   readonly description: string;

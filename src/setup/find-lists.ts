@@ -86,7 +86,7 @@ export function jsonLists(value: unknown): readonly RecordList[] {
 function collect(value: unknown, names: readonly string[], lists: (RecordList & { readonly score: number })[]): void {
   if (names.length > MAX_DEPTH) return;
   if (Array.isArray(value)) {
-    const objects = value.filter(isObject);
+    const objects = value.filter(isJsonObject);
     if (objects.length === 0) return;
     const keys = new Set(objects.slice(0, 20).flatMap((object) => Object.keys(object)));
     const isNamed = RECORD_NAMES.test(names.at(-1) ?? '');
@@ -96,11 +96,11 @@ function collect(value: unknown, names: readonly string[], lists: (RecordList & 
     if (objects.length === 1) collect(objects[0], names, lists);
     return;
   }
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   for (const [name, child] of Object.entries(value)) {
     if (!/[\s./@[\]]/.test(name) && name !== '') collect(child, [...names, name], lists);
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
-// Names documents that no format reads for what they are, with what to do about them.
-import { jsonLists } from './find-lists.ts';
+// Names documents that no format reads for what they are, with what to do about them, and finds the feeds that an HTML
+// page names for programs.
+import { isJsonObject, jsonLists } from './find-lists.ts';
 
 /** What a document is instead of JSON; `undefined`: nothing that is known. @param text its beginning. */
 export function namedScript(text: string): string | undefined {
@@ -26,7 +27,7 @@ function textInside(value: unknown, path: string): string | undefined {
     const filter = path === '' ? 'fromjson' : `.${path.split('/').map(quoted).join('.')} | fromjson`;
     return `it is JSON inside JSON: ${where} a string that holds the postings; ask for the JSON itself, or unpack it with: jq '${filter}'`;
   }
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   for (const [name, child] of Object.entries(value)) {
     const found = textInside(child, path === '' ? name : `${path}/${name}`);
     if (found !== undefined) return found;
@@ -45,9 +46,9 @@ function jsonIn(text: string): unknown {
 
 /** Objects of the same shape under names that are IDs: `{ "401": { "title": … }, "402": … }`. */
 function keyedObject(value: unknown, names: readonly string[]): string | undefined {
-  if (!isObject(value) || names.length > 4) return undefined;
+  if (!isJsonObject(value) || names.length > 4) return undefined;
   const entries = Object.entries(value);
-  const objects = entries.filter(([, child]) => isObject(child));
+  const objects = entries.filter(([, child]) => isJsonObject(child));
   const areNumbered = objects.every(([name]) => /\d/.test(name));
   if (objects.length > 1 && objects.length === entries.length && areAlike(objects, areNumbered ? 2 : 3)) {
     const shown = objects.slice(0, 2).map(([name]) => JSON.stringify(name));
@@ -77,5 +78,21 @@ function areAlike(objects: readonly (readonly [string, unknown])[], fewest: numb
 
 const quoted = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+// Finds the feeds that an HTML page names for programs: `<link rel="alternate" type="application/rss+xml" href="…">`.
+const MOST_NAMED = 5;
+
+/** Whole addresses. @param address the page's, the base of relative ones. */
+export function feedsNamedIn(page: string, address: string): readonly string[] {
+  const links = [...page.matchAll(/<link\b[^>]*>/gi)].map(([link]) => link);
+  const found = links
+    .filter(
+      (link) => /\brel\s*=\s*["']?alternate\b/i.test(link) && /application\/(?:rss\+xml|atom\+xml|json)\b/i.test(link),
+    )
+    .flatMap((link) => /\bhref\s*=\s*["']?([^"'\s>]+)/i.exec(link)?.[1] ?? []);
+  const whole = found.flatMap((href) => {
+    const decoded = href.replaceAll('&amp;', '&');
+    const base = URL.canParse(address) ? address : undefined;
+    return URL.canParse(decoded, base) ? [new URL(decoded, base).href] : [decoded];
+  });
+  return [...new Set(whole)].slice(0, MOST_NAMED);
+}

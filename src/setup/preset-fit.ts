@@ -1,5 +1,4 @@
 // Finds the preset that fits a document best, by reading its first records with each preset.
-
 import { makeFeedConfig } from '../config/build/feed-config.ts';
 import { readMapFiles } from '../config/build/map-files.ts';
 import type { FeedConfig } from '../config/config.ts';
@@ -11,7 +10,7 @@ import { feedName } from '../posting/identifiers.ts';
 import { PathCensus } from '../posting/path-census.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
-import type { DocumentType } from './document-type.ts';
+import type { DocumentType } from './opening.ts';
 import { hasListedSign, hasSign } from './preset-signs.ts';
 import { type SampledRecords, sampleLeniently } from './sample-records.ts';
 
@@ -20,7 +19,7 @@ export interface PresetFit {
   readonly format: WrittenFormat;
   /** Higher is better. */
   readonly score: number;
-  readonly yield: Yield;
+  readonly yield: MappedRecords;
   readonly records: number;
   /** Records that are not well-formed can be repaired. */
   readonly lenient: boolean;
@@ -29,7 +28,7 @@ export interface PresetFit {
 }
 
 /** What a mapping makes of the sampled records. */
-export interface Yield {
+export interface MappedRecords {
   readonly records: number;
   /** Records that would be sent. */
   readonly postings: number;
@@ -129,7 +128,7 @@ export const formatFrom = (settings: object): WrittenFormat => formatSchema.pars
 
 interface Fit {
   readonly score: number;
-  readonly yield: Yield;
+  readonly yield: MappedRecords;
   /** Paths of the mapping that the records have. */
   readonly existing: readonly string[];
 }
@@ -152,15 +151,15 @@ function fitOf(feed: FeedConfig, { trees }: SampledRecords): Fit | undefined {
 }
 
 /** @param trees records of the feed. */
-export const yieldOf = (feed: FeedConfig, trees: readonly RecordTree[]): Yield => readAll(feed, trees);
+export const mappedRecordsOf = (feed: FeedConfig, trees: readonly RecordTree[]): MappedRecords => readAll(feed, trees);
 
 const weightOf = (field: string): number => WEIGHTS[field] ?? 0.5;
 
 /** What the fields of an average record are worth. */
-export const worthOfFields = ({ filled, records, skipped }: Yield): number =>
+export const worthOfFields = ({ filled, records, skipped }: MappedRecords): number =>
   [...filled].reduce((sum, [field, count]) => sum + (weightOf(field) * count) / Math.max(1, records - skipped), 0);
 
-interface ReadRecords extends Yield {
+interface ReadRecords extends MappedRecords {
   readonly keyed: number;
   readonly titled: number;
 }

@@ -1,9 +1,8 @@
 // Proposes the key and the fields of records with unknown names, by the names of their elements and by their texts.
-
 import { textPathsIn } from '../posting/path-census.ts';
 import type { RecordTree } from '../posting/posting.ts';
 import type { UsPlace } from '../posting/steps/us-places.ts';
-import { parseValuePath, textsAt } from '../posting/value-path.ts';
+import { isTreeList, parseValuePath, textsAt } from '../posting/value-path.ts';
 
 /** A rule as the configuration writes it. */
 export type ProposedRule = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
@@ -306,9 +305,9 @@ function* namedValuesIn(tree: RecordTree, path: string, depth: number): Iterable
   for (const [step, child] of Object.entries(tree)) {
     if (typeof child === 'string' || !/^[\w.-]+$/.test(step)) continue;
     const here = path === '' ? step : `${path}/${step}`;
-    const elements: readonly RecordTree[] = isList(child) ? child : [child];
+    const elements: readonly RecordTree[] = isTreeList(child) ? child : [child];
     for (const element of elements) {
-      if (typeof element === 'string' || isList(element)) continue;
+      if (typeof element === 'string' || isTreeList(element)) continue;
       const namer = NAMERS.find((each) => typeof element[each] === 'string');
       const name = namer === undefined ? undefined : element[namer];
       const value = VALUES.find((each) => each in element) ?? ('#text' in element ? '' : undefined);
@@ -318,8 +317,6 @@ function* namedValuesIn(tree: RecordTree, path: string, depth: number): Iterable
     }
   }
 }
-
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 const plain = (name: string): string =>
   name

@@ -54,7 +54,7 @@ function totalRow({ trees, last }: SampledRecords): { readonly path: string; rea
   return { path: pathStep(name), word: /^[^\d:.,]+/.exec(text.trim())?.[0].trim() ?? 'total' };
 }
 
-/** Its first text is "Total", and most of its cells are empty. */
+/** Whether the first text of the row is "Total", and most of its cells are empty. */
 function isTotal(tree: RecordTree): boolean {
   const cells = cellsOf(tree);
   const filled = cells.filter(([, text]) => text.trim() !== '');

@@ -9,18 +9,17 @@ import { isCountry } from '../posting/steps/place-names.ts';
 import { compileUsPlaces } from '../posting/steps/us-places.ts';
 import { compileStates } from '../posting/us-states.ts';
 import { parseValuePath, textsAt } from '../posting/value-path.ts';
-import { type DocumentType, documentTypeOf } from './document-type.ts';
 import { jsonLists, type RecordList, xmlLists } from './find-lists.ts';
-import { feedsNamedIn } from './named-feeds.ts';
-import { namedJson, namedScript } from './other-shapes.ts';
+import { type DocumentType, documentTypeOf } from './opening.ts';
+import { feedsNamedIn, namedJson, namedScript } from './other-shapes.ts';
 import {
   feedConfigOf,
   fittingPresets,
   formatFrom,
+  type MappedRecords,
+  mappedRecordsOf,
   type PresetFit,
   worthOfFields,
-  type Yield,
-  yieldOf,
 } from './preset-fit.ts';
 import {
   isUnique,
@@ -53,7 +52,7 @@ export interface Proposal {
   readonly records: number;
   /** Paths of the records that have a text, for the comments. */
   readonly paths: readonly string[];
-  /** The same with some of their values, for whoever has to choose one. */
+  /** The paths with some of their values, for whoever has to choose one. */
   readonly columns: readonly PathSample[];
   readonly notes: readonly string[];
   /** The second choice, and how it differs. */
@@ -151,15 +150,16 @@ async function presetProposal(
 }
 
 /** With values that are accepted or refused. */
-const hasField = ({ filled, refused: wrong }: Yield, field: string): boolean => filled.has(field) || wrong.has(field);
+const hasField = ({ filled, refused: wrong }: MappedRecords, field: string): boolean =>
+  filled.has(field) || wrong.has(field);
 
 /** A preset knows more of its system than its fields, so a format of its own must send clearly more. */
-function isBetter(own: Yield, { yield: preset, format }: PresetFit): boolean {
+function isBetter(own: MappedRecords, { yield: preset, format }: PresetFit): boolean {
   const more = own.postings - preset.postings - preset.skipped;
   if (more > own.records * CLEARLY_MORE) return true;
   // What the list lacks comes with the details.
   const known = new Set(format.details === undefined ? PLACE_FIELDS : [...PLACE_FIELDS, 'description']);
-  const worth = (one: Yield) =>
+  const worth = (one: MappedRecords) =>
     worthOfFields({ ...one, filled: new Map([...one.filled].filter(([field]) => !known.has(field))) });
   return more > -own.records * CLEARLY_MORE && worth(own) > worth(preset) + CLEARLY_WORTH;
 }
@@ -170,8 +170,9 @@ const CLEARLY_MORE = 0.05;
 /** As much as the address in most postings. */
 const CLEARLY_WORTH = 0.7;
 
-function runnerUpOf(format: string, theirs: Yield, chosen: Yield): RunnerUp {
-  const only = (one: Yield, other: Yield) => [...one.filled.keys()].filter((field) => !other.filled.has(field));
+function runnerUpOf(format: string, theirs: MappedRecords, chosen: MappedRecords): RunnerUp {
+  const only = (one: MappedRecords, other: MappedRecords) =>
+    [...one.filled.keys()].filter((field) => !other.filled.has(field));
   const { postings, records } = theirs;
   return { format, postings, records, gains: only(theirs, chosen), losses: only(chosen, theirs) };
 }
@@ -190,7 +191,7 @@ async function proposeKeyless(
   const mapping = proposeMapping(sample.trees, places());
   const isIdentified = isUnique(sample.trees, 'identifier/value');
   const key = isIdentified ? 'identifier/value' : mapping.key;
-  const { filled } = yieldOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
+  const { filled } = mappedRecordsOf(feedConfigOf({ ...format, key: [key ?? 'title'].flat() }), sample.trees);
   return {
     preset: { name: preset.name, description: format.description },
     settings: {},
@@ -245,7 +246,7 @@ const titleOf = (bytes: Buffer): string => {
 interface Own {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly sample: SampledRecords;
-  /** Those of its records that are postings. */
+  /** The sampled records that are postings. */
   readonly trees: SampledRecords['trees'];
   readonly mapping: ProposedMapping;
   readonly lenient: boolean;
@@ -253,7 +254,7 @@ interface Own {
 }
 
 type OwnResult =
-  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: Yield }
+  | { readonly kind: 'proposal'; readonly proposal: Proposal; readonly yield: MappedRecords }
   | Extract<ProposalResult, { kind: 'refused' }>;
 
 /** Tries the likeliest lists, and takes the one of which most can be mapped. */
@@ -309,11 +310,11 @@ async function withoutRecords({ bytes, records }: ProposalRequest, type: Documen
     : 'no records were found in it; name their path with --records, such as --records source/job';
 }
 
-/** Nothing is sent without a key. */
-function ownYield({ settings, trees, mapping }: Own): Yield {
+/** What the proposed mapping makes of the records; without a key, nothing is sent. */
+function ownYield({ settings, trees, mapping }: Own): MappedRecords {
   const key = mapping.key ?? 'no key';
   const feed = feedConfigOf(formatFrom({ ...settings, key, fields: mapping.fields }));
-  return yieldOf({ ...feed, mapping: { ...feed.mapping, skip: undefined } }, trees);
+  return mappedRecordsOf({ ...feed, mapping: { ...feed.mapping, skip: undefined } }, trees);
 }
 
 const addressOf = (text: string): URL | undefined =>

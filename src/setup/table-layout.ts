@@ -1,6 +1,6 @@
 // Finds the delimiter of a table, and the rows before its header: reports of programs begin with some.
+import { DELIMITERS } from '../feed/format/format.ts';
 
-const DELIMITERS = [',', ';', '\t', '|'] as const;
 const READ_ROWS = 60;
 const SEPARATOR_LINE = /^"?sep=(.)"?\s*$/i;
 

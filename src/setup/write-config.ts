@@ -1,5 +1,8 @@
-// Writes the configuration that `init` proposes, with comments for whoever edits it next.
-import { stringify } from 'yaml';
+// Writes the configuration that `init` proposes, with comments for whoever edits it next, or adds its feed to a
+// configuration that exists.
+import { basename } from 'node:path';
+import { type Document, isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
+import { quoteStandardInput } from '../config/yaml-source.ts';
 import type { Proposal } from './propose.ts';
 import type { ProposedRule } from './propose-fields.ts';
 
@@ -140,3 +143,99 @@ function entries(
 /** A value on one line; `${NAME}` must be in quotes inside braces. */
 const inline = (value: unknown): string =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, doubleQuotedMinMultiLineLength: 1_000_000 }).trim();
+
+// Adds a proposed feed to a configuration that exists, and keeps everything else in it, comments included.
+
+/** A configuration file as it is. */
+export interface ExistingConfig {
+  readonly text: string;
+  /** Name → address, of its sites. */
+  readonly sites: ReadonlyMap<string, string>;
+  readonly feeds: readonly string[];
+}
+
+/** `undefined`: it is no YAML with settings. */
+export function readExisting(text: string): ExistingConfig | undefined {
+  const document = parsed(text);
+  if (document === undefined) return undefined;
+  const sites = entriesOf(document, 'sites').map(
+    ([name, value]) => [name, isMap(value) ? String(value.get('base_url') ?? '') : ''] as const,
+  );
+  return { text, sites: new Map(sites), feeds: entriesOf(document, 'feeds').map(([name]) => name) };
+}
+
+/** @param written a whole configuration with the feed and its site, of which those that the text lacks are added. */
+export function addToConfig({ text }: ExistingConfig, written: string): string {
+  const document = parsed(text);
+  const added = parseDocument(written);
+  if (document === undefined) throw new Error('a configuration that was read is not valid');
+  for (const group of ['sites', 'feeds']) {
+    const known = new Set(entriesOf(document, group).map(([name]) => name));
+    for (const pair of pairsOf(added, group)) {
+      if (known.has(nameOf(pair))) continue;
+      const map = document.get(group);
+      if (isMap(map)) {
+        // Comments have no place in `{}`.
+        if (map.items.length === 0) map.flow = false;
+        map.items.push(pair as (typeof map.items)[number]);
+      } else {
+        document.set(group, mapOf(added, pair));
+      }
+    }
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+function mapOf(document: Document, pair: Pair): YAMLMap {
+  const map = document.createNode({}) as YAMLMap;
+  map.flow = false;
+  map.items.push(pair);
+  return map;
+}
+
+function parsed(text: string): Document.Parsed | undefined {
+  const document = parseDocument(quoteStandardInput(text));
+  return document.errors.length === 0 && isMap(document.contents) ? document : undefined;
+}
+
+function pairsOf(document: Document, group: string): readonly Pair[] {
+  const map = document.get(group);
+  return isMap(map) ? (map.items as Pair[]) : [];
+}
+
+const entriesOf = (document: Document, group: string): readonly (readonly [string, unknown])[] =>
+  pairsOf(document, group).map((pair) => [nameOf(pair), pair.value] as const);
+
+const nameOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
+
+/** Parts of addresses that say nothing about whose feed it is. */
+const USUAL =
+  /^(?:www|api|apis|boards?|boards-api|jobs?|careers?|karriere|feeds?|ats|app|apply|public|xml|json|rss|data|v\d+|com|org|net|io|co|list|postings|positions|api-gateway|index|export|wday|cxs|en|us|en-us)$/i;
+
+export function proposeFeedName(address: string): string {
+  if (!/^https?:/i.test(address) || !URL.canParse(address))
+    return named(basename(address).replace(/(?:\.\w{1,5})+$/, ''));
+  const { hostname, pathname } = new URL(address);
+  // The customer of a shared host is in the path, or in front of the host's own name.
+  const hostParts = hostname.split('.');
+  const ownHost = hostParts.length > 2 ? hostParts.slice(0, -2).filter((part) => !USUAL.test(part)) : [];
+  const pathParts = pathname
+    .split('/')
+    .map((part) => part.replace(/\.(?:xml|json|rss|csv|html?|gz|zip)$/i, ''))
+    .filter((part) => part !== '' && !USUAL.test(part) && !/^\d+$/.test(part));
+  return named(ownHost[0] ?? (SHARED_HOSTS.test(hostname) ? pathParts[0] : undefined) ?? hostParts.at(-2) ?? hostname);
+}
+
+/** Hosts of many employers. */
+const SHARED_HOSTS =
+  /(?:greenhouse\.io|lever\.co|ashbyhq\.com|smartrecruiters\.com|workable\.com|recruitee\.com|rippling\.com|comeet\.co|personio\.(?:de|com))$/i;
+
+/** A name that the configuration accepts. */
+function named(text: string): string {
+  const name = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replaceAll(/^[^a-z]+|-+$/g, '')
+    .slice(0, 40);
+  return name === '' ? 'feed' : name;
+}

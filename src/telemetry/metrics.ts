@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type AttemptEnded, onEnded, type PullEnded } from './events.ts';
 
 /** One value of a gauge with its labels. */
-export interface Sample {
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -13,7 +13,7 @@ export interface Sample {
 export interface GaugeValues {
   readonly name: string;
   readonly help: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
 export interface Metrics {

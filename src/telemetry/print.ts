@@ -1,8 +1,8 @@
 // All output to standard output and standard error: at the reader's pace, and as text that can't control the terminal.
+// Records that output can no longer be written.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { OutputFailedError, outputFailure } from './output-failure.ts';
 import { terminalText } from './terminal-text.ts';
 
 let stop: AbortSignal | undefined;
@@ -92,5 +92,42 @@ export async function askHidden(question: string): Promise<string | undefined> {
   } finally {
     reader.close();
     process.stderr.write('\n');
+  }
+}
+
+/** Thrown by a command whose output can no longer be delivered. */
+export class OutputFailedError extends Error {
+  override name = 'OutputFailedError';
+  readonly code: string | undefined;
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(`standard output can't be written: ${cause.message}`, { cause });
+    this.code = cause.code;
+  }
+}
+
+let failed: NodeJS.ErrnoException | undefined;
+const listeners = new Set<() => void>();
+
+/** Why standard output can no longer be written; `undefined` if it can. */
+const outputFailure = (): NodeJS.ErrnoException | undefined => failed;
+
+/** Calls `listener` once when either stream fails, at once if one already has. Returns a function that removes it. */
+export function onOutputFailure(listener: () => void): () => void {
+  if (failed !== undefined) listener();
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/**
+ * Handles the streams' errors: otherwise a closed pipe (EPIPE), a lost terminal (EIO) or a full disk (ENOSPC) would end
+ * the process in the middle of its work.
+ */
+export function watchOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (stream === process.stdout) failed ??= error;
+      for (const listener of listeners) listener();
+    });
   }
 }

@@ -40,7 +40,10 @@ export function startProgressLine(stream: NodeJS.WriteStream | WriteStream = pro
 const SHARE_OF_TIME = 0.05;
 
 /** Returns a throttled `check`: calls are skipped if checking would take more than {@link SHARE_OF_TIME}. */
-export function seldom(check: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
+export function throttled(
+  check: () => Promise<void>,
+  now: () => number = () => performance.now(),
+): () => Promise<void> {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const begin = now();

@@ -3,7 +3,7 @@ import { describeMove } from '../apply/confirm-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
-import { type OpenCandidateSite, openCandidateSite } from '../runtime/site-access/open-candidate-site.ts';
+import { type OpenCandidateSite, openCandidateSite } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findChange } from '../store/change/open-change.ts';
 import { findMove } from '../store/site/known-address.ts';

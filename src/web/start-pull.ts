@@ -1,7 +1,7 @@
 // Starts a pull for somebody who asks for it, on a page or through the API.
 import type { FeedName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
-import type { PullStart } from '../runtime/pull-now.ts';
+import type { PullStart } from '../runtime/schedule/pull-now.ts';
 import { auditAction } from '../store/access/audit.ts';
 import type { Control } from './control.ts';
 

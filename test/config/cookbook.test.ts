@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { type Trial, tryFeed } from '../../src/pull/try-feed.ts';
+import { type Trial, tryFeed } from '../../src/pull/preview/try-feed.ts';
 import { chooseFeeds } from '../../src/runtime/feed-setups.ts';
 import { serveWeb, type WebServer } from '../feed/web-server.ts';
 

@@ -22,9 +22,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { type Binaries, completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
 import { clusterPaths } from '../../src/embedded-postgres/cluster-paths.ts';
+import { openFallbackFolder } from '../../src/embedded-postgres/fallback-folder.ts';
 import { runnableBinaries } from '../../src/embedded-postgres/runnable-binaries.ts';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
-import { openShelter } from '../../src/embedded-postgres/shelter.ts';
 import { runSql } from '../support/sql.ts';
 import {
   asRoot,
@@ -64,16 +64,16 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await server.leave();
   });
 
-  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again', async () => {
+  it('below a folder of mode 0700, keeps the cluster in a fallback folder and finds it again', async () => {
     const dataDir = newDataFolder(0o700);
-    const shelter = join(temporaryFolder(), 'shelter');
-    const shelters = [shelter];
-    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
+    const fallback = join(temporaryFolder(), 'fallback');
+    const fallbackFolders = [fallback];
+    const first = await openEmbeddedServer(dataDir, { ...withoutSync, fallbackFolders });
     await runSql(first.url(), 'create table mark ()');
     await first.leave();
     const abandoned = readlinkSync(homeOf(dataDir));
-    expect(abandoned).toContain('shelter/clusters/');
-    const members = [startMember(dataDir, { shelters }), startMember(dataDir, { shelters })];
+    expect(abandoned).toContain('fallback/clusters/');
+    const members = [startMember(dataDir, { fallbackFolders }), startMember(dataDir, { fallbackFolders })];
     const [one = '', two] = await Promise.all(members.map((member) => member.joined()));
     expect(one).toBe(two);
     expect(await runSql(one, 'select * from mark')).toEqual([]);
@@ -82,7 +82,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     // Once the folder was deleted, the same folder gets a new cluster. That removes only clusters that no data folder points
     // to and that are 30 days old.
     rmSync(dataDir, { recursive: true });
-    const places = join(shelter, 'clusters');
+    const places = join(fallback, 'clusters');
     /** As one that was made for a data folder. */
     const madeFor = (name: string, folder: string): string => {
       const home = join(places, name);
@@ -97,7 +97,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     const added = madeFor('added', newDataFolder(0o700));
     const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
     for (const home of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
-    const second = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
+    const second = await openEmbeddedServer(dataDir, { ...withoutSync, fallbackFolders });
     await expect(runSql(second.url(), 'select * from mark')).rejects.toThrow('does not exist');
     await second.leave();
     const made = readlinkSync(homeOf(dataDir));
@@ -105,28 +105,28 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     expect([desired, added, abandoned].map((home) => existsSync(home))).toEqual([true, true, false]);
   });
 
-  it('reports a cluster that is gone from the shelter, instead of creating a new one', async () => {
+  it('reports a cluster that is gone from the fallback folder, instead of creating a new one', async () => {
     const dataDir = await copiedFolder();
-    const shelter = join(temporaryFolder(), 'shelter');
-    const home = join(shelter, 'clusters', 'one');
+    const fallback = join(temporaryFolder(), 'fallback');
+    const home = join(fallback, 'clusters', 'one');
     mkdirSync(dirname(home), { recursive: true });
     renameSync(homeOf(dataDir), home);
     symlinkSync(home, homeOf(dataDir));
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
-    rmSync(shelter, { recursive: true });
+    rmSync(fallback, { recursive: true });
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(/is gone\.\nBring that folder back/);
   });
 
-  it('skips a shelter that others could write to', async () => {
+  it('skips a fallback folder that others could write to', async () => {
     const folder = temporaryFolder();
     const planted = join(folder, 'planted');
     mkdirSync(planted);
     chmodSync(planted, 0o777);
-    const shelter = join(folder, 'shelter');
-    expect(openShelter({ uid: NOBODY, gid: NOBODY }, [planted, shelter])).toBe(shelter);
-    await expect(openEmbeddedServer(newDataFolder(0o700), { ...withoutSync, shelters: [planted] })).rejects.toThrow(
-      /can't run as root.*\nSet data_dir to a folder that everybody may enter/,
-    );
+    const fallback = join(folder, 'fallback');
+    expect(openFallbackFolder({ uid: NOBODY, gid: NOBODY }, [planted, fallback])).toBe(fallback);
+    await expect(
+      openEmbeddedServer(newDataFolder(0o700), { ...withoutSync, fallbackFolders: [planted] }),
+    ).rejects.toThrow(/can't run as root.*\nSet data_dir to a folder that everybody may enter/);
   });
 
   it.skipIf(!othersCanRun)(

@@ -1,7 +1,7 @@
 // Reading over HTTP: requests, accepted responses, redirects, and time limits.
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { versionOf } from '../../src/feed/source/http/http-version.ts';
+import { versionOf } from '../../src/feed/source/http/request-resource.ts';
 import { boundVersion } from '../../src/feed/source/request-digest.ts';
 import type { Network } from '../../src/feed/source/source.ts';
 import { freePort } from '../support/free-port.ts';

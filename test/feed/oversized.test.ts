@@ -1,8 +1,8 @@
 // A record above the size limit is one unreadable record, wherever it stands and however its bytes arrive.
 import { describe, expect, it } from 'vitest';
+import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
-import { SplittingHere } from '../../src/feed/batch/splitting-here.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import type { FormatName } from '../../src/feed/format/formats.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
@@ -16,7 +16,7 @@ interface Seen {
 
 /** What a sink is handed, batch by batch. */
 async function seen(
-  start: (sink: ConstructorParameters<typeof SplittingHere>[1]) => Splitting,
+  start: (sink: ConstructorParameters<typeof LocalSplitting>[1]) => Splitting,
   chunks: readonly Buffer[],
 ) {
   const records: Seen[] = [];
@@ -88,13 +88,13 @@ describe.each(SHAPES)('$format', ({ format, recordPath, record, document }) => {
   it.each([0, 1, 3])('hands over a large record as one, after %i others', async (before) => {
     const all = [...small.slice(0, before), record('large', 'y'.repeat(9_000)), ...small.slice(before)];
     const bytes = Buffer.from(document(all));
-    const expected = await seen((sink) => new SplittingHere(options, sink), [bytes]);
+    const expected = await seen((sink) => new LocalSplitting(options, sink), [bytes]);
     expect(expected.end).toMatchObject({ records: 4, oversizedRecords: 1, shortfalls: [] });
     expect(expected.end.refusal).toBeUndefined();
     expect(expected.records.map(({ length }) => length > 0)).toEqual([0, 1, 2, 3].map((at) => at === before));
     for (const sizes of SIZES) {
       const chunks = cutInto(bytes, sizes);
-      expect((await seen((sink) => new SplittingHere(options, sink), chunks)).records).toEqual(expected.records);
+      expect((await seen((sink) => new LocalSplitting(options, sink), chunks)).records).toEqual(expected.records);
     }
     const inThread = await seen((sink) => startSplitting(options, sink, { threadsFrom: 10 }), cutInto(bytes, [1_000]));
     expect(inThread.records).toEqual(expected.records);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unpackPosting } from '../../src/feed/batch/packed-posting.ts';
-import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/batch/record-batch.ts';
+import { type PackedBatch, RecordBatch, transferredBuffersOf } from '../../src/feed/batch/record-batch.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { ReadPosting } from '../../src/posting/posting.ts';
@@ -45,7 +45,7 @@ const readLength = (record: Buffer): ReadPosting | undefined =>
 
 const sent = (batch: RecordBatch): RecordBatch => {
   const packed = batch.pack();
-  return RecordBatch.unpack(structuredClone<PackedBatch>(packed, { transfer: memoriesOf(packed) }));
+  return RecordBatch.unpack(structuredClone<PackedBatch>(packed, { transfer: transferredBuffersOf(packed) }));
 };
 
 const held = (text: string, oversized = 0): Held => ({

@@ -1,6 +1,6 @@
 // The line on which each record of a document begins, in every format and however the document is cut into chunks.
 import { expect, it } from 'vitest';
-import { SplittingHere } from '../../src/feed/batch/splitting-here.ts';
+import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
 import type { FormatName } from '../../src/feed/format/formats.ts';
 
 const LONG = 'x'.repeat(20_000);
@@ -20,7 +20,7 @@ it.each(CASES)('%s %s', async (format, recordPath, text, expected) => {
     const handedOver: number[] = [];
     const sink = { take: ({ count }: { count: number }) => handedOver.push(count), drain: () => undefined };
     const options = { format, recordPath, totalPaths: [], maxRecordBytes: 1 << 20 };
-    const splitting = new SplittingHere(options, sink, (line) => lines.push(line));
+    const splitting = new LocalSplitting(options, sink, (line) => lines.push(line));
     for (let at = 0; at < bytes.length; at += size) await splitting.push(bytes.subarray(at, at + size));
     const end = await splitting.endDocument(true);
     expect({ size, lines, shortfalls: end.shortfalls }).toEqual({ size, lines: expected, shortfalls: [] });
@@ -31,7 +31,7 @@ it.each(CASES)('%s %s', async (format, recordPath, text, expected) => {
 it('begins again with each document, and does not know the line of an oversized record', async () => {
   const lines: (number | undefined)[] = [];
   const options = { format: 'xml', recordPath: 'jobs/job', totalPaths: [], maxRecordBytes: 10 } as const;
-  const splitting = new SplittingHere(options, { take: () => undefined, drain: () => undefined }, (line) =>
+  const splitting = new LocalSplitting(options, { take: () => undefined, drain: () => undefined }, (line) =>
     lines.push(line),
   );
   for (const text of ['<jobs>\n\n<job/></jobs>', '<jobs>\n<job>much longer</job><job/></jobs>']) {

@@ -1,6 +1,6 @@
 // How long the site asks to wait (RFC 9110, 10.2.3).
 import { expect, it } from 'vitest';
-import { readRetryAfter } from '../../src/flow/retry-after.ts';
+import { readRetryAfter } from '../../src/flow/retry.ts';
 
 const now = Date.parse('2024-03-01T10:00:00Z');
 const dateOfAnswer = 'Fri, 01 Mar 2024 09:00:00 GMT';

@@ -1,7 +1,6 @@
 // Retries: how long each wait is, when there is no further try, and which error is thrown in the end.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type RetryOptions, retry } from '../../src/flow/retry.ts';
-import { backoffMs, type RetryPolicy } from '../../src/flow/retry-policy.ts';
+import { backoffMs, type RetryOptions, type RetryPolicy, retry } from '../../src/flow/retry.ts';
 
 const POLICY = { firstDelayMs: 1_000, maxDelayMs: 10_000 };
 

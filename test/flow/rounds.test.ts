@@ -1,6 +1,6 @@
 // Rounds: when each begins, and what a stop waits for.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startRounds } from '../../src/flow/rounds.ts';
+import { startRounds } from '../../src/flow/pause.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());

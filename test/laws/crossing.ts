@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
-import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';

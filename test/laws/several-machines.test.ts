@@ -2,7 +2,7 @@
 // @module-tag slow
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { limiterFor } from '../../src/queue/limiter-options.ts';
+import { limiterFor } from '../../src/queue/site-queue.ts';
 import { spread } from '../support/extent.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';

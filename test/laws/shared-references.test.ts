@@ -3,8 +3,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SiteName } from '../../src/posting/identifiers.ts';
-import { feedName, postingKey, type SiteJobId } from '../../src/posting/identifiers.ts';
+import { feedName, postingKey, type SiteJobId, type SiteName } from '../../src/posting/identifiers.ts';
 import { compareDoubt, readDoubt } from '../../src/review/compare-doubt.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import { findChangeOf } from '../../src/store/change/open-change.ts';

@@ -7,7 +7,7 @@ import { textOf } from '../../src/plan/message.ts';
 import type { FeedName, PostingKey } from '../../src/posting/identifiers.ts';
 import { editPosting } from '../../src/review/edit-posting.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';
-import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { gaugeValues } from '../../src/runtime/http/gauge-values.ts';
+import { gaugeValues } from '../../src/runtime/http/gauges.ts';
 import { startMetrics } from '../../src/telemetry/metrics.ts';
 import { promtoolForTests } from '../support/promtool.ts';
 

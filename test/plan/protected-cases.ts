@@ -1,5 +1,5 @@
 // Open changes of postings with unreadable records: the rule's cases, for the function and for the SQL that applies it.
-import type { ProtectedChange, UnreadableChange } from '../../src/plan/protected-change.ts';
+import type { ProtectedChange, UnreadableChange } from '../../src/plan/match-unreadable.ts';
 
 const KNOWN = { uncertain: false, contentKnown: true } as const;
 const ADOPTED = { uncertain: false, contentKnown: false } as const;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { protectedChange } from '../../src/plan/protected-change.ts';
+import { protectedChange } from '../../src/plan/match-unreadable.ts';
 import { protectedCases } from './protected-cases.ts';
 
 it.each(protectedCases)('%j: %s', (change, becomes) => {

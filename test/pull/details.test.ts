@@ -5,9 +5,8 @@ import { secretMask } from '../../src/feed/source/secret-mask.ts';
 import { recordHash } from '../../src/posting/hash.ts';
 import { compileListReader } from '../../src/posting/list-record.ts';
 import { type AnsweredRecord, AnsweredRecords } from '../../src/pull/details/answered-records.ts';
-import { excerptWith } from '../../src/pull/details/excerpt.ts';
+import { excerptWith, FAILURES_IN_A_ROW, Sampling } from '../../src/pull/details/detail-reader.ts';
 import { RecordSpool } from '../../src/pull/details/record-spool.ts';
-import { FAILURES_IN_A_ROW, Sampling } from '../../src/pull/details/sampling.ts';
 import { EXCERPT_BYTES } from '../../src/pull/unusable-records.ts';
 
 const record = (ordinal: number) => {

@@ -1,7 +1,7 @@
 // Which feeds wait for which others in a process.
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { asDetailedFeed, asStreamingFeed } from '../../src/pull/pull-slots.ts';
+import { inDetailedFeedSlot, inStreamingFeedSlot } from '../../src/pull/pull-slots.ts';
 
 it('feeds that request details leave slots to the others, and take turns among themselves', async () => {
   const { signal } = new AbortController();
@@ -10,14 +10,14 @@ it('feeds that request details leave slots to the others, and take turns among t
   const answered = once(answer.signal, 'abort');
   let started = 0;
   const slow = Array.from({ length: 12 }, () =>
-    asDetailedFeed(signal, async () => {
+    inDetailedFeedSlot(signal, async () => {
       started++;
       if (started === 6) sixth.abort();
       await answered;
     }),
   );
   await once(sixth.signal, 'abort');
-  const others = Array.from({ length: 6 }, (_, at) => asStreamingFeed(signal, async () => at));
+  const others = Array.from({ length: 6 }, (_, at) => inStreamingFeedSlot(signal, async () => at));
   expect(await Promise.all(others)).toEqual([0, 1, 2, 3, 4, 5]);
   expect(started).toBe(6);
   answer.abort();

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { feedName, type PostingRef, postingKey, siteName } from '../../src/posting/identifiers.ts';
-import type { QueueBackend } from '../../src/queue/backend.ts';
-import { openQueueBackend } from '../../src/queue/backend.ts';
+import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import type { RunningWorker } from '../../src/queue/running-worker.ts';
 import {
   type ApplyWorkerOptions,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { feedName, type PostingRef, postingKey } from '../../src/posting/identifiers.ts';
-import { rememberQueued } from '../../src/queue/still-queued.ts';
+import { rememberQueued } from '../../src/queue/dispatcher.ts';
 
 const posting = (key: string, feed = 'acme'): PostingRef => ({ feed: feedName(feed), key: postingKey(key) });
 const postings = (keys: string) => [...keys].map((key) => posting(key));

@@ -9,7 +9,7 @@ import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { carryOutBulk } from '../../src/runtime/carry-out-bulk.ts';
-import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import { openDatabase } from '../../src/store/postgres/database.ts';
 import { findBulk, openUnattended, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { faultTable } from '../../src/sandbox/faults/fault-table.ts';
-import { readFault } from '../../src/sandbox/faults/read-fault.ts';
+import { faultTable, readFault } from '../../src/sandbox/faults/fault-table.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, basic, jobOf, nurse, openTestSandbox, rootOf, type TestSandbox } from './test-sandbox.ts';
 

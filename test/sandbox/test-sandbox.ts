@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { parseXml, type XmlElement } from '../../src/sandbox/xml/parse-xml.ts';
+import { parseXml, type XmlElement } from '../../src/sandbox/xml/read-job.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export interface Answer {

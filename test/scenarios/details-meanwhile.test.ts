@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { feedName, postingKey, type SiteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { planFeed } from '../../src/pull/dry-run.ts';
+import { planFeed } from '../../src/pull/preview/dry-run.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';

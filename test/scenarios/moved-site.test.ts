@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import { resolveDoubts } from '../../src/apply/doubts/resolve-doubts.ts';
+import { checkSite } from '../../src/apply/doubts/search-site.ts';
 import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
-import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
-import { checkSite } from '../../src/apply/search-site.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';

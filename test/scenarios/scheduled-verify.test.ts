@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { VERIFY_LIMITS } from '../../src/review/verify/verify-feed.ts';
-import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/scheduled-verify.ts';
+import { startScheduledVerify, type VerifyRuns } from '../../src/runtime/schedule/scheduled-verify.ts';
 import { takeVerifyRuns } from '../../src/store/feed/feed-verify.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { jobOf, makeJob } from '../support/hand-made-jobs.ts';

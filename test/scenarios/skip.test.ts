@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { planFeed } from '../../src/pull/dry-run.ts';
+import { planFeed } from '../../src/pull/preview/dry-run.ts';
 import { pullJson } from '../../src/review/read-model/pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';

@@ -2,10 +2,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { bundledPresets } from '../../src/config/presets.ts';
-import { documentTypeOf } from '../../src/setup/document-type.ts';
-import { proposeFeedName } from '../../src/setup/feed-name.ts';
+import { documentTypeOf } from '../../src/setup/opening.ts';
 import { type Proposal, proposeFormat } from '../../src/setup/propose.ts';
 import { proposePages } from '../../src/setup/propose-pages.ts';
+import { proposeFeedName } from '../../src/setup/write-config.ts';
 
 async function propose(text: string, address = 'feed'): Promise<Proposal> {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 // The SQL for missing postings agrees with the rule of the plan: for mapped postings and for creates that may be made.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pullsBeforeDue } from '../../src/plan/grace.ts';
+import { pullsBeforeDue } from '../../src/plan/policy.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import {
   collectMissing,

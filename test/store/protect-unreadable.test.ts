@@ -1,6 +1,6 @@
 // The SQL that protects the jobs of postings with unreadable records agrees with the rule of the plan.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ProtectedChange, UnreadableChange } from '../../src/plan/protected-change.ts';
+import type { ProtectedChange, UnreadableChange } from '../../src/plan/match-unreadable.ts';
 import { feedName, type PostingKey, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { protectUnreadable } from '../../src/store/change/merge/protect-unreadable.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';

@@ -1,7 +1,7 @@
 // What monitoring is told of verifications: when each feed was compared last, what that found, and how late the next one is.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { gaugeValues } from '../../src/runtime/http/gauge-values.ts';
+import { gaugeValues } from '../../src/runtime/http/gauges.ts';
 import { endVerify, recordVerify, setVerifySchedules } from '../../src/store/feed/feed-verify.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { readGauges } from '../../src/store/status/gauges.ts';

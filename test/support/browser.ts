@@ -13,7 +13,7 @@ export interface BrowserForTests {
 }
 
 /** For each step in a browser: on a loaded machine, its start alone may take half a minute. */
-const PATIENCE_MS = 120_000;
+const STEP_WAIT_MS = 120_000;
 
 /** The first one has no windows and the same engine, for less than half the processor time. */
 const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
@@ -33,7 +33,7 @@ export function browserForTests(): BrowserForTests {
     available: program !== undefined,
     note: program === undefined ? ' (skipped: no chromium on PATH)' : '',
     launch: () =>
-      chromium.launch({ executablePath: pathOf(program ?? 'chromium'), args: ARGUMENTS, timeout: PATIENCE_MS }),
+      chromium.launch({ executablePath: pathOf(program ?? 'chromium'), args: ARGUMENTS, timeout: STEP_WAIT_MS }),
   };
 }
 
@@ -54,7 +54,7 @@ const pathOf = (program: string): string => spawnSync('which', [program], { enco
 export async function openPage(
   context: BrowserContext,
 ): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(STEP_WAIT_MS);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));

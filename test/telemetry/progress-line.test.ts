@@ -1,11 +1,11 @@
 // Throttled checks for progress output.
 import { expect, it } from 'vitest';
-import { seldom } from '../../src/telemetry/progress-line.ts';
+import { throttled } from '../../src/telemetry/progress-line.ts';
 
 it('a slow check is skipped until it has taken no more than a twentieth of the time', async () => {
   let clock = 0;
   let listChecks = 0;
-  const check = seldom(
+  const check = throttled(
     async () => {
       listChecks++;
       clock += 200;

@@ -9,9 +9,9 @@ import { type AdoptNow, adoptNow } from '../../src/runtime/adopting/adopt-now.ts
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { healthRoutes } from '../../src/runtime/http/health-routes.ts';
-import { startHttpServer } from '../../src/runtime/http/http-server.ts';
-import { pullNow } from '../../src/runtime/pull-now.ts';
+import { healthRoutes } from '../../src/runtime/http/health.ts';
+import { startHttpServer } from '../../src/runtime/http/serve.ts';
+import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
 import { lateControl } from '../../src/web/control.ts';
 import { webRoutes } from '../../src/web/web-routes.ts';
 import type { Mirror } from '../support/mirror.ts';

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { UNSEARCHED } from '../../apply/search-site.ts';
+import { CANNOT_SEARCH } from '../../apply/doubts/search-site.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
@@ -16,7 +16,7 @@ import { deletesMissing, updatesJobs } from '../../plan/policy.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
-import { openSiteClient } from '../../runtime/site-access/open-site-client.ts';
+import { openSiteClient } from '../../runtime/open-site-client.ts';
 import type { Probe, TokenCheck } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
@@ -178,7 +178,7 @@ const unsearchedSites = ({ feeds, sites }: Config): Message[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
     .filter(({ name, options }) => used.has(name) && options.listPath === undefined)
-    .map(({ name }) => reword(UNSEARCHED, (text) => `site ${name}: ${text}`));
+    .map(({ name }) => reword(CANNOT_SEARCH, (text) => `site ${name}: ${text}`));
 };
 
 function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck): string[] {

@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
-import { FIXABLE } from '../demo/fix-group.ts';
+import { DEMO_ACCOUNT, type DemoInstallation, openDemoInstallation } from '../demo/demo-installation.ts';
+import { REJECTED_STATE_GROUP } from '../demo/fix-group.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
 import { type DemoPage, openPage } from '../demo/page.ts';
-import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
-import { type Ending, tellStory } from '../demo/story.ts';
+import { type DemoEnd, runDemo } from '../demo/run-demo.ts';
 
 /** Nobody but the person at the terminal waits for it, and cut off, it would leave its folder behind. */
 const END_AFTER_MS = 60_000;
@@ -31,13 +31,13 @@ export function demoCommand(): Command {
 }
 
 async function play(folder: string, page: DemoPage, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
-  let stage: Stage | undefined;
+  let installation: DemoInstallation | undefined;
   try {
-    stage = await openStage(folder, stopping.signal);
-    page.say(`the site    ${stage.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
-    const ending = await tellStory(stage, page, { signal: stopping.signal, fixes: once });
+    installation = await openDemoInstallation(folder, stopping.signal);
+    page.say(`the site    ${installation.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
+    const ending = await runDemo(installation, page, { signal: stopping.signal, fixes: once });
     if (!once) {
-      inviteToBrowse(page, stage, ending);
+      inviteToBrowse(page, installation, ending);
       await stopping.stopped;
     }
     return ending.proven ? ExitStatus.done : ExitStatus.failed;
@@ -46,7 +46,7 @@ async function play(folder: string, page: DemoPage, stopping: StopSignal, once: 
     page.say('\nStopped before the end.', 0);
     return ExitStatus.failed;
   } finally {
-    await stage?.close();
+    await installation?.close();
   }
 }
 
@@ -68,8 +68,8 @@ const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
 function inviteToBrowse(
   page: DemoPage,
-  { sandbox, password, configPath, setup, pages }: Stage,
-  { review }: Ending,
+  { sandbox, password, configPath, setup, pages }: DemoInstallation,
+  { review }: DemoEnd,
 ): void {
   const write = commandWriter(pathFromHere(configPath));
   const id = String(review.find(({ key }) => key === MENDABLE.key)?.id);
@@ -80,8 +80,8 @@ function inviteToBrowse(
       `           log in as ${DEMO_ACCOUNT} with the password ${password}`,
       '',
       `The pages: ${page.paint('cyan', `${pages}/review`)}`,
-      `           ${FIXABLE.keys.length} postings wait in one group, as their state ${FIXABLE.title}: open it, type a`,
-      `           state such as ${FIXABLE.value} as the new value, and choose "Set for all ${FIXABLE.keys.length}"`,
+      `           ${REJECTED_STATE_GROUP.keys.length} postings wait in one group, as their state ${REJECTED_STATE_GROUP.title}: open it, type a`,
+      `           state such as ${REJECTED_STATE_GROUP.value} as the new value, and choose "Set for all ${REJECTED_STATE_GROUP.keys.length}"`,
       '',
       'The same in another terminal:',
       `  ${write(['review', 'list'])}`,

@@ -10,20 +10,24 @@ import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { findPresets } from '../../config/presets.ts';
 import { plural } from '../../plan/plural.ts';
-import { type Trial, tryFeed } from '../../pull/try-feed.ts';
+import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
-import { addToConfig, type ExistingConfig, readExisting } from '../../setup/add-to-config.ts';
-import { proposeFeedName } from '../../setup/feed-name.ts';
 import { type Opening, readOpening } from '../../setup/opening.ts';
 import { type Proposal, proposeFormat, type RunnerUp } from '../../setup/propose.ts';
-import { writeConfig } from '../../setup/write-config.ts';
+import {
+  addToConfig,
+  type ExistingConfig,
+  proposeFeedName,
+  readExisting,
+  writeConfig,
+} from '../../setup/write-config.ts';
 import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
-import { answer, columnLines, complete, type InitOptions } from '../init/answers.ts';
-import { accessOf, type FeedAccess } from '../init/feed-access.ts';
+import { askForMissing, columnLines, givenOrAsked, type InitOptions } from '../init/answers.ts';
+import { type FeedAccess, readFeedAccess } from '../init/feed-access.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;
@@ -85,14 +89,14 @@ async function init(source: string | undefined, options: InitOptions, signal: Ab
   const path = resolve(options.config ?? CONFIG_FILE);
   const folder = dirname(path);
   const existing = existsSync(path) && options.force !== true ? await openExisting(path) : undefined;
-  const address = await answer('source', source, options);
+  const address = await givenOrAsked('source', source, options);
   const name = options.name ?? proposeFeedName(address);
   if (existing?.feeds.includes(name) === true) {
     throw new UserError(
       `${pathFromHere(path)} has a feed ${name} already; choose another name with --name, or replace the whole file with --force`,
     );
   }
-  const access = await accessOf(address, { ...options, headers: options.header ?? [], name, folder, signal });
+  const access = await readFeedAccess(address, { ...options, headers: options.header ?? [], name, folder, signal });
   try {
     return await writeAndShow(access, { address, name, path, folder, existing }, options, signal);
   } finally {
@@ -128,7 +132,7 @@ async function writeAndShow(
 ): Promise<ExitStatus> {
   const { opening, encoding } = await open(access, signal);
   const recognised = await recognise(opening, address, options, folder);
-  const { proposal, site } = await complete(recognised, options, existing);
+  const { proposal, site } = await askForMissing(recognised, options, existing);
   const usual = opening.isWhole ? '*/15 * * * *' : '7 * * * *';
   const schedule = options.schedule ?? (access.input === undefined ? usual : undefined);
   const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,7 +1,7 @@
 // `jobmirror mappings`: lists, finds, exports, imports and adopts the mappings of postings to site jobs.
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
-import { reason } from '../../config/settings-file.ts';
+import { fileErrorInWords } from '../../config/settings-file.ts';
 import { plural } from '../../plan/plural.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
@@ -142,7 +142,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     }
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    throw new UserError(`${file} can't be read: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
+    throw new UserError(`${file} can't be read: ${fileErrorInWords(cause as NodeJS.ErrnoException)}`, { cause });
   }
   rest += decode();
   if (rest !== '') yield rest;

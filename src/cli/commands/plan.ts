@@ -3,14 +3,13 @@ import { Command } from 'commander';
 import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type PlanEnd, planFeed } from '../../pull/dry-run.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type PlanEnd, planFeed } from '../../pull/preview/dry-run.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { ExitStatus, worst } from '../../runtime/exit-status.ts';
+import { ExitStatus, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
-import { OutputFailedError } from '../../telemetry/output-failure.ts';
-import { printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
+import { OutputFailedError, printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
@@ -43,7 +42,7 @@ export function planCommand(): Command {
             await app.close();
           }
         }
-        process.exitCode = worst(statuses);
+        process.exitCode = worstStatus(statuses);
       } finally {
         stopping.release();
       }

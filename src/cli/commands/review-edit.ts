@@ -4,7 +4,7 @@ import { feedName, postingKey } from '../../posting/identifiers.ts';
 import { editEntry, editedMessage, editPosting } from '../../review/edit-posting.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import type { App } from '../../runtime/app.ts';
-import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import type { EntryQuery } from '../../store/review/entry-query.ts';
 import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
@@ -113,7 +113,7 @@ async function editOne(app: App, names: readonly string[], options: EditOptions)
   const act = { action: 'edit', entries, feeds: [], acted: [{ id: entry, feed }] };
   const send = options.send && remaining === undefined;
   const status = await sendAndTell(app, act, { json: options.json === true, send, write });
-  return worst([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
+  return worstStatus([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
 }
 
 async function postingOf({ db, config }: App, name: string, text: string) {

@@ -8,7 +8,7 @@ import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { openProvenClient } from '../../runtime/site-access/open-site-client.ts';
+import { openProvenClient } from '../../runtime/open-site-client.ts';
 import { findChange } from '../../store/change/open-change.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { printNotice } from '../../telemetry/print.ts';

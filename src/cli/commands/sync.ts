@@ -7,15 +7,14 @@ import { type PullReport, pullReportJson } from '../../review/read-model/pull-re
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport } from '../../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
-import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
 import { giveUpPull } from '../../store/pull/pull-row.ts';
-import { OutputFailedError } from '../../telemetry/output-failure.ts';
-import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
@@ -52,7 +51,7 @@ export function syncCommand(): Command {
       } finally {
         stopping.release();
       }
-      process.exitCode = worst(statuses);
+      process.exitCode = worstStatus(statuses);
     });
 }
 

@@ -1,7 +1,7 @@
 // `jobmirror try`: shows what the first postings of a feed become, and sums up the feed; writes and sends nothing.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type Trial, tryFeed } from '../../pull/try-feed.ts';
+import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { readConfig } from '../../runtime/app.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';

@@ -1,5 +1,4 @@
 // Reads one version of the feed without a database, and works out what a site that mirrors it should and should not have.
-
 import type { FeedSource } from '../../feed/feed-reading.ts';
 import { formatOf } from '../../feed/format/formats.ts';
 import { readFeed } from '../../feed/read-feed.ts';

@@ -6,7 +6,7 @@ import type { ReadVersion } from './feed-version.ts';
 import { compareSiteJob, readSiteJobs } from './proof.ts';
 
 /** The group of the bundled feed that the site would reject for its state, and the state that a person would type. */
-export const FIXABLE = {
+export const REJECTED_STATE_GROUP = {
   title: 'is not a valid U.S. state',
   field: 'location-state',
   value: 'Massachusetts',
@@ -31,10 +31,14 @@ export async function fixGroup(
   const page = await addressOfGroup(url, signal);
   const html = await readPage(page, signal);
   const offered = html.match(/Set for all (\d+)/)?.[1];
-  if (Number(offered) !== FIXABLE.keys.length)
-    throw new Error(`${page} offers to edit ${offered ?? 'no'} entries, not ${FIXABLE.keys.length}`);
+  if (Number(offered) !== REJECTED_STATE_GROUP.keys.length)
+    throw new Error(`${page} offers to edit ${offered ?? 'no'} entries, not ${REJECTED_STATE_GROUP.keys.length}`);
   const body = new URLSearchParams(hiddenFields(decisionForm(html)));
-  for (const [name, value] of Object.entries({ field: FIXABLE.field, value: FIXABLE.value, action: 'edit' }))
+  for (const [name, value] of Object.entries({
+    field: REJECTED_STATE_GROUP.field,
+    value: REJECTED_STATE_GROUP.value,
+    action: 'edit',
+  }))
     body.append(name, value);
   const answer = await fetch(`${url}/review/entries`, { method: 'POST', headers: { Origin: url }, body, signal });
   if (!answer.ok) throw new Error(`${page} answered ${answer.status} to the edit`);
@@ -48,9 +52,9 @@ async function addressOfGroup(url: string, signal: AbortSignal): Promise<string>
   const groups = await readPage(`${url}/review`, signal);
   const [, address] =
     [...groups.matchAll(/<a href="(\/review\/entries\?[^"]+)">([^<]*)<\/a>/g)].find(([, , title = '']) =>
-      title.includes(FIXABLE.title),
+      title.includes(REJECTED_STATE_GROUP.title),
     ) ?? [];
-  if (address === undefined) throw new Error(`the page of review groups has none that "${FIXABLE.title}"`);
+  if (address === undefined) throw new Error(`the page of review groups has none that "${REJECTED_STATE_GROUP.title}"`);
   return url + text(address);
 }
 
@@ -59,8 +63,11 @@ async function untilSent(client: SiteClient, feed: ReadVersion, signal: AbortSig
   for (;;) {
     const listed = await readSiteJobs(client, signal);
     const differences: string[] = [];
-    for (const key of FIXABLE.keys) {
-      const fields = { ...feed.results.get(key)?.posting.fields, [FIXABLE.field]: FIXABLE.value };
+    for (const key of REJECTED_STATE_GROUP.keys) {
+      const fields = {
+        ...feed.results.get(key)?.posting.fields,
+        [REJECTED_STATE_GROUP.field]: REJECTED_STATE_GROUP.value,
+      };
       differences.push(...(await compareSiteJob(client, { key, fields }, listed, signal)));
     }
     if (differences.length === 0 || performance.now() > until) return differences;

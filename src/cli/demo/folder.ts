@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identityOf, isAlive } from '../../embedded-postgres/process-identity.ts';
-import { removeCluster } from '../../embedded-postgres/remove-cluster.ts';
+import { removeCluster } from '../../embedded-postgres/server.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { printNotice } from '../../telemetry/print.ts';
 

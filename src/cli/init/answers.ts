@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { ExistingConfig } from '../../setup/add-to-config.ts';
 import type { PathSample, Proposal } from '../../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../../setup/propose-fields.ts';
-import type { ConfigParts } from '../../setup/write-config.ts';
+import type { ConfigParts, ExistingConfig } from '../../setup/write-config.ts';
 import { ask, oneLine, printNotice } from '../../telemetry/print.ts';
 import { quoteWord } from '../command-line.ts';
 import type { RemoteOptions } from './remote-access.ts';
@@ -59,7 +58,11 @@ const QUESTIONS = {
 type Question = keyof typeof QUESTIONS;
 
 /** The given value, or the answer on the terminal. Throws if there is none. */
-export async function answer(question: Question, given: string | undefined, options: InitOptions): Promise<string> {
+export async function givenOrAsked(
+  question: Question,
+  given: string | undefined,
+  options: InitOptions,
+): Promise<string> {
   const value = given ?? (await askFor(question, options, ''));
   if (value === undefined) throw missing([question]);
   return value;
@@ -135,7 +138,7 @@ function keyHint(candidates: readonly KeyCandidate[]): string {
 }
 
 /** Asks for everything that is missing. Throws one error that names all options. */
-export async function complete(
+export async function askForMissing(
   proposal: Proposal,
   options: InitOptions,
   existing: ExistingConfig | undefined,

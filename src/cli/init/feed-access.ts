@@ -1,10 +1,14 @@
 // Separates an address from the secrets in it and in headers: the configuration names environment variables instead.
-import { relative, resolve } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { fillText } from '../../config/environment.ts';
 import { Secret } from '../../config/secret.ts';
 import { isSecretParameter, publicAddress } from '../../feed/source/sources.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { type KeptInput, keepInput } from './kept-input.ts';
 import { type RemoteOptions, remoteAccess, type SourceAccess } from './remote-access.ts';
 
 export interface FeedAccess extends SourceAccess {
@@ -12,7 +16,7 @@ export interface FeedAccess extends SourceAccess {
   readonly input?: KeptInput;
 }
 
-export interface AccessOptions extends RemoteOptions {
+interface AccessOptions extends RemoteOptions {
   readonly headers: readonly string[];
   /** Of the feed, for the names of variables. */
   readonly name: string;
@@ -22,7 +26,7 @@ export interface AccessOptions extends RemoteOptions {
 }
 
 /** Throws a `UserError` if the address cannot be read. Whoever calls it removes the kept `input`. */
-export async function accessOf(
+export async function readFeedAccess(
   address: string,
   { headers, name, folder, signal, ...options }: AccessOptions,
 ): Promise<FeedAccess> {
@@ -140,3 +144,40 @@ function readHeader(text: string): readonly [string, string] {
   }
   return [header, value];
 }
+
+// Keeps standard input in a temporary file, because `init` reads its feed several times.
+
+interface KeptInput {
+  readonly path: string;
+  /** The input, from its beginning. */
+  read(): Readable;
+  remove(): Promise<void>;
+}
+
+/** As much as a feed may have by default. */
+const MOST_BYTES = 64 * 1024 ** 3;
+
+/** @param most bytes. Throws a `UserError` if there is more, and the reason of the signal. */
+export async function keepInput(input: Readable, signal: AbortSignal, most = MOST_BYTES): Promise<KeptInput> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-input-'));
+  const path = join(folder, 'input');
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    await pipeline(input, bounded(most), createWriteStream(path, { mode: 0o600 }), { signal });
+  } catch (error) {
+    await remove();
+    signal.throwIfAborted();
+    throw error;
+  }
+  return { path, read: () => createReadStream(path), remove };
+}
+
+const bounded = (most: number) =>
+  async function* (chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > most) throw new UserError(`standard input has more than ${most} bytes`);
+      yield chunk;
+    }
+  };

@@ -37,7 +37,7 @@ export function describeChange(change: PlannedChange, write: WriteCommand): stri
   return lines.join('\n');
 }
 
-/** Both texts on one line. If they are too long, starts shortly before their first difference. */
+/** Writes both texts on one line. If they are too long, starts shortly before their first difference. */
 export function difference(from: string, to: string | null): string {
   const [before, after] = [oneLine(from), oneLine(to)];
   const fits = Math.max(before.length, after.length) <= SHOWN_CHARACTERS;

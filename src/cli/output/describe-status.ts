@@ -6,7 +6,7 @@ import { adviceOnHeld } from '../../review/held-offer.ts';
 import type { FeedStatus } from '../../review/read-model/feed.ts';
 import type { SiteOverview } from '../../review/read-model/site.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
-import { describeLate, isLate } from '../../runtime/late-schedules.ts';
+import { describeLate, isLate } from '../../runtime/schedule/late-schedules.ts';
 import type { PullRow } from '../../store/pull/pull-row.ts';
 import type { Move } from '../../store/site/known-address.ts';
 import type { RefusedToken } from '../../store/site/refused-token.ts';

@@ -8,8 +8,8 @@ import type {
   SkippedTrial,
   TriedPosting,
   TriedRecord,
-} from '../../pull/trial-counts.ts';
-import type { Trial } from '../../pull/try-feed.ts';
+} from '../../pull/preview/trial-counts.ts';
+import type { Trial } from '../../pull/preview/try-feed.ts';
 import { encodeSiteJob } from '../../site/xml/encode.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';

@@ -8,7 +8,7 @@ import { type Environment, fillText } from '../environment.ts';
 import type { WrittenCredentials } from '../schema/credentials-schema.ts';
 import { Secret } from '../secret.ts';
 import { readSecretFile } from '../secret-file.ts';
-import { reason } from '../settings-file.ts';
+import { fileErrorInWords } from '../settings-file.ts';
 
 export interface CredentialsContext {
   readonly env: Environment;
@@ -53,7 +53,7 @@ async function makeAuthorization(
 ): Promise<Authorization | undefined> {
   if (basic !== undefined) {
     const user = fillText(basic.user, around.env);
-    // It ends at the first colon (RFC 7617, section 2).
+    // The user name of HTTP Basic ends at the first colon (RFC 7617, section 2).
     if (user.includes(':')) around.complain(['basic', 'user'], 'holds a colon, which HTTP Basic cannot carry');
     const password = await readSecret(basic, 'basic', 'password', around);
     return { kind: 'basic', user: new Secret(user), password };
@@ -178,7 +178,7 @@ async function readPem(
     if (isCertificate(text)) return text;
     complain(['tls', setting], `${path} is no PEM file with a certificate (-----BEGIN CERTIFICATE-----)`);
   } catch (error) {
-    complain(['tls', setting], `${path} can't be read: ${reason(error as NodeJS.ErrnoException)}`);
+    complain(['tls', setting], `${path} can't be read: ${fileErrorInWords(error as NodeJS.ErrnoException)}`);
   }
   return undefined;
 }

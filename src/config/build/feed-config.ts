@@ -4,7 +4,7 @@ import { hasDateTest } from '../../posting/date-conditions.ts';
 import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../../posting/field-mapping.ts';
 import { type FeedName, siteName } from '../../posting/identifiers.ts';
 import type { PlacesRule } from '../../posting/places.ts';
-import { USUAL_ELEMENTS } from '../../posting/steps/sanitize.ts';
+import { DEFAULT_ELEMENTS } from '../../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../../posting/steps/step.ts';
 import type { FeedConfig, VerifySettings } from '../config.ts';
 import { foreignCities, stateTable, usCities } from '../load-us-states.ts';
@@ -98,7 +98,7 @@ const placesOf = ({ fields, ...places }: NonNullable<WrittenFeed['places']>): Pl
 
 type Constants = Readonly<Record<string, string>>;
 
-/** Those of the feed count before those of its site. */
+/** The constants of a feed: its own take precedence over those of its site. */
 export const constantsOf = (feed: { constants: Constants }, site: { constants: Constants }): Constants => ({
   ...site.constants,
   ...feed.constants,
@@ -165,7 +165,8 @@ function makeDateStep({ order, zone, to, time }: NonNullable<WrittenSteps['date'
 /** The steps that come last. */
 function makeLastSteps({ sanitize, max_length: most }: WrittenSteps): SettingsStep[] {
   const steps: SettingsStep[] = [];
-  if (sanitize !== undefined) steps.push({ kind: 'sanitize', elements: sanitize === true ? USUAL_ELEMENTS : sanitize });
+  if (sanitize !== undefined)
+    steps.push({ kind: 'sanitize', elements: sanitize === true ? DEFAULT_ELEMENTS : sanitize });
   if (most !== undefined) steps.push({ kind: 'max_length', most });
   return steps;
 }

@@ -1,5 +1,5 @@
 // Finds fields that settings name but a feed's mapping never fills: those that a site requires would reject all of its postings.
-import { nearest } from '../../posting/nearest-name.ts';
+import { nearestName } from '../../posting/nearest-name.ts';
 import type { WrittenFeed } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
 import type { WrittenSite } from '../schema/site-schema.ts';
@@ -27,7 +27,7 @@ export function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, si
   }));
   for (const [field, rule] of Object.entries(feed.fields)) {
     if (rule !== null || Object.hasOwn(format.fields, field)) continue;
-    const guess = nearest(field, Object.keys(format.fields));
+    const guess = nearestName(field, Object.keys(format.fields));
     const message = `null takes away a field of the format, and it has no ${field}`;
     faults.push({
       path: ['fields', field],
@@ -61,7 +61,7 @@ function faultsOfCreateOnly(
     if (name === site.reference_field)
       return [{ path, message: `${name} is the reference_field of the site, which tells whose job it is` }];
     if (fields.includes(name)) return [];
-    const guess = nearest(name, fields);
+    const guess = nearestName(name, fields);
     return [{ path, message: `nothing fills ${name}${guess === undefined ? '' : `; did you mean ${guess}?`}` }];
   });
   if (fields.every((name) => names.includes(name)))

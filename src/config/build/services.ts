@@ -1,6 +1,5 @@
 // Builds the settings of what `start` does besides mirroring, and reads the secrets in them: alert destinations, and
 // the token that protects `/metrics`.
-
 import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alerts/alert-message.ts';
 import type { AlertDestination, Config } from '../config.ts';
 import type { Complaint } from '../config-error.ts';

@@ -86,7 +86,7 @@ function tokenFault(token: string): string | undefined {
   if (token === '') return 'the token is empty';
   if (/\s|\p{Cc}/u.test(token))
     return 'the token holds a space or a control character; it was probably not copied right';
-  // It is the user name of HTTP Basic, which ends at the first colon (RFC 7617, section 2).
+  // The token is the user name of HTTP Basic, which ends at the first colon (RFC 7617, section 2).
   if (token.includes(':'))
     return 'the token holds a colon, which HTTP Basic cannot carry; use the token alone, without user name or password';
   return undefined;

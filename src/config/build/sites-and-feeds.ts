@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { outerParameter } from '../../feed/source/sources.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
-import { nearest } from '../../posting/nearest-name.ts';
+import { nearestName } from '../../posting/nearest-name.ts';
 import type { FeedConfig, SiteConfig } from '../config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
 import type { Environment } from '../environment.ts';
@@ -194,7 +194,7 @@ async function mapFilesOf(
 
 function unknownName(name: unknown, kind: string, known: readonly string[]): string | undefined {
   if (typeof name !== 'string' || known.includes(name)) return undefined;
-  const guess = nearest(name, known);
+  const guess = nearestName(name, known);
   const help = guess === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${guess}?`;
   return `there is no ${kind} ${name}; ${help}`;
 }

@@ -108,7 +108,7 @@ export const isLoopback = (host: string): boolean =>
   host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'));
 
 /** Adds an address or a range. @throws if it is neither */
-export function addRange(list: BlockList, range: string): void {
+export function addAddressRange(list: BlockList, range: string): void {
   const [address = '', bits] = range.split('/');
   const family = isIPv6(address) ? 'ipv6' : 'ipv4';
   if (bits === undefined) list.addAddress(address, family);
@@ -117,7 +117,7 @@ export function addRange(list: BlockList, range: string): void {
 
 function isRange(range: string): boolean {
   try {
-    addRange(new BlockList(), range);
+    addAddressRange(new BlockList(), range);
     return true;
   } catch {
     return false;

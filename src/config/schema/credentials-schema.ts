@@ -1,12 +1,7 @@
 // The schema of what a feed's source accepts as credentials, besides headers.
 import { z } from 'zod';
-import { fileSchema, secretSchema } from './scalars.ts';
+import { fileSchema, needsOneSecret, secretSchema } from './scalars.ts';
 
-/** Complains unless exactly one of two settings is there. */
-const oneOf = (secret: string) => ({
-  error: `needs exactly one of ${secret}: \${NAME} and ${secret}_file: PATH`,
-  path: [secret],
-});
 const exactlyOne = (...settings: readonly unknown[]): boolean =>
   settings.filter((setting) => setting !== undefined).length === 1;
 
@@ -38,7 +33,7 @@ const bearerSchema = z
     token: secretSchema.optional().describe(`The token: \`\${NAME}\`, from the environment.`),
     token_file: fileSchema.optional().describe('Instead of `token`: a file that holds it, relative to this file.'),
   })
-  .refine(({ token, token_file }) => exactlyOne(token, token_file), oneOf('token'));
+  .refine(({ token, token_file }) => exactlyOne(token, token_file), needsOneSecret('token'));
 
 const querySchema = z
   .strictObject({
@@ -49,7 +44,7 @@ const querySchema = z
     value: secretSchema.optional().describe(`The key: \`\${NAME}\`, from the environment.`),
     value_file: fileSchema.optional().describe('Instead of `value`: a file that holds it, relative to this file.'),
   })
-  .refine(({ value, value_file }) => exactlyOne(value, value_file), oneOf('value'));
+  .refine(({ value, value_file }) => exactlyOne(value, value_file), needsOneSecret('value'));
 
 const tokenUrlSchema = z
   .string()
@@ -73,7 +68,7 @@ const oauth2Schema = z
       .default('header')
       .describe('Where the token endpoint expects ID and secret: `header` (HTTP Basic) or `body`.'),
   })
-  .refine((oauth2) => exactlyOne(oauth2.client_secret, oauth2.client_secret_file), oneOf('client_secret'));
+  .refine((oauth2) => exactlyOne(oauth2.client_secret, oauth2.client_secret_file), needsOneSecret('client_secret'));
 
 const tlsSchema = z
   .strictObject({
@@ -144,7 +139,7 @@ const s3Schema = z
       .optional()
       .describe("The address of a service other than Amazon's."),
   })
-  .refine((s3) => exactlyOne(s3.secret_access_key, s3.secret_access_key_file), oneOf('secret_access_key'));
+  .refine((s3) => exactlyOne(s3.secret_access_key, s3.secret_access_key_file), needsOneSecret('secret_access_key'));
 
 export const credentialsSchema = z
   .strictObject({

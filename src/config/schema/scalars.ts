@@ -5,6 +5,12 @@ import { FIELD_NAME } from '../../posting/site-rules.ts';
 import { MalformedPathError, parseValuePath } from '../../posting/value-path.ts';
 import { compileSource } from '../../posting/value-source.ts';
 
+/** The complaint about a secret that is set twice, or not at all. */
+export const needsOneSecret = (secret: string) => ({
+  error: `needs exactly one of ${secret}: \${NAME} and ${secret}_file: PATH`,
+  path: [secret],
+});
+
 // Parses sizes such as `500MB` or `5 MiB`.
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@
 // them, alert destinations, and `/metrics`.
 import { z } from 'zod';
 import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alerts/alert-message.ts';
-import { fileSchema, nameSchema, percentSchema, positiveSchema, secretSchema } from './scalars.ts';
+import { fileSchema, nameSchema, needsOneSecret, percentSchema, positiveSchema, secretSchema } from './scalars.ts';
 
 export const ROLES = ['viewer', 'reviewer'] as const;
 export const SCOPES = ['read', 'pull', 'review'] as const;
@@ -21,12 +21,6 @@ const webListenSchema = z
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
   });
 
-/** Complains unless exactly one of a secret setting and its file is there. */
-const oneOf = (secret: string) => ({
-  error: `needs exactly one of ${secret}: \${NAME} and ${secret}_file: PATH`,
-  path: [secret],
-});
-
 const userSchema = z
   .strictObject({
     password_hash: secretSchema
@@ -41,7 +35,7 @@ const userSchema = z
   })
   .refine(
     ({ password_hash, password_hash_file }) => (password_hash === undefined) !== (password_hash_file === undefined),
-    oneOf('password_hash'),
+    needsOneSecret('password_hash'),
   );
 
 const tokenSchema = z
@@ -53,7 +47,7 @@ const tokenSchema = z
       .min(1)
       .describe('What a request with this token may do: `read`, `pull` (start pulls), `review` (act on review).'),
   })
-  .refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), oneOf('token'));
+  .refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), needsOneSecret('token'));
 
 const webhookSchema = z
   .strictObject({
@@ -65,7 +59,10 @@ const webhookSchema = z
     secret_file: fileSchema.optional().describe('Instead of `secret`: a file that holds it, relative to this file.'),
     feeds: z.array(nameSchema).min(1).optional().describe('The feeds that it may speak of; without it, all.'),
   })
-  .refine(({ secret, secret_file }) => (secret === undefined) !== (secret_file === undefined), oneOf('secret'));
+  .refine(
+    ({ secret, secret_file }) => (secret === undefined) !== (secret_file === undefined),
+    needsOneSecret('secret'),
+  );
 
 const proxySchema = z
   .string()

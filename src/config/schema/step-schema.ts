@@ -1,8 +1,8 @@
 // The schema of the steps between a record's text and a site's field: named transforms, and steps with settings.
 import { z } from 'zod';
 import { MalformedPatternError } from '../../posting/pattern.ts';
-import { USUAL_ELEMENTS } from '../../posting/steps/sanitize.ts';
-import { compileMatch, findContradiction, OTHERWISE, PLACE_PARTS } from '../../posting/steps/step.ts';
+import { DEFAULT_ELEMENTS } from '../../posting/steps/sanitize.ts';
+import { compileMatch, findContradiction, OTHERWISE_CHOICES, PLACE_PARTS } from '../../posting/steps/step.ts';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { patternSchema } from './conditions-schema.ts';
 import { timeZoneSchema } from './scalars.ts';
@@ -73,7 +73,7 @@ export const stepSettings = {
     .union([z.literal(true), z.array(z.string().regex(ELEMENT_NAME, 'must be the name of an HTML element')).min(1)])
     .optional()
     .describe(
-      `Reduces HTML to these elements and the addresses of links: a list of names, or \`true\` for the usual ones (${USUAL_ELEMENTS.join(', ')}). Of other elements only the content stays; scripts and styles go. Comes after the list \`as\`.`,
+      `Reduces HTML to these elements and the addresses of links: a list of names, or \`true\` for the usual ones (${DEFAULT_ELEMENTS.join(', ')}). Of other elements only the content stays; scripts and styles go. Comes after the list \`as\`.`,
     ),
   max_length: z
     .int()
@@ -84,7 +84,7 @@ export const stepSettings = {
       'At most so many characters: a longer text is cut at a word, HTML after an element or at a word, with every element closed. Comes after the list `as`.',
     ),
   otherwise: z
-    .enum(OTHERWISE)
+    .enum(OTHERWISE_CHOICES)
     .optional()
     .describe(
       'What becomes of a text without an entry in the map, without a match, or of a place that is not clear: `reject` the posting, `keep` the text, or use the `default` (without one: nothing). Without this setting: the default if there is one; else the posting is rejected, but a text without a match leaves the field out.',

@@ -45,7 +45,11 @@ export interface PackedBatch {
 }
 
 /** The buffers to transfer with a batch. */
-export const memoriesOf = (packed: PackedBatch): ArrayBuffer[] => [packed.bytes, packed.facts, packed.postings];
+export const transferredBuffersOf = (packed: PackedBatch): ArrayBuffer[] => [
+  packed.bytes,
+  packed.facts,
+  packed.postings,
+];
 
 /** Records are in feed order and numbered from 0. */
 export class RecordBatch implements SplitSink {
@@ -91,7 +95,7 @@ export class RecordBatch implements SplitSink {
     return batch;
   }
 
-  /** Prepares the batch for transfer to another thread with its {@link memoriesOf}. It must not be used afterwards. */
+  /** Prepares the batch for transfer to another thread with its {@link transferredBuffersOf}. It must not be used afterwards. */
   pack(): PackedBatch {
     return {
       bytes: memoryOf(this.#bytes),

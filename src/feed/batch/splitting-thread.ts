@@ -6,7 +6,7 @@ import type { ReadPosting } from '../../posting/posting.ts';
 import { compileReader } from '../../posting/reader.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { formatOf } from '../format/formats.ts';
-import { memoriesOf, type PackedBatch, RecordBatch } from './record-batch.ts';
+import { type PackedBatch, RecordBatch, transferredBuffersOf } from './record-batch.ts';
 import type { DocumentFacts, SplittingOptions } from './splitting.ts';
 
 /** The thread's start parameters. */
@@ -16,7 +16,7 @@ export interface SplittingWorkerData {
   readonly prefetchMapping: FieldMapping | undefined;
 }
 
-export type ToSplitter =
+export type SplitterMessage =
   /** Begins the next document; has no reply. */
   | { readonly kind: 'begin'; readonly facts: DocumentFacts }
   /** The feed's next bytes, loaded into a batch. */
@@ -53,11 +53,11 @@ const createSplitter = () =>
   });
 let splitter = createSplitter();
 
-const waiting: ToSplitter[] = [];
+const waiting: SplitterMessage[] = [];
 port.on('messageerror', (error) => {
   throw error;
 });
-port.on('message', (first: ToSplitter) => {
+port.on('message', (first: SplitterMessage) => {
   waiting.push(first);
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     if (next.kind === 'begin') {
@@ -70,7 +70,7 @@ port.on('message', (first: ToSplitter) => {
     if (reader !== undefined) batch.prefetch(read, hasTime);
     const packed = batch.pack();
     const result: SplitBatch = { packed, refusal, end, splitBytes };
-    port.postMessage(result, memoriesOf(packed));
+    port.postMessage(result, transferredBuffersOf(packed));
   }
 });
 
@@ -90,7 +90,7 @@ function read(record: Buffer): ReadPosting | undefined {
 }
 
 /** Splits a message's bytes into `batch`. After the end of a document, the next bytes begin another one. */
-function split(message: Exclude<ToSplitter, { kind: 'begin' }>): Pick<SplitBatch, 'end' | 'refusal'> {
+function split(message: Exclude<SplitterMessage, { kind: 'begin' }>): Pick<SplitBatch, 'end' | 'refusal'> {
   if (message.kind === 'end') {
     batch = RecordBatch.empty();
     const ended = splitter;

@@ -6,10 +6,10 @@ import type { FieldMapping } from '../../posting/field-mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import { CHUNK_BYTES, memoriesOf, RecordBatch } from './record-batch.ts';
+import { LocalSplitting, type OnRecord } from './local-splitting.ts';
+import { CHUNK_BYTES, RecordBatch, transferredBuffersOf } from './record-batch.ts';
 import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts';
-import { type OnRecord, SplittingHere } from './splitting-here.ts';
-import type { SplitBatch, SplittingWorkerData, ToSplitter } from './splitting-thread.ts';
+import type { SplitBatch, SplitterMessage, SplittingWorkerData } from './splitting-thread.ts';
 
 /** Starting a thread takes about 200 ms of CPU time, most of it to load its modules: far more than to split so few bytes. */
 const THREAD_FROM_BYTES = 2 * 1024 * 1024;
@@ -30,10 +30,10 @@ export function startSplitting(
   sink: RecordSink,
   thread: SplittingThreadOptions = {},
 ): Splitting {
-  if (thread.onRecord !== undefined) return new SplittingHere(options, sink, thread.onRecord);
+  if (thread.onRecord !== undefined) return new LocalSplitting(options, sink, thread.onRecord);
   const from = thread.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
-    ? new SplittingHere(options, sink)
+    ? new LocalSplitting(options, sink)
     : new SplittingBySize(options, sink, from, thread.prefetchMapping);
 }
 
@@ -49,7 +49,7 @@ class SplittingBySize implements Splitting {
   readonly #threadsFrom: number;
   readonly #prefetchMapping: FieldMapping | undefined;
   /** Until a thread takes over; `bytes` of the current document. */
-  #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
+  #here: { readonly splitting: LocalSplitting; readonly bytes: GrowingBytes } | undefined;
   /** Of the documents that ended in this thread. */
   readonly #ended = { bytes: 0, records: 0 };
   #current: Splitting;
@@ -64,7 +64,7 @@ class SplittingBySize implements Splitting {
     this.#sink = sink;
     this.#threadsFrom = threadsFrom;
     this.#prefetchMapping = prefetchMapping;
-    const splitting = new SplittingHere(options, sink);
+    const splitting = new LocalSplitting(options, sink);
     this.#here = { splitting, bytes: new GrowingBytes(Buffer.alloc(0)) };
     this.#current = splitting;
   }
@@ -198,7 +198,7 @@ class SplittingInThread implements Splitting {
   async #send(): Promise<void> {
     const packed = this.#loading.pack();
     this.#sentBytes += packed.bytesUsed;
-    this.#post({ kind: 'chunk', packed }, memoriesOf(packed));
+    this.#post({ kind: 'chunk', packed }, transferredBuffersOf(packed));
     this.#inFlight++;
     this.#loading = this.#spare.pop() ?? RecordBatch.empty();
     while (this.#arrived.length > 0 || this.#inFlight >= MAX_IN_FLIGHT) await this.#take();
@@ -234,7 +234,7 @@ class SplittingInThread implements Splitting {
     );
   }
 
-  #post(message: ToSplitter, transfer: ArrayBuffer[] = []): void {
+  #post(message: SplitterMessage, transfer: ArrayBuffer[] = []): void {
     this.#thread.postMessage(message, transfer);
   }
 

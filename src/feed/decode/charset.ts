@@ -1,6 +1,5 @@
 // Converts a feed in any encoding to UTF-8. Undecodable bytes become a byte that never occurs in UTF-8, so they are
 // detected wherever they are.
-
 import iconv from 'iconv-lite';
 import { BrokenOff } from '../source/source.ts';
 import { readHead } from './read-head.ts';

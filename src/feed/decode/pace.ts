@@ -1,5 +1,9 @@
 // Enforces time limits on a source: passes its documents and their chunks through, and breaks off if it is too slow.
+import { MAX_TIMER_MS } from '../../flow/pause.ts';
 import { BrokenOff } from '../source/source.ts';
+
+/** The time over which the rate of a single document is averaged. */
+export const SOURCE_RATE_WINDOW_MS = 30_000;
 
 export interface PaceLimits {
   /** From the start to the last byte, in milliseconds. */
@@ -89,9 +93,6 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
     },
   };
 }
-
-/** The longest time that a timer supports; about 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Counts bytes and the time spent waiting for them. Time that the reader itself takes does not count. */
 function meterRate(limits: PaceLimits, minimum: number, breakOff: (why: string) => void) {

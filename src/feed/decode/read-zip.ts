@@ -6,16 +6,14 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { BrokenOff, reasonOf, type SourceDocument } from '../source/source.ts';
-import { SizeExceeded, type SizeLimits } from './size-limits.ts';
+import { RATIO_FROM_BYTES, SizeExceeded, type SizeLimits } from './size-limits.ts';
 
 /** A feed with more files is none. */
 const MAX_FILES = 10_000;
-/** The ratio of smaller archives is not checked. */
-const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 const MAX_NAME_CHARACTERS = 200;
 const [STORED, DEFLATED] = [0, 8];
 
-/** Its first document fails if the archive cannot be read. */
+/** Yields the files of the archive. The first one fails if the archive cannot be read. */
 export async function* readZip(
   document: SourceDocument,
   limits: SizeLimits,

@@ -18,10 +18,10 @@ export interface SizeLimits {
 export class SizeExceeded extends BrokenOff {}
 
 /** The compression ratio of smaller feeds is not checked. */
-const RATIO_FROM_BYTES = 10 * 1024 * 1024;
+export const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 
 /** Counts the bytes as stored or sent. */
-export async function* counted(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerator<Buffer> {
+export async function* countStoredBytes(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     size.compressedBytes += chunk.length;
     yield chunk;
@@ -32,7 +32,11 @@ export async function* counted(chunks: AsyncIterable<Buffer>, size: Size): Async
  * Counts decompressed bytes, and throws {@link SizeExceeded} at a limit. Bytes up to the limit are passed on, however the
  * chunks are split.
  */
-export async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: SizeLimits): AsyncGenerator<Buffer> {
+export async function* limitDecompressedBytes(
+  chunks: AsyncIterable<Buffer>,
+  size: Size,
+  limits: SizeLimits,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     size.bytes += chunk.length;
     const excess = size.bytes - limits.maxBytes;

@@ -2,6 +2,10 @@
 // Not `isUtf8` of Node.js: it can't continue a character in the next chunk.
 import { isAscii } from 'node:buffer';
 
+export const UNDECODABLE_OUTSIDE =
+  'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
+  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
+
 /** From this length on, the native check is worth its call overhead. */
 const NATIVE_FROM_BYTES = 64;
 

@@ -1,9 +1,13 @@
 // What a feed format provides: splitting a document into records without parsing them, and parsing one record.
-
 import type { KeyRule } from '../../posting/field-mapping.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import type { Problem, RecordTree } from '../../posting/posting.ts';
 import type { ReadingTime } from '../../posting/record-dates.ts';
+
+export const unreadableRecord = (why: string): ParsedRecord => ({
+  kind: 'unreadable',
+  problems: [{ message: `the record can't be read: ${why}` }],
+});
 
 /** A format of feeds. Its name is passed between threads; its functions are found by the name (`formatOf`). */
 export interface FeedFormat {
@@ -121,7 +125,7 @@ export interface SplitEnd {
   readonly refusal?: string;
   /** Every reason why the document is incomplete. */
   readonly shortfalls: readonly string[];
-  /** Nothing in the document shows its end. */
+  /** Whether nothing in the document shows where it ends. */
   readonly isOpen?: boolean;
   /** The declared number of records. */
   readonly declaredTotal?: number;

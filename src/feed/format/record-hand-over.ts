@@ -1,7 +1,7 @@
 // Hands the records of a document over by their extent, and those above the size limit as oversized.
 import type { SplitSink } from './format.ts';
 
-const OVERSIZED_HEAD_BYTES = 2_048;
+export const OVERSIZED_HEAD_BYTES = 2_048;
 
 export class RecordHandOver {
   /** Records handed over so far, including oversized ones. */

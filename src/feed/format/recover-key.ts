@@ -7,13 +7,13 @@ import { compileKey } from '../../posting/posting-key.ts';
 import { parseValuePath, textsAt } from '../../posting/value-path.ts';
 
 /** Stands for a text, or a part of one, that can't be read. It is not a character and never part of a key. */
-export const BROKEN = '\uffff';
+export const UNREADABLE = '\uffff';
 
-/** The record's text; what is not valid UTF-8 is marked as {@link BROKEN}. */
+/** The record's text; what is not valid UTF-8 is marked as {@link UNREADABLE}. */
 export function textWithFaults(record: Buffer): string {
   const text = record.toString();
   // If the bytes are not valid UTF-8, U+FFFD usually stands for an undecodable one.
-  return isUtf8(record) ? text : text.replaceAll('\ufffd', BROKEN);
+  return isUtf8(record) ? text : text.replaceAll('\ufffd', UNREADABLE);
 }
 
 /** Compiles a function that reads the key, if all texts on its paths are readable and agree. Throws `MalformedPathError`. */
@@ -23,7 +23,7 @@ export function compileKeyOfTree(rule: KeyRule): (tree: RecordTree) => PostingKe
   return (tree) => {
     for (const path of paths) {
       const values = new Set(textsAt(path, tree).map((value) => value.trim()));
-      if (values.size !== 1 || [...values].some((value) => value.includes(BROKEN))) return undefined;
+      if (values.size !== 1 || [...values].some((value) => value.includes(UNREADABLE))) return undefined;
     }
     const reading = readKey(tree);
     return reading.kind === 'key' ? reading.key : undefined;

@@ -12,7 +12,7 @@ interface GatheredDocuments {
    */
   gather(limit: number): Promise<boolean>;
   /** All documents from the first. Can be called repeatedly if everything was gathered, otherwise once. */
-  documents(wait: Wait): AsyncGenerator<SourceDocument>;
+  documents(wait: WaitForBytes): AsyncGenerator<SourceDocument>;
   /** Ends the source and frees the memory. */
   close(): void;
 }
@@ -42,7 +42,7 @@ export function gatherDocuments(source: AsyncIterable<SourceDocument>): Gathered
     return undefined;
   }
 
-  async function* rest(wait: Wait): AsyncGenerator<SourceDocument> {
+  async function* rest(wait: WaitForBytes): AsyncGenerator<SourceDocument> {
     for (;;) {
       const next = await wait(iterator.next());
       if (next.done) return;
@@ -93,7 +93,7 @@ const ALWAYS_GATHERED = 64 * 1024;
 let gatheredBytes = 0;
 
 /** Waits for the source's next bytes. It may free a slot meanwhile. */
-export type Wait = <T>(next: Promise<T>) => Promise<T>;
+export type WaitForBytes = <T>(next: Promise<T>) => Promise<T>;
 
 /** A stream whose beginning, or all of it, is in memory. */
 interface GatheredBody {
@@ -105,7 +105,7 @@ interface GatheredBody {
    */
   gather(limit: number, always: number): Promise<boolean>;
   /** All bytes from the first. Can be called repeatedly if everything was gathered, otherwise once. */
-  chunks(wait: Wait): AsyncGenerator<Buffer>;
+  chunks(wait: WaitForBytes): AsyncGenerator<Buffer>;
   /** Frees the memory and ends the stream; resolves when a read that is under way has returned. */
   close(): Promise<void>;
 }
@@ -124,7 +124,7 @@ function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
     gathered = [];
   }
 
-  async function* rest(wait: Wait): AsyncGenerator<Buffer> {
+  async function* rest(wait: WaitForBytes): AsyncGenerator<Buffer> {
     free();
     for (;;) {
       const next = await wait(iterator.next());

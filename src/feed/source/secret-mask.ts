@@ -24,7 +24,7 @@ export interface SentSecret {
 export interface SecretMask {
   /** Removes them from a text, in each form. */
   text(text: string): string;
-  /** The same for a record. Without a secret it returns the same tree. */
+  /** Removes the secrets from a record. Returns the same tree if it contains none. */
   tree(tree: RecordTree): RecordTree;
   /** A fast test of a record's bytes, which is false for most of them. If it is false, they have no secret. */
   mayHold(bytes: Buffer): boolean;

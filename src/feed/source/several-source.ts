@@ -1,6 +1,6 @@
 // Several sources as one feed, which is complete only if each of them is.
 import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
-import { type Pace, startPace } from '../decode/pace.ts';
+import { type Pace, SOURCE_RATE_WINDOW_MS, startPace } from '../decode/pace.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from './source.ts';
 
 export interface SeveralConfig<Member> {
@@ -18,8 +18,6 @@ export interface SeveralConfig<Member> {
 interface Members<Member> {
   readonly kindOf: (member: Member) => SourceKind<Member>;
 }
-
-const RATE_WINDOW_MS = 30_000;
 
 /** Has no version: if one source is unchanged, the others are still to be read, and so is that one with them. */
 export function severalSource<Member>({ kindOf }: Members<Member>): SourceKind<SeveralConfig<Member>> {
@@ -53,7 +51,11 @@ async function* readMembers<Member>(
     let documents = 0;
     const place = `source ${at + 1} (${kind.placeOf(member)})`;
     const pace = startPace(
-      { totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS, ...(kind.isRemote ? limits : {}) },
+      {
+        totalTimeoutMs: Number.POSITIVE_INFINITY,
+        rateWindowMs: SOURCE_RATE_WINDOW_MS,
+        ...(kind.isRemote ? limits : {}),
+      },
       context.signal,
     );
     try {

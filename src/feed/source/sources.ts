@@ -19,7 +19,7 @@ import {
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
 import { isSecretParameter, publicAddress, sentSecrets } from './http/request-secrets.ts';
-import { parseJsonPath } from './pages/json-path.ts';
+import { parseJsonPath } from './pages/next-address.ts';
 import { outerParameter } from './pages/page-request.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
 import { type S3Access, type S3Config, s3Place } from './s3/s3-config.ts';

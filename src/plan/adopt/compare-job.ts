@@ -129,7 +129,7 @@ interface Parts {
   readonly place: PlaceLikeness;
   readonly text: Part;
   readonly identities: readonly string[];
-  /** Those of them that no two postings have by chance. */
+  /** The identities that no two postings have by chance. */
   readonly proofs: readonly string[];
   /** Names of the posting's values that identify it. */
   readonly identifying: readonly string[];

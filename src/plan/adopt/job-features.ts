@@ -1,11 +1,11 @@
 // What is compared of a posting and of a site job to tell whether they are the same, in a compact form.
 import { hash } from 'node:crypto';
 import type { Fields } from '../../posting/posting.ts';
-import { cluesOf } from '../match-doubt.ts';
 import { isShownExactly, type LearntRewrites, rewritings } from '../observe-values.ts';
 import { meaningsOfSent, meaningsOfShown, type StatedTypes, typeOf } from '../same-meaning.ts';
 import { bareForm, fieldOf, foldSpace, referenceForm } from '../same-value.ts';
 import { type Place, type PlaceRules, placeOf } from './place-likeness.ts';
+import { cluesOf } from './taken-content.ts';
 import { sketchOf, sketchParts, textDigest, wordsOf } from './text-likeness.ts';
 
 /** How a site's jobs are compared with the postings of a feed. */

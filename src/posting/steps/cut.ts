@@ -1,5 +1,6 @@
 // The step `max_length`: cuts a text at a word, or HTML after an element, with every open element closed.
 // Not truncate-html: it builds a tree of each description, with cheerio.
+import { VOID_ELEMENTS } from '../markup.ts';
 import { accepted, type Transform } from '../transforms.ts';
 
 export interface CutStep {
@@ -41,11 +42,6 @@ function wholeCharacters(text: string, most: number): string {
   const last = text.charCodeAt(most - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
 }
-
-// Cuts HTML to a length: after a block or at a word, and closes the elements that are open there. Measures its depth.
-
-/** Elements without an end tag (HTML, "void elements"). */
-const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 /** After one of these, the text before it reads as finished. */
 const BLOCKS = new Set('p div ul ol li dl dd table tr blockquote section article h1 h2 h3 h4 h5 h6 br hr'.split(' '));
 /** No description has so many elements inside each other; it keeps the time linear. */
@@ -87,14 +83,14 @@ function cutHtml(html: string, most: number): string {
       else if (end + toClose > most) break;
     } else {
       if (kind === 'start' && IMPLIED.has(name) && open.at(-1) === name) close(open.length - 1);
-      const isOpening = kind === 'start' && !VOID.has(name);
+      const isOpening = kind === 'start' && !VOID_ELEMENTS.has(name);
       if (end + toClose + (isOpening ? name.length + 3 : 0) > most || open.length === MAX_OPEN) break;
       if (isOpening) {
         open.push(name);
         toClose += name.length + 3;
       }
     }
-    if (BLOCKS.has(name) && (kind === 'end' || VOID.has(name)) && end + toClose <= most) block = upTo(end);
+    if (BLOCKS.has(name) && (kind === 'end' || VOID_ELEMENTS.has(name)) && end + toClose <= most) block = upTo(end);
   }
   return (block.length * 2 >= most || word.length < block.length ? block : word).trimEnd();
 }
@@ -105,7 +101,7 @@ export function deepestIn(html: string, most: number): number {
   let deepest = 0;
   for (const piece of piecesOf(html)) {
     if (piece.kind === 'end' && depth > 0) depth--;
-    if (piece.kind !== 'start' || VOID.has(piece.name) || IMPLIED.has(piece.name)) continue;
+    if (piece.kind !== 'start' || VOID_ELEMENTS.has(piece.name) || IMPLIED.has(piece.name)) continue;
     depth++;
     deepest = Math.max(deepest, depth);
     if (deepest > most) break;
@@ -139,7 +135,7 @@ function* piecesOf(html: string): Generator<Piece> {
     if (end === undefined) break;
     if (start > textFrom) yield { kind: 'text', start: textFrom, end: start };
     const name = written.toLowerCase();
-    const isEmpty = html[end - 2] === '/' && !VOID.has(name);
+    const isEmpty = html[end - 2] === '/' && !VOID_ELEMENTS.has(name);
     yield { kind: isComment || isEmpty ? 'other' : slash === '' ? 'start' : 'end', name, start, end };
     textFrom = end;
     start = end - 1;

@@ -17,7 +17,7 @@ const AROUND = /^greater | (?:metropolitan )?(?:area|region)$/g;
 interface Cities {
   /** Whether the table has the city under this abbreviation. */
   readonly isIn: (abbreviation: string, city: string) => boolean;
-  /** The same for the area around one: "Greater Toronto Area". */
+  /** Whether a text names the area around a city: "Greater Toronto Area". */
   readonly isAround: (abbreviation: string, city: string) => boolean;
   /** Under how many abbreviations it has the city. */
   readonly count: (city: string) => number;
@@ -105,7 +105,7 @@ export function isCountryName(text: string): boolean {
 export const isCountry = (text: string, isUs: (text: string) => boolean): boolean =>
   isUs(text) || isCountryName(text) || text === GEORGIA || (/^[A-Z]{2}$/.test(text) && nameOfCode(text) !== undefined);
 
-/** Its name is also a state's. */
+/** The country's name is also a state's. */
 const GEORGIA = 'Georgia';
 
 const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });

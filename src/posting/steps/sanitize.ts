@@ -11,7 +11,7 @@ export interface SanitizeStep {
 }
 
 /** What most sites show: paragraphs, lists, headings, emphasis and links. */
-export const USUAL_ELEMENTS = 'p br ul ol li strong b em i u h1 h2 h3 h4 h5 h6 blockquote a'.split(' ');
+export const DEFAULT_ELEMENTS = 'p br ul ol li strong b em i u h1 h2 h3 h4 h5 h6 blockquote a'.split(' ');
 
 /** Blocks of which only the content stays, if the site does not accept them: their ends still part words and lines. */
 const BLOCK_END =

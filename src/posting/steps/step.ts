@@ -1,7 +1,6 @@
 // The steps from a field's text in the feed to its text on the site: named transforms, and the steps with settings
 // `map`, `match`, `us_place` and `date`. The longer ones have files of their own.
-
-import { type NumericOrder, readDate, whyNoDate } from '../dates.ts';
+import { explainNoDate, type NumericOrder, readDate } from '../dates.ts';
 import { compilePattern, MalformedPatternError } from '../pattern.ts';
 import { accepted, refused, TRANSFORMS, type Transform, type Transformed, type TransformName } from '../transforms.ts';
 import { type CutStep, compileCut } from './cut.ts';
@@ -170,7 +169,7 @@ export function compileDate({ order, zone, to, time }: DateStep): Transform {
     kind: 'check',
     apply(text) {
       const date = readDate(text, order);
-      if (date === undefined) return refused(whyNoDate(text, hint));
+      if (date === undefined) return refused(explainNoDate(text, hint));
       if (date.kind === 'day') return accepted(date.iso);
       if (date.kind === 'local' && from === undefined) return accepted(write(date.ms, ''));
       const instant = date.kind === 'local' ? (from?.toInstant(date.ms) ?? date.ms) : date.ms;
@@ -190,10 +189,10 @@ function offsetText(ms: number): string {
 
 // What becomes of a text for which a step has no result.
 
-export const OTHERWISE = ['reject', 'keep', 'default'] as const;
+export const OTHERWISE_CHOICES = ['reject', 'keep', 'default'] as const;
 
 /** `default`: the field's default, or nothing. */
-type Otherwise = (typeof OTHERWISE)[number];
+type Otherwise = (typeof OTHERWISE_CHOICES)[number];
 
 /** @param why continues the sentence after the text: "is not …". */
 function withoutResult(text: string, otherwise: Otherwise, why: string): Transformed {

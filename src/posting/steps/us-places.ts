@@ -39,7 +39,7 @@ interface Piece {
   readonly kind: Kind;
   readonly text: string;
   readonly state: UsState | undefined;
-  /** It begins another place of a list: after "or", "and", "/", ";" and the like. */
+  /** Whether the part begins another place of a list: after "or", "and", "/", ";" and the like. */
   readonly isNext: boolean;
 }
 

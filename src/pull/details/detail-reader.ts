@@ -9,6 +9,7 @@ import {
   httpOf,
   openDetailFetcher,
 } from '../../feed/source/sources.ts';
+import { MAX_TIMER_MS } from '../../flow/pause.ts';
 import type { RateLimiter } from '../../flow/rate-limiter.ts';
 import { semaphoreFor } from '../../flow/semaphore.ts';
 import { interpretedHash } from '../../posting/hash.ts';
@@ -33,25 +34,23 @@ import {
 } from '../../store/pull/stored-details.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { RecordRules } from '../feed-setup.ts';
-import { EXCERPT_BYTES } from '../unusable-records.ts';
-import { excerptWith } from './excerpt.ts';
+import { beginningOf, EXCERPT_BYTES, type Mask } from '../unusable-records.ts';
 import { type ListRecord, RecordSpool } from './record-spool.ts';
-import { FAILURES_IN_A_ROW, Sampling } from './sampling.ts';
 
 /** What became of the detail of a posting. */
 export type DetailOutcome =
-  /** It is in the database, see `StoredDetail`. */
+  /** The detail is in the database, see `StoredDetail`. */
   | { readonly kind: 'stored'; readonly listHash: Buffer }
-  /** Its bytes. */
+  /** The bytes of the detail. */
   | { readonly kind: 'document'; readonly bytes: Buffer }
   | { readonly kind: 'failed'; readonly message: string; readonly excerpt: Buffer }
-  /** It was not requested, for a reason that is not the posting's. */
+  /** The detail was not requested, for a reason that is not the posting's. */
   | { readonly kind: 'postponed' };
 
 export interface DetailsContext {
   readonly db: Database;
   readonly signal: AbortSignal;
-  /** That of the list. */
+  /** The rate limiter of the list. */
   readonly limiter: RateLimiter;
   /** Whether details are stored; a plan stores nothing. */
   readonly mayStore: boolean;
@@ -70,7 +69,7 @@ interface Opened {
 }
 
 /** A record of the list whose key is known. */
-export interface KeyedRecord {
+interface KeyedRecord {
   readonly record: ListRecord;
   readonly key: PostingKey;
   readonly tree: RecordTree;
@@ -226,7 +225,7 @@ export class DetailReader {
     };
     const outcomes = group.map((keyed, at) => outcomeOf(keyed, at));
     const results = await Promise.allSettled(outcomes);
-    // Those that succeeded are stored even if the pull ends here.
+    // Details that were received are stored even if the pull ends here.
     if (mayStore) {
       await assignDetails(db, this.#feed, assigned);
       this.#noteListed(assigned);
@@ -371,4 +370,53 @@ function lastingFailure(listHash: Buffer, answer: Answer, message: string): Fail
 }
 
 const POSTPONED = { kind: 'postponed' } as const;
-const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Failures in a row before details are only sampled. */
+export const FAILURES_IN_A_ROW = 10;
+const MOST_LEFT_OUT = 1_000;
+
+export class Sampling {
+  readonly #random: () => number;
+  #failures = 0;
+  #leaveOut = 0;
+
+  /** @param random in [0, 1). */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Whether so many have failed that others fail, too. */
+  get isInTrouble(): boolean {
+    return this.#failures >= FAILURES_IN_A_ROW;
+  }
+
+  /** Whether to request the next detail. */
+  takes(): boolean {
+    if (this.#leaveOut === 0) return true;
+    this.#leaveOut--;
+    return false;
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#leaveOut = 0;
+  }
+
+  fail(): void {
+    this.#failures++;
+    if (!this.isInTrouble) return;
+    const most = Math.min(2 ** (this.#failures - FAILURES_IN_A_ROW + 1), MOST_LEFT_OUT);
+    this.#leaveOut = 1 + Math.floor(this.#random() * most);
+  }
+}
+
+// The beginnings of a posting's record in the list and of its detail, as its review entry shows them.
+const TITLE = Buffer.from('\n\nDetail:\n');
+
+/** @param detail without secrets; absent if it was not received. @param mask removes them from the record. */
+export function excerptWith(record: Buffer, detail?: Buffer, mask?: Mask): Buffer {
+  if (detail === undefined) return beginningOf(record, EXCERPT_BYTES, mask);
+  const own = Math.max(EXCERPT_BYTES / 2, EXCERPT_BYTES - TITLE.length - detail.length);
+  const beginning = beginningOf(record, own, mask);
+  return Buffer.concat([beginning, TITLE, detail.subarray(0, EXCERPT_BYTES - beginning.length - TITLE.length)]);
+}

@@ -1,13 +1,18 @@
 // Reads the list of a feed with details, and looks up or requests the details, with no transaction open: that may take hours.
 import type { RecordBatch } from '../../feed/batch/record-batch.ts';
-import type { RecordSink } from '../../feed/feed-reading.ts';
-import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import type { FeedReading, RecordSink } from '../../feed/feed-reading.ts';
+import type { OpenedFeed } from '../../feed/read-feed.ts';
+import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import { NO_EDITS } from '../../store/change/override.ts';
+import type { Queryable } from '../../store/postgres/database.ts';
 import { loadRecordIndex, loadSkippedIndex } from '../../store/pull/record-hashes.ts';
+import { anyDue } from '../../store/pull/stored-details.ts';
+import { crossStep } from '../../telemetry/steps.ts';
 import { DatedRecords } from '../dated-records.ts';
-import type { FeedSetup } from '../feed-setup.ts';
+import type { FeedSetup, PullContext } from '../feed-setup.ts';
 import { PullLedger } from '../pull-ledger.ts';
+import { inStreamingFeedSlot } from '../pull-slots.ts';
 import { compileRecordReader, type RecordReader } from '../read-record.ts';
 import { RecordIntake } from '../record-intake.ts';
 import { AnsweredRecords } from './answered-records.ts';
@@ -110,4 +115,46 @@ export class DetailedList implements RecordSink {
       }),
     );
   }
+}
+
+// Reads the list of a feed with details and requests the details, before the list is planned.
+interface ListContext extends PullContext {
+  /** The rate limiter of the list. */
+  readonly limiter?: RateLimiter;
+  /** See `DetailsContext`. */
+  readonly mayStore: boolean;
+  readonly refusal?: string;
+  /** The number of the pull, for the log; a plan has none. */
+  readonly pull?: number;
+  /** See `RecordIntake`. */
+  readonly samplesKnown?: boolean;
+}
+
+/** Calls `work` once the list was read, and its details were looked up or requested. Until then no transaction is open. */
+export async function withDetailedList<T>(
+  setup: FeedSetup,
+  { pull, samplesKnown, ...context }: ListContext,
+  opened: Pick<OpenedFeed, 'read'>,
+  work: (list: DetailedList, reading: Extract<FeedReading, { kind: 'read' | 'failed' }>) => Promise<T>,
+): Promise<T> {
+  const { log, signal, onProgress } = context;
+  const list = await DetailedList.open(setup, context, samplesKnown);
+  try {
+    const reading = await inStreamingFeedSlot(signal, (wait) => opened.read(list, { onProgress, wait }));
+    signal.throwIfAborted();
+    crossStep('records-read');
+    if (reading.kind === 'read') {
+      await list.requestDetails();
+      if (pull !== undefined) log.info({ feed: setup.feed, pull, ...list.reader.counts }, 'details read');
+      crossStep('details-read');
+    }
+    return await work(list, reading);
+  } finally {
+    await list.close();
+  }
+}
+
+// Tells whether details of a feed are to be requested again or planned, even if nothing has changed in the list.
+export async function anyDetailDue(db: Queryable, { feed, source }: FeedSetup): Promise<boolean> {
+  return source.details !== undefined && (await anyDue(db, feed, source.details.refreshMs));
 }

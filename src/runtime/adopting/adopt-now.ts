@@ -1,5 +1,5 @@
 // Matches the jobs of sites with postings, and adopts what people accept, when somebody asks on a page or through the API.
-import { endsWithin } from '../../flow/ends-within.ts';
+import { endsWithin } from '../../flow/pause.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { otherVersion } from '../../review/adopt/propose-jobs.ts';
@@ -7,9 +7,8 @@ import { beginAdoptRun, proposalsOf, readAdoptRun } from '../../store/mapping/ad
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
 import { UserError } from '../exit-status.ts';
-import type { AdoptionRequest, AdoptionStart } from './adoption-request.ts';
 import { type Adopting, withAdopting } from './open-adopting.ts';
-import { runAdoption } from './run-adoption.ts';
+import { type AdoptionRequest, type AdoptionStart, runAdoption } from './run-adoption.ts';
 
 export interface AdoptNow {
   /** Resolves once it runs, or is refused. */
@@ -24,7 +23,7 @@ const MOST_AT_ONCE = 2;
 export function adoptNow(app: App, engine: Engine): AdoptNow {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Those whose end is being stored, so that people see it, and which still hold their feed's lock. */
+  /** Adoptions whose end is being stored, so that people see it, and which still hold the lock of their feed. */
   const ended = new Map<FeedName, Promise<void>>();
   const connectionOf = (site: SiteName) => engine.siteContexts.get(site);
 

@@ -5,8 +5,7 @@ import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { readUnmapped } from '../../pull/read-unmapped.ts';
-import { type AsReadEnd, type EarlierRecord, stillAsRead } from '../../pull/still-as-read.ts';
+import { type AsReadEnd, type EarlierRecord, readUnmapped, stillAsRead } from '../../pull/preview/read-for-adopting.ts';
 import type { AdoptProgress, AdoptSubject } from '../../review/match-jobs.ts';
 import { addressOf } from '../../site/base-address.ts';
 import type { SiteClient } from '../../site/exchange.ts';
@@ -14,8 +13,7 @@ import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
-import { openProvenClient } from '../site-access/open-site-client.ts';
-import { whyClosed } from '../site-access/why-closed.ts';
+import { openProvenClient, whyClosed } from '../open-site-client.ts';
 
 export interface Adopting {
   readonly feed: FeedName;

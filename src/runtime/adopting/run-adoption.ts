@@ -1,10 +1,10 @@
 // Carries out one matching in the background: reads site and feed, adopts what a person accepted as far as it is still so, and stores
 // what else was found.
-import { startRounds } from '../../flow/rounds.ts';
-import { tell } from '../../plan/message.ts';
-import type { PostingKey } from '../../posting/identifiers.ts';
-import { proposalOf } from '../../review/adopt/propose-jobs.ts';
-import { adoptSure } from '../../review/adopt-sure.ts';
+import { startRounds } from '../../flow/pause.ts';
+import { type Message, tell } from '../../plan/message.ts';
+import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
+import { type AdoptOneEnd, adoptNamed, adoptSure, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
 import {
@@ -12,6 +12,7 @@ import {
   endAdoptRun,
   noteAdoptProgress,
   ProposedPostings,
+  proposedPosting,
   type Refusal,
   removeDecided,
   removeDecidedOne,
@@ -21,12 +22,10 @@ import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
-import { adoptAsNamed, type NamedRequest } from './adopt-as-named.ts';
-import type { AdoptionRequest } from './adoption-request.ts';
-import { matchNotes } from './match-notes.ts';
 import type { Adopting } from './open-adopting.ts';
+import { matchNotes } from './read-others.ts';
 
-export interface RunningAdoption {
+interface RunningAdoption {
   readonly actor: string;
   readonly run: number;
   readonly progress: () => { readonly worker: number; readonly text: string | undefined };
@@ -195,3 +194,66 @@ async function adoptShown(
     return message === undefined ? [] : [{ key, siteJobId, message }];
   });
 }
+
+// Adopts the one job that a person decided about: as it was shown, or as it is now if the person named posting and job.
+
+type NamedRequest = Extract<AdoptionRequest, { kind: 'named' }>;
+
+/** `failed`: the feed cannot be read. */
+async function adoptAsNamed(
+  app: App,
+  adopting: Adopting,
+  request: NamedRequest,
+  actor: string,
+): Promise<AdoptOneEnd | { readonly kind: 'failed'; readonly message: string }> {
+  const { site, subject, checkLock } = adopting;
+  const { version } = request;
+  const read = await readPosting(app, adopting, request);
+  if (read.kind === 'failed') return { kind: 'failed', message: tell(read.message, app.writeAction) };
+  const now = read.found && postingVersion(site.name, read.found);
+  if (version !== undefined && now !== undefined && now !== version)
+    return { kind: 'refused', message: otherVersion(version, now), mayInsist: false };
+  checkLock();
+  return adoptNamed(subject, read.found, request, actor);
+}
+
+/** As it was shown, if the feed still has that record, which takes no plan of the whole feed; otherwise as the feed has it now. */
+async function readPosting(
+  { db }: App,
+  { feed, subject, stillAsRead }: Adopting,
+  { key, version }: NamedRequest,
+): Promise<
+  | { readonly kind: 'read'; readonly found: NamedPosting | undefined }
+  | { readonly kind: 'failed'; readonly message: Message }
+> {
+  const shown = version === undefined ? undefined : await proposedPosting(db, feed, key);
+  if (shown !== undefined) {
+    const end = await stillAsRead(shown);
+    if (end.kind === 'failed') return end;
+    if (end.kind === 'same') return { kind: 'read', found: { key, fields: shown.fields } };
+  }
+  const read = await findUnmapped(subject, new Set([key]));
+  return read.kind === 'failed' ? read : { kind: 'read', found: read.found.get(key) };
+}
+
+/** What somebody asks for. */
+export type AdoptionRequest =
+  /** To compare anew, and adopt nothing. */
+  | { readonly kind: 'match' }
+  /** To adopt the certain matches that were shown. @param mark of them */
+  | { readonly kind: 'sure'; readonly mark: string }
+  /** To adopt one job. */
+  | {
+      readonly kind: 'named';
+      readonly key: PostingKey;
+      readonly siteJobId: SiteJobId;
+      /** Even if it seems to be another job, or another posting's. */
+      readonly anyway: boolean;
+      /** Of the proposal that was shown; `undefined`: the person named both. */
+      readonly version: string | undefined;
+    };
+
+export type AdoptionStart =
+  | { readonly kind: 'started'; readonly run: number }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly message: string };

@@ -1,14 +1,16 @@
 // Watches for alerts and sends their messages, while the process runs. For each destination, one process of those with the same
 // configuration evaluates; each process sends.
+import { hash } from 'node:crypto';
 import { type AlertDestination, namedFeeds } from '../../config/config.ts';
-import { endsWithin } from '../../flow/ends-within.ts';
-import { type Rounds, startRounds } from '../../flow/rounds.ts';
+import { endsWithin, type Rounds, startRounds } from '../../flow/pause.ts';
 import { setSubscriptions, TOPICS } from '../../store/alert/outbox.ts';
+import { lockKey } from '../../store/locks/advisory-locks.ts';
 import { type Leadership, standForLead } from '../../store/locks/leadership.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
 import type { App } from '../app.ts';
+import { aboutProcess } from '../configurations.ts';
+import { tokenDigests } from '../token-digests.ts';
 import { evaluateAlerts } from './evaluate.ts';
-import { evaluatorKeys } from './evaluator.ts';
 import { sendMessages } from './send-messages.ts';
 
 export interface AlertTiming {
@@ -21,7 +23,7 @@ export interface AlertTiming {
 const TIMING: AlertTiming = { evaluateEveryMs: 10_000, sendEveryMs: 2_000, subscribeEveryMs: 60_000 };
 
 /** What `startAlerts` has started. */
-export interface RunningAlerts {
+interface RunningAlerts {
   /** Cuts off messages that are still being delivered after this time; they are sent again later. */
   stop(graceMs: number): Promise<void>;
 }
@@ -136,4 +138,12 @@ function repeat(
     },
     { everyMs },
   );
+}
+
+/** The key of the lock that the evaluating process holds for a destination. Differs where feeds, sites or tokens do. */
+export async function evaluatorKeys({ config, db }: App): Promise<(destination: string) => string> {
+  const { parts } = aboutProcess(config, 'start', await tokenDigests(db, config));
+  const broken = [...config.brokenFeeds].map(([feed, { complaints }]) => [feed, complaints]);
+  const seen = hash('sha256', JSON.stringify([Object.entries(parts).sort(), broken]));
+  return (destination) => lockKey('lead', `alerts of ${destination}: ${seen}`);
 }

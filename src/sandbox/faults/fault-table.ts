@@ -1,10 +1,16 @@
-// All faults, in the order in which they apply to a request: the first one that strikes is outermost and may pass the
-// request on to the next. Delays come first, so they combine with any other fault.
-import { dashed, spell } from '../spelling.ts';
-import * as body from './body-faults.ts';
+// All faults, in the order in which they apply to a request, and what `--fault` says of them: `timeout-made`,
+// `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`. The first one that strikes is outermost
+// and may pass the request on to the next. Delays come first, so they combine with any other fault.
+import { dashed, spell } from '../settings.ts';
 import * as connection from './connection-faults.ts';
-import { conditionNames, type ParameterName, parameterTable } from './fault-parameters.ts';
-import * as status from './status-faults.ts';
+import {
+  conditionNames,
+  type FaultCondition,
+  type FaultParameters,
+  type ParameterName,
+  parameterTable,
+} from './fault-row.ts';
+import * as response from './response-faults.ts';
 
 export const faultTable = [
   connection.latency,
@@ -16,21 +22,21 @@ export const faultTable = [
   connection.timeoutMade,
   connection.timeoutLate,
   connection.cut,
-  body.redirectHttps,
-  body.redirectHost,
-  body.html,
-  status.status429,
-  status.status503,
-  status.status502,
-  status.status504,
-  status.status500,
-  status.status401,
-  status.status403,
-  status.status404,
-  body.slow,
-  body.huge,
-  body.malformed,
-  body.empty,
+  response.redirectHttps,
+  response.redirectHost,
+  response.html,
+  response.status429,
+  response.status503,
+  response.status502,
+  response.status504,
+  response.status500,
+  response.status401,
+  response.status403,
+  response.status404,
+  response.slow,
+  response.huge,
+  response.malformed,
+  response.empty,
 ] as const;
 
 export type FaultName = (typeof faultTable)[number]['name'];
@@ -46,7 +52,7 @@ export interface ParameterDescription {
 }
 
 /** The description of a fault, for the command line help. */
-export interface FaultDescription {
+interface FaultDescription {
   readonly name: FaultName;
   readonly description: string;
   /** The parameters besides the conditions. */
@@ -71,3 +77,33 @@ export const faultDescriptions: readonly FaultDescription[] = faultTable.map((ro
 
 /** The conditions that every fault accepts. */
 export const conditionDescriptions: readonly ParameterDescription[] = conditionNames.map(describe);
+
+/** A configured fault: its name, parameters and conditions. */
+export interface Fault extends FaultCondition, Partial<FaultParameters> {
+  readonly name: FaultName;
+}
+
+/**
+ * Parses one fault.
+ * @param text `NAME` or `NAME=parameter:value,parameter:value`
+ * @throws Error that lists the valid names or values
+ */
+export function readFault(text: string): Fault {
+  const [, name = text, list] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  const row = faultTable.find((candidate) => candidate.name === name);
+  if (!row)
+    throw new Error(`no fault '${name}': there are ${faultTable.map((candidate) => candidate.name).join(', ')}`);
+  const known = [...(Object.keys(row.defaults) as (keyof FaultParameters)[]), ...conditionNames];
+
+  const given = (list ?? '').split(',').filter((entry) => entry !== '');
+  const parameters = given.map((entry): [string, unknown] => {
+    const [, label = entry, written = ''] = /^([^:]*):(.*)$/s.exec(entry) ?? [];
+    const key = known.find((candidate) => dashed(candidate) === label);
+    if (!key) throw new Error(`fault ${name} has no parameter '${label}': it takes ${known.map(dashed).join(', ')}`);
+    const value = parameterTable[key].parse(written);
+    if (value === undefined)
+      throw new Error(`fault ${name}: ${label} '${written}' is not one of ${parameterTable[key].accepts}`);
+    return [key, value];
+  });
+  return { name: row.name, ...Object.fromEntries(parameters) };
+}

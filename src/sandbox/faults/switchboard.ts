@@ -1,8 +1,7 @@
 // Applies the active faults to each request.
 import type { Operation } from '../interface/operation.ts';
 import type { FaultStep } from './fault-row.ts';
-import { type FaultName, faultTable } from './fault-table.ts';
-import type { Fault } from './read-fault.ts';
+import { type Fault, type FaultName, faultTable } from './fault-table.ts';
 
 /** One request, before it is passed through the faults. */
 export type FaultedRequest = Omit<FaultStep, 'process'> & {

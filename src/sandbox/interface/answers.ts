@@ -1,7 +1,6 @@
 // Builds responses with XML bodies.
 import type { Job } from '../store/jobs.ts';
-import { failureXml } from '../xml/error-xml.ts';
-import { writeDocument, type Xml } from '../xml/write-xml.ts';
+import { failureXml, writeDocument, type Xml } from '../xml/write-xml.ts';
 
 const XML_TYPE = 'application/xml; charset=utf-8';
 

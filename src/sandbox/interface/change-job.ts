@@ -6,9 +6,8 @@ import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { IdPlan, JobFields } from '../store/jobs.ts';
 import { storedFields } from '../stored-values.ts';
-import { validationErrorBody } from '../xml/error-xml.ts';
-import { jobXml } from '../xml/job-xml.ts';
 import { readJob } from '../xml/read-job.ts';
+import { jobXml, validationErrorBody } from '../xml/write-xml.ts';
 import { failure, notThere, notYours, unauthorized, xmlAnswer } from './answers.ts';
 import { readBody } from './request-body.ts';
 

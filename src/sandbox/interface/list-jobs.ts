@@ -3,8 +3,7 @@ import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { JobFilter, ListedPage } from '../store/jobs.ts';
-import { jobXml } from '../xml/job-xml.ts';
-import { element } from '../xml/write-xml.ts';
+import { element, jobXml } from '../xml/write-xml.ts';
 import { xmlAnswer } from './answers.ts';
 
 /** The requested part of a list. */

@@ -1,16 +1,16 @@
 // The XML interface: handles requests whose path ends in `.xml` (site-interface.md).
 // A request passes the request log, the faults, authentication and the resource, in this order.
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { identify } from '../credentials.ts';
+import { gone } from '../faults/fault-row.ts';
+import { stateBySlug } from '../job-rules.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
-import { stateBySlug } from '../job-states.ts';
-import { emptyJobXml, jobXml, statesXml } from '../xml/job-xml.ts';
-import { element } from '../xml/write-xml.ts';
+import { element, emptyJobXml, jobXml, statesXml } from '../xml/write-xml.ts';
 import { failure, notAllowed, notThere, unauthorized, xmlAnswer } from './answers.ts';
 import { createJob, deleteJob, updateJob } from './change-job.ts';
-import { throughFaults } from './faulted.ts';
 import { listJobs } from './list-jobs.ts';
-import { recorded } from './recorded.ts';
+import { operationOf } from './operation.ts';
+import { readBody } from './request-body.ts';
 
 /** Whether a path requests the XML form of a page. */
 export const asksForXml = (path: string): boolean => path.endsWith('.xml');
@@ -84,3 +84,48 @@ async function showHome(site: JobSite): Promise<Response> {
     ]),
   );
 }
+
+// Passes each request of the interface through the active faults.
+const throughFaults =
+  (site: JobSite): MiddlewareHandler<SiteEnv> =>
+  async (c, next) => {
+    const request = c.get('request');
+    const answer = await site.faults.run(
+      {
+        incoming: c.env.incoming,
+        outgoing: c.env.outgoing,
+        closing: site.closing,
+        operation: request.operation,
+        struck: (name) => request.faults.push(name),
+        receive: async () => void (await readBody(c, site)),
+        refuseConnections: site.refuseConnections,
+      },
+      async () => {
+        await next();
+        request.processed = c.res.status;
+        return c.res;
+      },
+    );
+    if (answer === c.res) return;
+    // Assigning a response over another merges the headers; a fault's response must stay unchanged.
+    c.res = undefined;
+    c.res = answer;
+  };
+
+// Records each request of the interface in the request log, once its response is sent or its client is gone.
+const recorded =
+  (site: JobSite): MiddlewareHandler<SiteEnv> =>
+  async (c, next) => {
+    const { incoming, outgoing } = c.env;
+    const request = site.requests.begin(c.req.method, incoming.url ?? '', operationOf(c.req.method, c.req.path));
+    c.set('request', request);
+    const answered = gone(outgoing);
+    try {
+      await next();
+    } finally {
+      void answered.then(() => {
+        if (outgoing.writableFinished) request.status = outgoing.statusCode;
+        site.requests.end(request);
+      });
+    }
+  };

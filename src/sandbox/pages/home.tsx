@@ -1,10 +1,8 @@
 // The home page and the list of states.
-
-import { stateByAbbreviation } from '../job-states.ts';
+import { stateByAbbreviation } from '../job-rules.ts';
 import type { Job } from '../store/jobs.ts';
 import { Jobs, Search } from './job-list.tsx';
-import { Layout, type Visit } from './layout.tsx';
-import { quantity } from './wording.tsx';
+import { Layout, quantity, type Visit } from './layout.tsx';
 
 interface HomeProps {
   readonly visit: Visit;

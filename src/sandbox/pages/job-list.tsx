@@ -1,9 +1,8 @@
 // A list of jobs with a pager.
 import type { Child } from 'hono/jsx';
-import { stateByAbbreviation } from '../job-states.ts';
+import { stateByAbbreviation } from '../job-rules.ts';
 import type { Job } from '../store/jobs.ts';
-import { Layout, type Visit } from './layout.tsx';
-import { Day, placeOf, quantity } from './wording.tsx';
+import { Day, Layout, placeOf, quantity, type Visit } from './layout.tsx';
 
 /** The jobs themselves, newest first. */
 export const Jobs = ({ jobs }: { jobs: readonly Job[] }) => (

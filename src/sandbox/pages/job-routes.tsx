@@ -1,13 +1,14 @@
-// The routes of one job: to read it, and for its owner to post, edit and delete it.
+// The routes of one job: to read it, and for its owner to post, edit and delete it, with the form for that.
 import type { Context, Hono } from 'hono';
 import { planId } from '../interface/change-job.ts';
-import { checkJob, type JobError } from '../job-rules.ts';
+import { checkJob, errorSentence, type JobError, stateLists } from '../job-rules.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
+import type { SandboxSettings } from '../settings.ts';
 import type { Account } from '../store/accounts.ts';
 import type { Job, JobFields } from '../store/jobs.ts';
+import { Field } from './form-field.tsx';
 import { JobPage } from './job.tsx';
-import { formFields, JobFormPage } from './job-form.tsx';
-import { MessagePage } from './layout.tsx';
+import { Layout, MessagePage, type Visit } from './layout.tsx';
 import { formOf, plainVisit, show, toLogin, visitOf } from './visit.ts';
 
 export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
@@ -104,3 +105,66 @@ const foreignJob = (c: Context<SiteEnv>) =>
     </MessagePage>,
     403,
   );
+
+// The form to post or edit a job.
+
+interface JobFormProps {
+  readonly visit: Visit;
+  readonly title: string;
+  /** The URL that the form is sent to. */
+  readonly action: string;
+  readonly fields: JobFields;
+  readonly errors: readonly JobError[];
+  readonly settings: SandboxSettings;
+}
+
+/** The fields of the form, which are all that the site reads from it. */
+const formFields = (settings: Pick<SandboxSettings, 'stateField'>): readonly string[] => [
+  'title',
+  'number',
+  'category-name',
+  'description',
+  'location-city',
+  settings.stateField,
+  'contact-email-address',
+  'contact-web-address',
+];
+
+const JobFormPage = ({ visit, title, action, fields, errors, settings }: JobFormProps) => {
+  const field = (name: string) => {
+    const error = errors.find((candidate) => candidate.field === name);
+    return { name, value: fields[name], error: error && `${errorSentence(error)}.` };
+  };
+  const state = fields[settings.stateField] ?? '';
+  return (
+    <Layout title={title} visit={visit}>
+      <h1>{title}</h1>
+      {errors.length > 0 ? (
+        <p class="alert" role="alert">
+          The job was not saved. See what is wrong below.
+        </p>
+      ) : null}
+      <form method="post" action={action} class="sheet" novalidate>
+        <Field {...field('title')} label="Title" required />
+        <Field {...field('location-city')} label="City" />
+        <Field {...field(settings.stateField)} label="State" type="select" required>
+          <option value="">Choose a state</option>
+          {stateLists[settings.states].map(({ name, abbreviation }) => {
+            const value = settings.stateValues === 'abbreviation' ? abbreviation : name;
+            return (
+              <option value={value} selected={state === value || state === abbreviation}>
+                {name}
+              </option>
+            );
+          })}
+        </Field>
+        <Field {...field('category-name')} label="Category" />
+        <Field {...field('description')} label="Description" type="textarea" />
+        <Field {...field('number')} label="Reference number" hint="Your own number, by which you find the job again." />
+        <Field {...field('contact-email-address')} label="E-mail address for applications" type="email" />
+        <Field {...field('contact-web-address')} label="Web address for applications" type="url" />
+        <button type="submit">Save</button>
+      </form>
+    </Layout>
+  );
+};

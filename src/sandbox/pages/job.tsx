@@ -1,11 +1,9 @@
 // The page of one job, with tools for its owner.
-
-import { stateByAbbreviation } from '../job-states.ts';
+import { Parser } from 'htmlparser2';
+import { stateByAbbreviation } from '../job-rules.ts';
 import type { Job } from '../store/jobs.ts';
-import { knownFields, orderedFields } from '../xml/job-xml.ts';
-import { Layout, type Visit } from './layout.tsx';
-import { plainText } from './plain-text.ts';
-import { Moment, placeOf } from './wording.tsx';
+import { knownFields, orderedFields } from '../xml/write-xml.ts';
+import { Layout, Moment, placeOf, type Visit } from './layout.tsx';
 
 /** Fields with their own place on the page. */
 const placed = new Set<string>(['title', 'description', 'location-city', 'category-name', 'number']);
@@ -111,3 +109,36 @@ export const JobPage = ({ visit, job, ownerEmail, stateField }: JobProps) => {
     </Layout>
   );
 };
+
+// Converts a description that may contain HTML to plain text, with paragraphs and list items on separate lines.
+// The result is shown as text: HTML from a feed never reaches a browser as HTML.
+
+const BLOCKS = new Set('p div h1 h2 h3 h4 h5 h6 ul ol tr table section article'.split(' '));
+const HIDDEN = new Set(['script', 'style']);
+
+/** The description as text with line breaks. */
+export function plainText(description: string): string {
+  let text = '';
+  let hidden = 0;
+  const parser = new Parser({
+    onopentagname(name) {
+      if (HIDDEN.has(name)) hidden++;
+      if (name === 'li') text += '\n• ';
+      else if (name === 'br' || BLOCKS.has(name)) text += '\n';
+    },
+    ontext(part) {
+      if (hidden === 0) text += part;
+    },
+    onclosetag(name) {
+      if (HIDDEN.has(name)) hidden--;
+      if (BLOCKS.has(name)) text += '\n';
+    },
+  });
+  parser.end(description);
+  return text
+    .replace(/[ \t\u00a0]+/g, ' ')
+    .replace(/ *\n */g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^(• .*)\n\n(?=• )/gm, '$1\n')
+    .trim();
+}

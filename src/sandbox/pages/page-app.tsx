@@ -9,7 +9,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { packageRoot } from '../../config/package-root.ts';
 import { identify } from '../credentials.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
-import { addAccountRoutes } from './account-routes.tsx';
+import { addAccountRoutes } from './account.tsx';
 import { addBoardRoutes } from './board-routes.tsx';
 import { addJobRoutes } from './job-routes.tsx';
 import { MessagePage } from './layout.tsx';

@@ -1,6 +1,6 @@
 // Sends requests to the site over HTTP; each becomes a classified, recorded exchange (site-interface.md).
 import { performance } from 'node:perf_hooks';
-import { readRetryAfter } from '../../flow/retry-after.ts';
+import { readRetryAfter } from '../../flow/retry.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import {
   type Exchange,
@@ -19,8 +19,7 @@ import { readList } from '../list/list.ts';
 import { type PageAnswer, readPage, type TakeJob } from '../list/read-page.ts';
 import { judge } from '../outcome.ts';
 import { judgeAccount, judgeProbe, judgeStranger } from '../probe.ts';
-import type { ReadJob } from '../xml/decode.ts';
-import { findJob, readJobElement, readSiteJob } from '../xml/decode.ts';
+import { findJob, type ReadJob, readJobElement, readSiteJob } from '../xml/decode.ts';
 import { encodeSiteJob } from '../xml/encode.ts';
 import { type Pause, timeSlices } from '../xml/time-slices.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';

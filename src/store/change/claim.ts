@@ -1,7 +1,6 @@
 // Claims a change: compares desired and actual state and commits the intent before anything is sent. What needs no request is completed.
 import { randomUUID } from 'node:crypto';
-import { retry } from '../../flow/retry.ts';
-import type { RetryPolicy } from '../../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 import { UNKNOWN_PLACES } from '../../plan/adopt/place-likeness.ts';
 import {
   acceptedByUpdate,

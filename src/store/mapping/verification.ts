@@ -1,7 +1,6 @@
 // Holds what is verified of a site in temporary tables: the jobs of its list, the jobs to ask for one by one, and the differences
 // to set again. There may be hundreds of thousands of each.
-
-import type { AcceptedFields } from '../../plan/verify/compare-shown.ts';
+import type { AcceptedFields } from '../../plan/compare-shown.ts';
 import {
   type FeedName,
   type PostingKey,

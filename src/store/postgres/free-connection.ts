@@ -1,6 +1,5 @@
 // Waits for a database connection when the server has none to spare.
-import { retry } from '../../flow/retry.ts';
-import { backoffMs, type RetryPolicy } from '../../flow/retry-policy.ts';
+import { backoffMs, type RetryPolicy, retry } from '../../flow/retry.ts';
 
 /** The parts of a pool that are needed to keep it from growing. */
 export interface GrowingPool {

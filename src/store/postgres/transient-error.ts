@@ -1,6 +1,5 @@
 // Tells transient database errors (a restart, a failover, a timeout) from those that need a person, and retries after them.
-import { retry } from '../../flow/retry.ts';
-import type { RetryPolicy } from '../../flow/retry-policy.ts';
+import { type RetryPolicy, retry } from '../../flow/retry.ts';
 
 /** Errors of a driver that could not reach the server, or lost it. ENOENT: the socket file of a restarting server. */
 const NETWORK = new Set([

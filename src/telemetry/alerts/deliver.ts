@@ -1,7 +1,8 @@
-// Sends one message to a destination, and says what became of it. Throws nothing.
-import type { AlertMessage, Delivery } from './alert-message.ts';
-import { sendMail } from './mail.ts';
-import { postSlack, postWebhook } from './webhook.ts';
+// Sends one message to a destination, by webhook, to Slack or by e-mail, and says what became of it. Throws nothing.
+import { createTransport } from 'nodemailer';
+import { Webhook } from 'standardwebhooks';
+import { request } from 'undici';
+import { type AlertMessage, type Delivery, textOfAlert } from './alert-message.ts';
 
 /** How a destination is reached. Secrets are plain here: keep it out of logs. */
 export type Channel =
@@ -33,3 +34,142 @@ function reasonOf(error: unknown): string {
   const shown = [code, cause?.code, name].find((text) => typeof text === 'string' && text !== '');
   return shown === 'TimeoutError' ? 'no answer in time' : `not sent: ${String(shown ?? 'unknown error')}`;
 }
+
+// Posts messages to HTTP endpoints: signed as the Standard Webhooks specification asks, or as Slack and its likes take them.
+
+/** The specification asks receivers to answer within 15 seconds. */
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 << 10;
+/** Answers about what was sent (RFC 9110, 15.5), not about the address, its credentials or its load. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
+
+interface PostLimits {
+  readonly timeoutMs?: number;
+  /** Ends the attempt. */
+  readonly cutOff?: AbortSignal | undefined;
+}
+
+export function postWebhook(
+  { url, secret }: { readonly url: string; readonly secret: string },
+  { id, payload }: AlertMessage,
+  limits: PostLimits = {},
+): Promise<Delivery> {
+  const body = JSON.stringify(payload);
+  // The time of this attempt: receivers refuse old ones, which could be replayed.
+  const now = new Date();
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, now, body),
+  };
+  return post(url, body, headers, limits);
+}
+
+/** Slack, Mattermost, Rocket.Chat, and Discord's address that ends in /slack. */
+const postSlack = (
+  { url }: { readonly url: string },
+  { payload }: AlertMessage,
+  limits: PostLimits = {},
+): Promise<Delivery> => post(url, JSON.stringify({ text: escapeSlack(textOfAlert(payload)) }), {}, limits);
+
+/** Slack reads these characters as markup. */
+const escapeSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Never follows a redirect: the signed message is for this address only. */
+async function post(
+  url: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  { timeoutMs = TIMEOUT_MS, cutOff }: PostLimits,
+): Promise<Delivery> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'jobmirror', ...headers },
+    body,
+    // In all, also for an endpoint that answers slowly and for ever.
+    signal: cutOff === undefined ? timeout : AbortSignal.any([timeout, cutOff]),
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  });
+  // What the endpoint says does not matter, and may be endless.
+  await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+  const { statusCode: status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const retryAfter = Number(answer.headers['retry-after']);
+  return {
+    kind: 'failed',
+    reason: `it answered ${status}`,
+    // The specification: 410 asks to send nothing more.
+    ...(status === 410 ? { isFinal: true } : {}),
+    ...(REFUSALS.has(status) ? { isRefused: true } : {}),
+    ...(Number.isFinite(retryAfter) && retryAfter > 0 ? { retryAfterMs: retryAfter * 1000 } : {}),
+  };
+}
+
+// Sends messages by e-mail, through the configured SMTP server.
+
+/** In all, also for a server that answers slowly and for ever: shorter than the lease of a message (`outbox.ts`). */
+const DEADLINE_MS = 45_000;
+const LONGEST_SUBJECT = 150;
+
+interface MailChannel {
+  /** `smtp://` or `smtps://`, with user and password if the server wants them. */
+  readonly smtp: string;
+  readonly from: string;
+  readonly to: readonly string[];
+}
+
+export async function sendMail(
+  { smtp, from, to }: MailChannel,
+  { id, payload }: AlertMessage,
+  {
+    deadlineMs = DEADLINE_MS,
+    cutOff,
+  }: { readonly deadlineMs?: number; readonly cutOff?: AbortSignal | undefined } = {},
+): Promise<Delivery> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const signal = cutOff === undefined ? deadline : AbortSignal.any([deadline, cutOff]);
+  const { hostname, port, protocol, username, password } = new URL(smtp);
+  const transport = createTransport({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (protocol === 'smtps:' ? 465 : 587)),
+    // Otherwise STARTTLS, where the server offers it.
+    secure: protocol === 'smtps:',
+    // A password travels encrypted, except on this machine.
+    requireTLS: protocol === 'smtp:' && password !== '' && !isLoopback(hostname),
+    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // Nothing in a message names a file or an address to load.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const text = textOfAlert(payload);
+    const [subject = ''] = text.split('\n');
+    const { rejected } = await transport.sendMail({
+      from,
+      to: [...to],
+      // Each attempt has the same ID, so that mail programs show one message.
+      messageId: `<${id}@jobmirror>`,
+      date: new Date(payload.timestamp),
+      subject: `[jobmirror] ${subject.slice(0, LONGEST_SUBJECT)}`,
+      text: `${text}\n\nSince ${'since' in payload.data ? payload.data.since : payload.timestamp}\n`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      signal,
+    });
+    if (rejected.length === 0) return { kind: 'delivered' };
+    // Sent again, the others would get it twice.
+    return { kind: 'delivered', note: `the server refused ${rejected.length} of ${to.length} recipients` };
+  } catch (error) {
+    if (deadline.aborted) return { kind: 'failed', reason: 'no answer in time' };
+    throw error;
+  } finally {
+    transport.close();
+  }
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\./.test(host);

@@ -1,7 +1,7 @@
 // Says where a request comes from and which address it was sent to, believing the headers of configured proxies only.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { addRange } from '../../config/build/web-config.ts';
+import { addAddressRange } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 
 export interface Client {
@@ -23,7 +23,7 @@ const PREFIX = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){0,8}$/;
 /** @throws {ProblemError} (on use) if the host or a header of a trusted proxy is malformed */
 export function clientReader(trustedProxies: readonly string[]): ReadClient {
   const trusted = new BlockList();
-  for (const range of trustedProxies) addRange(trusted, range);
+  for (const range of trustedProxies) addAddressRange(trusted, range);
   const isTrusted = (address: string): boolean =>
     isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   return ({ headers, socket }) => {

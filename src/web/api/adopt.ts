@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursorSchema, keyText, limitSchema, nameText, text } from '../../operations/scalars.ts';
 import { type ShownProposal, shownProposals } from '../../review/adopt/shown-proposals.ts';
-import type { AdoptionRequest } from '../../runtime/adopting/adoption-request.ts';
+import type { AdoptionRequest } from '../../runtime/adopting/run-adoption.ts';
 import type { AdoptRun } from '../../store/mapping/adopt-proposals.ts';
 import { ProblemError } from '../problem.ts';
 import { adoptionAnswer, jobIdText, postingAndJob, proposalKindSchema, startedAdoptionAnswer } from './adopt-values.ts';

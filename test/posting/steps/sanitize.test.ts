@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import { compileReader } from '../../../src/posting/reader.ts';
 import { compileStateField } from '../../../src/posting/site-rules.ts';
-import { compileSanitize, USUAL_ELEMENTS } from '../../../src/posting/steps/sanitize.ts';
+import { compileSanitize, DEFAULT_ELEMENTS } from '../../../src/posting/steps/sanitize.ts';
 import { sampleSpec, stateTable } from '../sample-spec.ts';
 
 const readState = compileStateField(sampleSpec().stateField, stateTable);
-const usual = compileSanitize({ kind: 'sanitize', elements: USUAL_ELEMENTS });
+const usual = compileSanitize({ kind: 'sanitize', elements: DEFAULT_ELEMENTS });
 const sanitize = (html: string) => usual.apply(html, readState);
 
 test.each([

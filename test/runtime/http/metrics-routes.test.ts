@@ -1,8 +1,8 @@
 // GET /metrics over real HTTP: who may read it, what it counts, and what it says while the database is down.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type HttpServer, startHttpServer } from '../../../src/runtime/http/http-server.ts';
+import { cacheBriefly } from '../../../src/runtime/http/gauges.ts';
 import { type MetricsOptions, metricsRoutes } from '../../../src/runtime/http/metrics-routes.ts';
-import { keepBriefly } from '../../../src/runtime/http/read-gauges.ts';
+import { type HttpServer, startHttpServer } from '../../../src/runtime/http/serve.ts';
 import { announceAttempt, announcePull } from '../../../src/telemetry/events.ts';
 import { type Metrics, startMetrics } from '../../../src/telemetry/metrics.ts';
 
@@ -106,11 +106,11 @@ it.each([
 
 it('reads the database once for many requests, but again after a failure', async () => {
   let reads = 0;
-  const read = keepBriefly(async () => ++reads, 60_000);
+  const read = cacheBriefly(async () => ++reads, 60_000);
   expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
   expect(await read()).toBe(1);
   let fails = true;
-  const failing = keepBriefly(async () => {
+  const failing = cacheBriefly(async () => {
     reads++;
     if (fails) throw new Error('down');
     return 'up';

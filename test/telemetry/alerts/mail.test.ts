@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, expect, it } from 'vitest';
 import type { AlertPayload } from '../../../src/telemetry/alerts/alert-message.ts';
-import { deliverAlert } from '../../../src/telemetry/alerts/deliver.ts';
-import { sendMail } from '../../../src/telemetry/alerts/mail.ts';
+import { deliverAlert, sendMail } from '../../../src/telemetry/alerts/deliver.ts';
 
 interface Mail {
   readonly from: string;

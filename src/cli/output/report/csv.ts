@@ -1,5 +1,4 @@
 // The report on a feed as CSV: a line per posting and per entry of records.
-
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { csvLine } from '../../../review/csv-line.ts';
 import type { ReportLine } from '../../../store/status/report-lines.ts';

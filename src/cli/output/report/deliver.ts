@@ -5,7 +5,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { reason } from '../../../config/settings-file.ts';
+import { fileErrorInWords } from '../../../config/settings-file.ts';
 import { UserError } from '../../../runtime/exit-status.ts';
 import { printData } from '../../../telemetry/print.ts';
 
@@ -50,7 +50,9 @@ async function writeFile(path: string, work: (write: Write) => Promise<void>): P
   } catch (error) {
     out.destroy();
     await rm(partial, { force: true });
-    throw isOfFile(error) ? new UserError(`${path} can't be written: ${reason(error)}`, { cause: error }) : error;
+    throw isOfFile(error)
+      ? new UserError(`${path} can't be written: ${fileErrorInWords(error)}`, { cause: error })
+      : error;
   }
 }
 

@@ -1,11 +1,11 @@
 // The report on a feed as one page to mail: no scripts, nothing loaded from elsewhere, and every text of feed and site escaped.
-import type { PostingReport } from '../../../review/feed-report.ts';
+import { textOf } from '../../../plan/message.ts';
+import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
 import type { PullSummary } from '../../../store/status/pull-summary.ts';
 import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';
+import { terminalText } from '../../../telemetry/terminal-text.ts';
 import { formatTime } from '../../../telemetry/times.ts';
-import { cell, escapeHtml, numberCell, table, timeCell } from './html-table.ts';
-import { trendHtml } from './html-trend.ts';
 import { STYLE } from './style.ts';
 import {
   countText,
@@ -164,3 +164,102 @@ function postingCells(line: ReportLine): string[] {
 /** The site chose the address, so anything but a page is shown as text. */
 const isLink = (url: string | undefined): url is string =>
   url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+// The recent pulls of a feed as a table with bars, drawn with plain elements: pictures and scripts get lost in mail.
+
+const TITLES = [
+  'pull',
+  'started',
+  'status',
+  'seen',
+  'created',
+  'updated',
+  'deleted',
+  'rejected',
+  'unreadable',
+  '',
+] as const;
+
+const LEGEND = [
+  ['ok', 'on the site'],
+  ['wait', 'waiting'],
+  ['bad', 'rejected or unreadable'],
+  ['other', 'repeated or skipped'],
+] as const;
+
+function trendHtml(trend: readonly TrendPull[]): string {
+  if (trend.length === 0) return '';
+  const most = Math.max(1, ...trend.map(({ open, seen }) => (open === undefined ? 0 : seen)));
+  const legend = LEGEND.map(([kind, words]) => `<li><i class="${kind}"></i>${words}</li>`).join('');
+  return `<section><h2>Recent pulls</h2><ul class="legend">${legend}</ul>${table(
+    TITLES,
+    trend.map((pull) => trendCells(pull, most)),
+    'trend',
+  )}</section>`;
+}
+
+function trendCells({ open, ...pull }: TrendPull, most: number): string[] {
+  const count = (label: string, value: number | undefined) =>
+    `<td data-label="${label}" class="n">${open === undefined ? '–' : (value ?? 0)}</td>`;
+  const why = [...pull.notes, ...pull.shortfalls].map(textOf).join('; ');
+  const status = pull.status.replace('_', ' ');
+  return [
+    cell('pull', String(pull.id)),
+    timeCell('started', pull.startedAt),
+    cell('status', open === undefined && why !== '' ? `${status}: ${why}` : status),
+    count('seen', pull.seen),
+    count('created', pull.created),
+    count('updated', pull.updated),
+    count('deleted', pull.deleted),
+    count('rejected', open?.rejected),
+    count('unreadable', pull.unreadable),
+    `<td class="bar" aria-hidden="true">${open === undefined ? '' : bar(pull, open, most)}</td>`,
+  ];
+}
+
+function bar(
+  pull: Pick<TrendPull, 'unchanged' | 'created' | 'updated' | 'duplicates' | 'unreadable' | 'skipped'>,
+  open: NonNullable<TrendPull['open']>,
+  most: number,
+): string {
+  const parts = {
+    ok: pull.unchanged + pull.created + pull.updated,
+    wait: open.pending + open.in_doubt,
+    bad: open.rejected + open.failed + pull.unreadable,
+    other: pull.duplicates + pull.skipped,
+  };
+  return LEGEND.filter(([kind]) => parts[kind] > 0)
+    .map(([kind]) => `<i class="${kind}" style="width:${((parts[kind] / most) * 100).toFixed(2)}%"></i>`)
+    .join('');
+}
+
+// Escaped text and table cells for the page of a report.
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** For text and for quoted attributes. Characters that control the direction of text or are invisible are shown as escapes. */
+const escapeHtml = (text: string): string =>
+  terminalText(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** @param label the column's title, which a narrow screen shows in front of the text. */
+const cell = (label: string, text: string, kind?: 'key' | 'time'): string =>
+  `<td data-label="${label}"${kind === undefined ? '' : ` class="${kind}"`}>${text === '' ? '<span class="none">–</span>' : `<bdi>${escapeHtml(text)}</bdi>`}</td>`;
+
+const numberCell = (label: string, count: number): string => `<td data-label="${label}" class="n">${count}</td>`;
+
+/** Titles of columns of numbers are aligned as their cells are. */
+function table(titles: readonly string[], rows: readonly (readonly string[])[], kind?: 'trend'): string {
+  const isNumber = (column: number) => rows[0]?.[column]?.includes(' class="n"') === true;
+  const head = titles.map((title, at) => `<th scope="col"${isNumber(at) ? ' class="n"' : ''}>${title}</th>`).join('');
+  const body = rows.map((cells) => `<tr>${cells.join('')}</tr>`).join('\n');
+  return `<table class="list${kind === undefined ? '' : ` ${kind}`}"><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table>`;
+}
+
+/** Without seconds, on one line. */
+const timeCell = (label: string, time: Date): string => cell(label, formatTime(time).replace(/:\d\d(?= )/, ''), 'time');

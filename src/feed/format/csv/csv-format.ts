@@ -1,9 +1,8 @@
 // The format of tables: comma-separated values (RFC 4180), and what spreadsheets make of them. Parses the bytes of a
 // record, its header and its row, into a tree of texts.
-
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/field-mapping.ts';
-import type { FeedFormat, ParseContext, ParsedRecord, RecoverKey } from '../format.ts';
+import { type FeedFormat, type ParseContext, type ParsedRecord, type RecoverKey, unreadableRecord } from '../format.ts';
 import { compileKeyOfTree, textWithFaults } from '../recover-key.ts';
 import { CsvSplitter } from './csv-splitter.ts';
 import { parseRow, readHeader, treeOf } from './table-row.ts';
@@ -17,7 +16,7 @@ import { parseRow, readHeader, treeOf } from './table-row.ts';
  */
 export function parseRecord(bytes: Buffer, { lenient = false, table }: ParseContext = {}): ParsedRecord {
   if (!isUtf8(bytes)) {
-    return unreadable(
+    return unreadableRecord(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
     );
   }
@@ -26,28 +25,28 @@ export function parseRecord(bytes: Buffer, { lenient = false, table }: ParseCont
 
 function parseText(record: string, lenient: boolean, allowMissingCells: boolean): ParsedRecord {
   const header = readHeader(record);
-  if (header === undefined) return unreadable('it has no header');
+  if (header === undefined) return unreadableRecord('it has no header');
   const { names, delimiter, text } = header;
   const row = parseRow(record.slice(text.length), delimiter, lenient);
   if (row.kind === 'fault') {
     const line = record.slice(text.length, text.length + row.at).split('\n').length;
-    return unreadable(`${row.message} (line ${line} of the record)`);
+    return unreadableRecord(`${row.message} (line ${line} of the record)`);
   }
   const { cells, repairs, hasBareQuote, inner } = row;
   const extra = cells.slice(names.length);
   // Empty ones are left over from wider rows. A quote in the middle of a cell rather shows that two rows were joined.
   if (extra.length > 0 && (hasBareQuote || !extra.every(isBlank))) {
-    return unreadable(`it has ${cells.length} cells, and the header has ${names.length} columns`);
+    return unreadableRecord(`it has ${cells.length} cells, and the header has ${names.length} columns`);
   }
   if (cells.length < names.length && !allowMissingCells) {
-    return unreadable(
+    return unreadableRecord(
       `it has only ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the header has ${names.length} columns; if the last cells of a row may be left out, set csv.allow_missing_cells`,
     );
   }
   const least = allowMissingCells ? 2 : names.length;
   const isOther = (count: number) => count >= least && cells.slice(cells.length - count + names.length).every(isBlank);
   if (inner.some(isOther)) {
-    return unreadable('a quote inside quotes is not doubled, and another row may begin in that cell');
+    return unreadableRecord('a quote inside quotes is not doubled, and another row may begin in that cell');
   }
   const tree = treeOf(names, cells.map(withoutFormula));
   return repairs === 0
@@ -59,11 +58,6 @@ function parseText(record: string, lenient: boolean, allowMissingCells: boolean)
 const withoutFormula = (cell: string): string => (cell.startsWith('="') ? cell.replace(/^="([^"]*)"\s*$/, '$1') : cell);
 
 const isBlank = (cell: string): boolean => cell.trim() === '';
-
-const unreadable = (why: string): ParsedRecord => ({
-  kind: 'unreadable',
-  problems: [{ message: `the record can't be read: ${why}` }],
-});
 
 /**
  * Compiles the recovery of an unreadable record's key. Only bytes that cannot be decoded leave no doubt about it: a misplaced

@@ -1,5 +1,4 @@
 // The rows of a table as texts: the cells of a row, the header with its delimiter and names, and the tree of a record.
-
 import type { RecordTree } from '../../../posting/posting.ts';
 import { DELIMITERS, type Delimiter } from '../format.ts';
 

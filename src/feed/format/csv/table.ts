@@ -1,9 +1,9 @@
 // Reads the beginning of a table, and tells which of its rows are records and what precedes each of them.
 import { isUtf8 } from 'node:buffer';
-import { nearest } from '../../../posting/nearest-name.ts';
+import { nearestName } from '../../../posting/nearest-name.ts';
 import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
 import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
-import { quote, refusalOf, statedError } from '../not-this-format.ts';
+import { OPENING_BYTES, quote, refusalOf, statedError } from '../unexpected-document.ts';
 import { CR, QUOTE } from './row-scanner.ts';
 import { detectDelimiter, headerText, namesOf, parseRow, treeOf } from './table-row.ts';
 
@@ -18,8 +18,6 @@ type TableStep =
   /** The row is the header, or without one the first record. */
   | { readonly kind: 'table'; readonly table: Table; readonly isRecord: boolean }
   | { readonly kind: 'refused'; readonly message: string };
-
-const OPENING_BYTES = 2_048;
 /** Every record that is parsed carries the header. */
 const MAX_HEADER_BYTES = 16_384;
 
@@ -88,7 +86,7 @@ export class TableStart {
     const row = treeOf(names, names);
     const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
     if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
-    const meant = nearest(missing, names);
+    const meant = nearestName(missing, names);
     const guess = meant === undefined ? '' : `; did you mean ${quote(meant)}?`;
     return refused(
       `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}${guess}`,

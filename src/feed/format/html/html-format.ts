@@ -3,7 +3,7 @@
 import type { FeedFormat, ScriptRule, SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { jsonFormat } from '../json/json-format.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
-import { refusalOf } from '../not-this-format.ts';
+import { OPENING_BYTES, refusalOf } from '../unexpected-document.ts';
 import { type Attributes, PageReader, type PageSink } from './page-reader.ts';
 import { AssignmentSearch, isClosing, OpeningSearch, type ValueSearch } from './value-search.ts';
 
@@ -11,10 +11,6 @@ export const htmlFormat: FeedFormat = {
   ...jsonFormat,
   createSplitter: (options, sink) => new HtmlSplitter(options, sink),
 };
-
-// Splits an HTML page whose postings are JSON in a script, in chunks of any size, into its records.
-
-const OPENING_BYTES = 2_048;
 /** Of what follows the JSON in its script. */
 const MAX_REST = 256;
 

@@ -1,6 +1,6 @@
 // Reads an HTML page as a stream: hands over the text of selected scripts, and tells whether the page has its end.
 import { Parser } from 'htmlparser2';
-import { quote } from '../not-this-format.ts';
+import { quote } from '../unexpected-document.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 

@@ -4,7 +4,8 @@ import { type Attributes, PageReader, type PageSink } from '../html/page-reader.
 import { OpeningSearch } from '../html/value-search.ts';
 import { jsonFormat } from '../json/json-format.ts';
 import { JsonSplitter } from '../json/json-splitter.ts';
-import { isErrorName, refusalOf, statedErrorIn } from '../not-this-format.ts';
+import { OVERSIZED_HEAD_BYTES } from '../record-hand-over.ts';
+import { isErrorName, OPENING_BYTES, refusalOf, statedErrorIn } from '../unexpected-document.ts';
 import { PostingRecords } from './posting-records.ts';
 
 export const jsonLdFormat: FeedFormat = {
@@ -19,8 +20,6 @@ export const jsonLdFormat: FeedFormat = {
 
 /** One script, or one element of a JSON document, is kept in memory; a longer one is oversized. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-const OVERSIZED_HEAD_BYTES = 2_048;
-const OPENING_BYTES = 2_048;
 /** A text that states an error is not longer. */
 const MAX_ERROR_BYTES = 65_536;
 

@@ -1,4 +1,5 @@
 // Makes records of the JobPostings in JSON-LD texts, and hands them over.
+import { LAST_ZONE_MS } from '../../../posting/date-conditions.ts';
 import { type ReadingTime, SAME_CLOCK_MS } from '../../../posting/record-dates.ts';
 import { describeClocks } from '../../reading-clock.ts';
 import type { SplitOptions, SplitSink } from '../format.ts';
@@ -8,7 +9,7 @@ import { findPostings } from './find-postings.ts';
 /** A record that waits for the page's address. */
 interface Waiting {
   readonly json: Buffer;
-  /** Its position in the document. */
+  /** The position of the text in the document. */
   readonly at: number;
   /** Absent for a text that is broken. */
   readonly posting?: { readonly url: string | undefined; readonly isExpired: boolean };
@@ -152,8 +153,6 @@ function withPage(json: Buffer, page: object): Buffer {
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 const HOUR_MS = 3_600_000;
-/** A time without a zone has passed everywhere on Earth only after this time (UTC-12). */
-const LAST_ZONE_MS = 12 * HOUR_MS;
 
 /** Earlier years stand for no date: 0001, 1900 and 1970 are what programs write for none. */
 const FIRST_YEAR = 2000;

@@ -1,13 +1,12 @@
 // The format of JSON documents. Parses the bytes of one record into a tree of plain text, repairs common faults, or
 // reports why it can't be read.
-
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/field-mapping.ts';
 import { noteIdAndName } from '../../../posting/id-and-name.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
-import type { FeedFormat, ParsedRecord, RecoverKey } from '../format.ts';
-import { quote } from '../not-this-format.ts';
-import { BROKEN, compileKeyOfTree, textWithFaults } from '../recover-key.ts';
+import { type FeedFormat, type ParsedRecord, type RecoverKey, unreadableRecord } from '../format.ts';
+import { compileKeyOfTree, textWithFaults, UNREADABLE } from '../recover-key.ts';
+import { quote } from '../unexpected-document.ts';
 import { JsonSplitter } from './json-splitter.ts';
 
 // Parses the bytes of one JSON record into a tree of plain text, or reports why it can't be read.
@@ -33,7 +32,7 @@ const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
  */
 export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
-    return unreadable(
+    return unreadableRecord(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
     );
   }
@@ -47,7 +46,7 @@ export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
     if (lenient && !(repaired instanceof MalformedJson)) return repaired;
     const { message } = repaired instanceof MalformedJson ? repaired : error;
     const line = text.slice(0, error.at).split('\n').length;
-    return unreadable(`it is not well-formed JSON: ${message} (line ${line} of the record)`);
+    return unreadableRecord(`it is not well-formed JSON: ${message} (line ${line} of the record)`);
   }
 }
 
@@ -64,7 +63,7 @@ function parseRepaired(text: string): ParsedRecord | MalformedJson | undefined {
 }
 
 /**
- * Parses a record of which single strings or literals are broken, as {@link BROKEN}; `undefined` if others than these may
+ * Parses a record of which single strings or literals are broken, as {@link UNREADABLE}; `undefined` if others than these may
  * be damaged. Both values of a repeated name are kept.
  */
 function parseTolerantly(text: string): RecordTree | undefined {
@@ -83,11 +82,6 @@ class MalformedJson extends Error {
     this.at = at;
   }
 }
-
-const unreadable = (why: string): ParsedRecord => ({
-  kind: 'unreadable',
-  problems: [{ message: `the record can't be read: ${why}` }],
-});
 
 class RecordParser {
   readonly #text: string;
@@ -201,7 +195,7 @@ class RecordParser {
     const fault = this.#fault(message);
     this.#at = start;
     if (!this.#tolerant || this.#match(extent) === undefined) throw fault;
-    return BROKEN;
+    return UNREADABLE;
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -1,7 +1,7 @@
 // Follows a JSON document outside its records: the open containers on the path to the records, the declared totals, and
 // the reasons why the document is incomplete or not a feed at all.
-import { nearest } from '../../../posting/nearest-name.ts';
-import { isErrorName, maySayError, StatedErrors } from '../not-this-format.ts';
+import { nearestName } from '../../../posting/nearest-name.ts';
+import { isErrorName, maySayError, StatedErrors } from '../unexpected-document.ts';
 
 const MAX_SHORTFALLS = 20;
 const MAX_NAMED = 10;
@@ -125,7 +125,7 @@ export class JsonOutline {
     const where = ended.path === '' ? 'the document' : `"${ended.path}"`;
     const others =
       ended.names.length === 0 ? 'it is empty' : `it has ${ended.names.map((other) => `"${other}"`).join(', ')}`;
-    const meant = name === undefined ? undefined : nearest(name, ended.names);
+    const meant = name === undefined ? undefined : nearestName(name, ended.names);
     const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
     this.note(`${where} has no "${name}", where the records are expected; ${others}${guess}`);
   }

@@ -1,21 +1,16 @@
 // Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
-import { Utf8Check } from '../../decode/utf8-check.ts';
+import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { refusalOf } from '../not-this-format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
+import { OPENING_BYTES, refusalOf } from '../unexpected-document.ts';
 import { JsonOutline, parseListPath } from './json-outline.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */
 const MAX_TOKEN_BYTES = 1_024;
-const OPENING_BYTES = 2_048;
 /** Indented deeper than this, lines do not show where records begin. */
 const MAX_INDENT = 64;
-
-const UNDECODABLE_OUTSIDE =
-  'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
-  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
 
 /** What the splitter is at. */
 type Mode =

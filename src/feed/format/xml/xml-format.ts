@@ -1,9 +1,8 @@
 // The format of XML documents. Parses the bytes of one record into a tree of plain text, or reports why it can't be
 // read. Not fast-xml-parser: it reads much that is not well-formed.
-
 import { isUtf8 } from 'node:buffer';
 import type { RecordTree } from '../../../posting/posting.ts';
-import type { FeedFormat, ParsedRecord } from '../format.ts';
+import { type FeedFormat, type ParsedRecord, unreadableRecord } from '../format.ts';
 import { compileKeyRecovery } from './recover-key.ts';
 import { XmlSplitter } from './xml-splitter.ts';
 import {
@@ -44,7 +43,7 @@ interface OpenElement {
  */
 export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
-    return unreadable(
+    return unreadableRecord(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
     );
   }
@@ -59,7 +58,7 @@ export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
     if (lenient && !(repaired instanceof MalformedXml)) return repaired;
     const { at, message } = repaired instanceof MalformedXml ? repaired : error;
     const line = xml.slice(0, at).split('\n').length;
-    return unreadable(`it is not well-formed XML: ${message} (line ${line} of the record)`);
+    return unreadableRecord(`it is not well-formed XML: ${message} (line ${line} of the record)`);
   }
 }
 
@@ -93,11 +92,6 @@ class MalformedXml extends Error {
 
 const RUNS_ON =
   'a CDATA section, a comment or a processing instruction seems to lack its end, and contains another record';
-
-const unreadable = (why: string): ParsedRecord => ({
-  kind: 'unreadable',
-  problems: [{ message: `the record can't be read: ${why}` }],
-});
 
 function buildTree(xml: string): RecordTree {
   const open: OpenElement[] = [];
@@ -254,7 +248,7 @@ const REFERENCE = /&(?:#\d{1,8};|#x[\da-f]{1,8};|\w{1,32};|)/gi;
 
 interface OpenTag {
   readonly name: string;
-  /** Its index in the output pieces. */
+  /** The index of the element in the output pieces. */
   readonly piece: number;
 }
 

@@ -1,8 +1,15 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
-
-import { nearest } from '../../../posting/nearest-name.ts';
-import { htmlRefusal, isErrorName, maySayError, namesError, quote, StatedErrors } from '../not-this-format.ts';
+import { nearestName } from '../../../posting/nearest-name.ts';
+import {
+  htmlRefusal,
+  isErrorName,
+  maySayError,
+  namesError,
+  OPENING_BYTES,
+  quote,
+  StatedErrors,
+} from '../unexpected-document.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
 
@@ -14,7 +21,6 @@ const MAX_TOTAL_TEXT = 64;
 /** Of an element that may state an error. */
 const MAX_STATED_BYTES = 1_024;
 const MAX_SHORTFALLS = 20;
-const OPENING_BYTES = 2_048;
 
 /** A declared total as written in the document, to compare with the counted records. */
 interface DeclaredTotal {
@@ -307,7 +313,7 @@ class ElementCounts {
     const written = elements.join('/');
     const parents = [...this.#counts].filter(([path]) => path.includes('/') && this.#hasChildren(path));
     const last = elements.at(-1) ?? '';
-    const name = nearest(
+    const name = nearestName(
       last,
       parents.map(([path]) => lastNameOf(path)).filter((other) => !coversName(last, other)),
     );

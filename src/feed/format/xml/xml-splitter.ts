@@ -1,6 +1,6 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 // Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
-import { Utf8Check } from '../../decode/utf8-check.ts';
+import { UNDECODABLE_OUTSIDE, Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
@@ -35,10 +35,6 @@ import { XmlOutline } from './xml-outline.ts';
 const MAX_NAME_BYTES = 1_024;
 const MAX_MARKUP_BYTES = 1_048_576;
 
-const UNDECODABLE_OUTSIDE =
-  'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
-  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
-
 /**
  * A record without an end tag seems to contain the ones after it. This is detected at its parent's end tag, the size
  * limit or the end of the document, if records are nested there. Everything since its start is then split again *flat*:
@@ -51,7 +47,7 @@ export class XmlSplitter implements Splitter {
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
-  /** Those of an oversized record, which is not parsed. */
+  /** The end tags of an oversized record, which is not parsed. */
   readonly #endTags = new EndTagCount();
   /** Checks only the bytes outside the records; records are checked when they are parsed. */
   readonly #outside = new Utf8Check();

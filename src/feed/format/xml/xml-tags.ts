@@ -1,5 +1,4 @@
 // Patterns of XML tags, entities in text, and helpers to build a record's tree, shared by the record readers.
-
 import { NAMED_CHARACTERS } from '../../../posting/html-entities.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 

@@ -1,7 +1,6 @@
 // How the detail of a posting is requested and read: the configuration, and the request that is made of the texts of
 // the record in the list.
-
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { MalformedPathError, parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { ScriptRule } from '../../format/format.ts';
@@ -187,6 +186,6 @@ export interface DetailDocument {
   readonly script?: ScriptRule;
   /** For JSON-LD: a page without a posting is no failure. */
   readonly acceptsEmptyPages?: boolean;
-  /** That of the pull. */
+  /** The clock of the pull. */
   readonly clock?: ReadingClock;
 }

@@ -4,9 +4,9 @@ import { interpretedHash, recordHash } from '../../../posting/hash.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { parseValuePath, withoutPath } from '../../../posting/value-path.ts';
-import { type HttpConfig, shown } from '../http/http-config.ts';
+import { addressForMessages, type HttpConfig } from '../http/http-config.ts';
 import { isSameResource, systemNetwork } from '../http/redirects.ts';
-import { NothingThere, PassingFailure } from '../http/response.ts';
+import { ResourceMissing, TransientFailure } from '../http/response.ts';
 import { fetchPage } from '../pages/fetch-page.ts';
 import { decodedPage } from '../pages/page-content.ts';
 import type { SecretMask } from '../secret-mask.ts';
@@ -95,13 +95,13 @@ export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: 
         const bytes = withoutSecrets(await decodedPage(page.bytes, hints, limits, length));
         const fetched = { kind: 'fetched', bytes, isEndProven: length.isProven } as const;
         if (isSameResource(asked.url, page.url)) return fetched;
-        return { ...fetched, redirected: { from: asked.url.href, to: shown(page.url) } };
+        return { ...fetched, redirected: { from: asked.url.href, to: addressForMessages(page.url) } };
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof BrokenOff)) throw error;
-        const isPassing = error instanceof PassingFailure;
+        const isPassing = error instanceof TransientFailure;
         const mustStop = isPassing && error.retryAfterMs > retry.maxDelayMs;
-        const isMissing = error instanceof NothingThere;
+        const isMissing = error instanceof ResourceMissing;
         const message = mask?.text(error.message) ?? error.message;
         return { kind: 'failed', message, isPassing, isMissing, mustStop };
       }

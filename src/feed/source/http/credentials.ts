@@ -1,11 +1,10 @@
 // Applies the credentials of a source to a request: the Authorization header, a key in the query, or an access token
 // that OAuth 2.0 client credentials (RFC 6749, 4.4) got and that is kept until shortly before it expires.
-
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';
 import { type Headers, type HttpConditions, type HttpRequest, readBody, send } from './exchange.ts';
-import { type Authorization, type HttpConfig, type OAuth2, shown } from './http-config.ts';
+import { type Authorization, addressForMessages, type HttpConfig, type OAuth2 } from './http-config.ts';
 
 /** The headers that only the configured origin may see. Throws `BrokenOff` if there is no access token. */
 export async function secretHeaders(
@@ -40,14 +39,14 @@ async function authorizationOf(
 }
 
 /** Whether a refused request may succeed with another access token; the refused one is forgotten. */
-export function mayRenew({ credentials }: HttpConfig): boolean {
+export function mayRenewToken({ credentials }: HttpConfig): boolean {
   if (credentials?.authorization?.kind !== 'oauth2') return false;
   forgetAccessToken(credentials.authorization);
   return true;
 }
 
 /** The address with the key in its query, unless the address has one already. */
-export function withKey(url: URL, { credentials }: HttpConfig): URL {
+export function withKeyInQuery(url: URL, { credentials }: HttpConfig): URL {
   const { query } = credentials ?? {};
   if (query === undefined || url.searchParams.has(query.name)) return url;
   const keyed = new URL(url);
@@ -100,7 +99,7 @@ function identityOf({ clientSecret, ...oauth2 }: OAuth2): string {
 }
 
 async function request(oauth2: OAuth2, conditions: HttpConditions): Promise<AccessToken> {
-  const endpoint = `the token endpoint ${shown(new URL(oauth2.tokenUrl))}`;
+  const endpoint = `the token endpoint ${addressForMessages(new URL(oauth2.tokenUrl))}`;
   const { status, text } = await ask(oauth2, conditions, endpoint);
   const answer = parsed(text);
   if (status !== 200) {

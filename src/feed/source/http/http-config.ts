@@ -1,5 +1,5 @@
 // What a source over HTTP is configured with, and what of it may be shown.
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { SecretText, SourceKind } from '../source.ts';
 
 export interface HttpConfig {
@@ -97,7 +97,7 @@ export function baseAddress({ url, publicAddress }: HttpConfig): string {
 }
 
 /** A URL for messages, without user, password and query, which often contains a key. */
-export const shown = (url: URL): string => `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
+export const addressForMessages = (url: URL): string => `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 
 /** A user without a password is a key. */
 function secretsOfAuthorization(authorization: Authorization): (SecretText | undefined)[] {

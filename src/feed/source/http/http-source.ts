@@ -2,11 +2,10 @@
 import { retry } from '../../../flow/retry.ts';
 import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceKind } from '../source.ts';
 import { readBody } from './exchange.ts';
-import { baseAddress, type HttpConfig, httpDescriptions, shown } from './http-config.ts';
-import { askedVersion, conditionalHeaders, versionOf } from './http-version.ts';
+import { addressForMessages, baseAddress, type HttpConfig, httpDescriptions } from './http-config.ts';
 import { isSameResource, systemNetwork } from './redirects.ts';
-import { requestResource } from './request-resource.ts';
-import { answerRefusal, describeBody, PassingFailure, repeating } from './response.ts';
+import { askedVersion, conditionalHeaders, requestResource, versionOf } from './request-resource.ts';
+import { answerRefusal, describeBody, retryOptionsOf, TransientFailure } from './response.ts';
 
 export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,
@@ -20,7 +19,7 @@ const ONCE = { attempts: 1, firstDelayMs: 0, maxDelayMs: 0 };
 async function openHttp(config: HttpConfig, context: SourceContext): Promise<OpenedSource> {
   const { signal, onRetry } = context;
   const policy = config.retry ?? ONCE;
-  const { delayMs, ...others } = repeating(policy, signal);
+  const { delayMs, ...others } = retryOptionsOf(policy, signal);
   const wait = (tried: number, error: unknown): number => {
     const ms = delayMs(tried, error);
     onRetry?.(ms);
@@ -46,14 +45,14 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
     { signal, network },
   );
   if (answer.kind === 'failed') {
-    throw answer.isPassing ? new PassingFailure(answer.message) : new BrokenOff(answer.message);
+    throw answer.isPassing ? new TransientFailure(answer.message) : new BrokenOff(answer.message);
   }
   const { url, exchange } = answer;
   const { response } = exchange;
   if (response.statusCode === 304) {
     response.destroy();
     if (askedVersion(version, url) !== undefined) return { kind: 'not_modified' };
-    throw new BrokenOff(`${shown(url)} answered 304 Not Modified to an unconditional request`);
+    throw new BrokenOff(`${addressForMessages(url)} answered 304 Not Modified to an unconditional request`);
   }
   const refusal = answerRefusal(url, exchange);
   if (refusal !== undefined) {
@@ -63,17 +62,17 @@ async function openOnce(config: HttpConfig, context: SourceContext): Promise<Ope
   const chunks = config.retry === undefined ? readBody(exchange, signal) : await begun(readBody(exchange, signal));
   const address = baseAddress(config);
   const isElsewhere = !isSameResource(new URL(address), url);
-  const document = { name: shown(url), address, isElsewhere, chunks, ...describeBody(exchange) };
+  const document = { name: addressForMessages(url), address, isElsewhere, chunks, ...describeBody(exchange) };
   return oneDocument(document, versionOf(url, response.headers));
 }
 
-/** Waits for the first bytes, without which nothing is handed on. Throws {@link PassingFailure} if none arrive. */
+/** Waits for the first bytes, without which nothing is handed on. Throws {@link TransientFailure} if none arrive. */
 async function begun(body: AsyncGenerator<Buffer>): Promise<AsyncGenerator<Buffer>> {
   try {
     const first = await body.next();
     return first.done ? body : rest(first.value, body);
   } catch (error) {
-    throw error instanceof BrokenOff ? new PassingFailure(error.message) : error;
+    throw error instanceof BrokenOff ? new TransientFailure(error.message) : error;
   }
 }
 

@@ -1,10 +1,13 @@
-// Requests a resource over HTTP: with credentials, which stay within their origin, and through safe redirects.
+// Requests a resource over HTTP: with credentials, which stay within their origin, through safe redirects, and only if
+// it is no longer the version that is known.
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';
-import { mayRenew, secretHeaders, withKey } from './credentials.ts';
+import { mayRenewToken, secretHeaders, withKeyInQuery } from './credentials.ts';
 import { type Headers, type HttpConditions, type HttpExchange, type HttpRequest, send } from './exchange.ts';
-import { type HttpConfig, shown } from './http-config.ts';
+import { addressForMessages, type HttpConfig } from './http-config.ts';
 
-export interface ResourceRequest {
+interface ResourceRequest {
   /** At the origin of the configured address. */
   readonly url: URL;
   readonly method?: 'GET' | 'POST';
@@ -14,7 +17,7 @@ export interface ResourceRequest {
   headersFor?(url: URL): Headers;
 }
 
-export type ResourceAnswer =
+type ResourceAnswer =
   /** Any status that is no redirect. */
   | { readonly kind: 'answered'; readonly url: URL; readonly exchange: HttpExchange }
   | { readonly kind: 'failed'; readonly message: string; readonly isPassing?: boolean };
@@ -28,7 +31,7 @@ export async function requestResource(
   conditions: HttpConditions,
 ): Promise<ResourceAnswer> {
   const answer = await follow(config, request, conditions);
-  if (answer.kind === 'failed' || answer.exchange.response.statusCode !== 401 || !mayRenew(config)) return answer;
+  if (answer.kind === 'failed' || answer.exchange.response.statusCode !== 401 || !mayRenewToken(config)) return answer;
   answer.exchange.response.destroy();
   return follow(config, request, conditions);
 }
@@ -38,7 +41,7 @@ async function follow(
   { url: first, method = 'GET', body, headersFor }: ResourceRequest,
   conditions: HttpConditions,
 ): Promise<ResourceAnswer> {
-  let url = withKey(first, config);
+  let url = withKeyInQuery(first, config);
   let secrets: Headers;
   try {
     secrets = await secretHeaders(config, conditions);
@@ -63,22 +66,25 @@ async function follow(
     response.destroy();
     const { location } = response.headers;
     if (location === undefined || !URL.canParse(location, url.href))
-      return failed(`${shown(url)} redirects (${status}) without a valid Location header`);
+      return failed(`${addressForMessages(url)} redirects (${status}) without a valid Location header`);
     // A request with a body would have to be repeated as another one (RFC 9110, 15.4).
     if (method === 'POST' && status !== 307 && status !== 308)
-      return failed(`${shown(url)} redirects a POST (${status}); configure the final address of the feed`);
+      return failed(`${addressForMessages(url)} redirects a POST (${status}); configure the final address of the feed`);
     const target = new URL(location, url);
     if (redirects >= config.maxRedirects) {
       return failed(
-        `${shown(url)} redirects again after ${redirects} redirects; configure the final address of the feed`,
+        `${addressForMessages(url)} redirects again after ${redirects} redirects; configure the final address of the feed`,
       );
     }
     if (target.protocol !== 'https:' && (target.protocol !== 'http:' || url.protocol === 'https:')) {
-      return failed(`${shown(url)} redirects to ${shown(target)}; redirects from https are followed only to https`);
+      return failed(
+        `${addressForMessages(url)} redirects to ${addressForMessages(target)}; redirects from https are followed only to https`,
+      );
     }
     // RFC 9110, 15.4: credentials for one origin must not be sent to another.
     if (target.origin !== url.origin) {
-      if (body !== undefined) return failed(`${shown(url)} redirects a POST to another origin, ${target.origin}`);
+      if (body !== undefined)
+        return failed(`${addressForMessages(url)} redirects a POST to another origin, ${target.origin}`);
       secrets = {};
       tls = undefined;
     }
@@ -96,9 +102,60 @@ async function sendOnce(
     return { kind: 'sent', exchange: await send(request, conditions) };
   } catch (error) {
     conditions.signal.throwIfAborted();
-    const message = `${shown(request.url)} can't be reached: ${reasonOf(error)}`;
+    const message = `${addressForMessages(request.url)} can't be reached: ${reasonOf(error)}`;
     return { kind: 'failed', message, isPassing: !(error instanceof BrokenOff) };
   }
 }
 
 const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message });
+
+/** The validators of a response; at least one is set. */
+interface HttpVersion {
+  readonly etag?: string;
+  readonly lastModified?: string;
+  /** Digest of the address, which may contain a secret. */
+  readonly address: string;
+}
+
+/** The version of a response from `url`, after any redirects; `undefined` if it has no validators that can be relied on. */
+export function versionOf(
+  url: URL,
+  { etag, 'last-modified': modified, date }: IncomingHttpHeaders,
+): string | undefined {
+  const lastModified = isStrong(modified, date) ? modified : undefined;
+  if (etag === undefined && lastModified === undefined) return undefined;
+  return JSON.stringify({ etag, lastModified, address: addressDigest(url) } satisfies HttpVersion);
+}
+
+const SECOND_MS = 1_000;
+
+/** A resource that changed in the second in which it was sent may change again in that second (RFC 9110, 8.8.2.2). */
+const isStrong = (modified = '', date = ''): boolean => Date.parse(date) - Date.parse(modified) >= SECOND_MS;
+
+/**
+ * The version to ask `url` for, if it sent that version. Validators distinguish versions of one resource (RFC 9110, 8.8),
+ * and a redirect may lead to another resource.
+ */
+export function askedVersion(version: string | undefined, url: URL): HttpVersion | undefined {
+  const asked = version === undefined ? undefined : parsed(version);
+  return asked?.address === addressDigest(url) ? asked : undefined;
+}
+
+/** `undefined` for a version that something else made: the resource is then requested unconditionally. */
+function parsed(version: string): HttpVersion | undefined {
+  try {
+    return JSON.parse(version);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The headers of a request that is answered with 304 if the resource still has this version. */
+export function conditionalHeaders(asked: HttpVersion | undefined): Record<string, string> {
+  return {
+    ...(asked?.etag === undefined ? {} : { 'if-none-match': asked.etag }),
+    ...(asked?.lastModified === undefined ? {} : { 'if-modified-since': asked.lastModified }),
+  };
+}
+
+const addressDigest = (url: URL): string => hash('sha256', url.href, 'hex');

@@ -1,6 +1,5 @@
 // What is secret in a request over HTTP: the part of an address that may be shown and stored, and each form in which a
 // secret may come back.
-
 import { isTrackingParameter } from '../../../posting/posting-key.ts';
 import { SHORT_SECRET } from '../../../posting/secret-pattern.ts';
 import type { SentSecret } from '../secret-mask.ts';
@@ -79,7 +78,7 @@ function ofAddress({ username, password, searchParams }: URL): SentSecret[] {
 /** Parameters of a query whose values are secret, in lower case without separators. */
 const SECRET_PARAMETER =
   /(?:key|token|secret|password|passwd|pwd|passphrase|signature|credentials?)$|^(?:auth|pass|sig|code|jwt)$/;
-/** They look alike, and say what to list. */
+/** Parameters whose names look secret, but which say what to list. */
 const PLAIN_PARAMETER = /^(?:sort|order|group|page|next|continuation|cursor|job)(?:key|token)$/;
 
 export function isSecretParameter(name: string): boolean {

@@ -2,25 +2,24 @@
 // pass when the request is repeated.
 import { hash } from 'node:crypto';
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
-import type { RetryOptions } from '../../../flow/retry.ts';
-import { readRetryAfter } from '../../../flow/retry-after.ts';
-import { backoffMs, type RetryPolicy } from '../../../flow/retry-policy.ts';
+import { backoffMs, type RetryOptions, type RetryPolicy, readRetryAfter } from '../../../flow/retry.ts';
 import type { AnswerMark } from '../../../plan/weak-proof.ts';
 import { BrokenOff, type SourceDocument } from '../source.ts';
 import type { HttpExchange } from './exchange.ts';
-import { shown } from './http-config.ts';
+import { addressForMessages } from './http-config.ts';
 
 /** Why a response is no feed; `undefined` if it may be one. @param ifMissing what to do if there is nothing at the address. */
 export function responseRefusal(url: URL, { response }: HttpExchange, ifMissing?: string): string | undefined {
   const { statusCode = 0, headers } = response;
   if (statusCode !== 200)
     return (
-      `${shown(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() + hint(statusCode, ifMissing)
+      `${addressForMessages(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() +
+      hint(statusCode, ifMissing)
     );
   // Gzip is detected by its first bytes; other encodings were not requested.
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (['', 'identity', 'gzip', 'x-gzip'].includes(encoding)) return undefined;
-  return `${shown(url)} sent the content encoding "${encoding}", although only gzip was requested`;
+  return `${addressForMessages(url)} sent the content encoding "${encoding}", although only gzip was requested`;
 }
 
 /** What the headers of a response say about its body. */
@@ -91,7 +90,7 @@ function hint(status: number, ifMissing = 'check its address'): string {
 }
 
 /** A failure that another try may not have. */
-export class PassingFailure extends BrokenOff {
+export class TransientFailure extends BrokenOff {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
     super(message);
@@ -100,17 +99,17 @@ export class PassingFailure extends BrokenOff {
 }
 
 /** There is nothing at the address. */
-export class NothingThere extends BrokenOff {}
+export class ResourceMissing extends BrokenOff {}
 
 /** How requests are repeated: as the policy says, unless the source asks for a longer wait. */
-export const repeating = (
+export const retryOptionsOf = (
   policy: RetryPolicy,
   signal: AbortSignal,
 ): Required<Pick<RetryOptions, 'signal' | 'worthAgain' | 'delayMs'>> => ({
   signal,
-  worthAgain: (error) => error instanceof PassingFailure && error.retryAfterMs <= policy.maxDelayMs,
+  worthAgain: (error) => error instanceof TransientFailure && error.retryAfterMs <= policy.maxDelayMs,
   delayMs: (tried, error) =>
-    Math.max(backoffMs(policy, tried, Math.random()), error instanceof PassingFailure ? error.retryAfterMs : 0),
+    Math.max(backoffMs(policy, tried, Math.random()), error instanceof TransientFailure ? error.retryAfterMs : 0),
 });
 
 /** Why a response is refused; `undefined` if it may be a feed. @param ifMissing what to do if there is nothing, for people. */
@@ -118,9 +117,9 @@ export function answerRefusal(url: URL, exchange: HttpExchange, ifMissing?: stri
   const message = responseRefusal(url, exchange, ifMissing);
   if (message === undefined) return undefined;
   const { statusCode = 0, headers } = exchange.response;
-  if (statusCode === 404 || statusCode === 410) return new NothingThere(message);
+  if (statusCode === 404 || statusCode === 410) return new ResourceMissing(message);
   if (statusCode !== 429 && statusCode < 500) return new BrokenOff(message);
   const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
   const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  return new PassingFailure(message + wait, retryAfterMs);
+  return new TransientFailure(message + wait, retryAfterMs);
 }

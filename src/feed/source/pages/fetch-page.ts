@@ -1,15 +1,14 @@
 // Fetches one page as a whole: within the rate limit, and again after failures that pass.
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
-import { retry } from '../../../flow/retry.ts';
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
-import { startPace } from '../../decode/pace.ts';
+import { type RetryPolicy, retry } from '../../../flow/retry.ts';
+import { SOURCE_RATE_WINDOW_MS, startPace } from '../../decode/pace.ts';
 import { type HttpConditions, readBody } from '../http/exchange.ts';
 import type { HttpConfig } from '../http/http-config.ts';
 import { requestResource } from '../http/request-resource.ts';
-import { answerRefusal, describeBody, PassingFailure, repeating } from '../http/response.ts';
+import { answerRefusal, describeBody, retryOptionsOf, TransientFailure } from '../http/response.ts';
 import { BrokenOff, type SourceDocument } from '../source.ts';
 import type { PageRequest } from './page-request.ts';
-import { type FetchLimits, tooLarge } from './pages-config.ts';
+import { type FetchLimits, pageTooLarge } from './pages-config.ts';
 
 /** A page whose body has arrived to its proven end. */
 export interface FetchedPage {
@@ -39,8 +38,6 @@ interface FetchContext extends HttpConditions {
   readonly limiter: RateLimiter;
 }
 
-const RATE_WINDOW_MS = 30_000;
-
 /** Throws {@link BrokenOff} if all tries failed, and the reason of the signal. */
 export async function fetchPage(
   config: FetchConfig,
@@ -53,7 +50,7 @@ export async function fetchPage(
     signal.throwIfAborted();
     return fetchOnce(config, request, context);
   };
-  return retry(attempt, config.retry, repeating(config.retry, signal));
+  return retry(attempt, config.retry, retryOptionsOf(config.retry, signal));
 }
 
 async function fetchOnce(
@@ -61,12 +58,15 @@ async function fetchOnce(
   { url, body }: PageRequest,
   { signal, network }: FetchContext,
 ): Promise<FetchedPage> {
-  const pace = startPace({ ...limits, totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS }, signal);
+  const pace = startPace(
+    { ...limits, totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: SOURCE_RATE_WINDOW_MS },
+    signal,
+  );
   try {
     const method = body === undefined ? 'GET' : 'POST';
     const answer = await requestResource(http, { url, method, body }, { signal: pace.signal, network });
     if (answer.kind === 'failed') {
-      throw answer.isPassing ? new PassingFailure(answer.message) : new BrokenOff(answer.message);
+      throw answer.isPassing ? new TransientFailure(answer.message) : new BrokenOff(answer.message);
     }
     const { exchange } = answer;
     const refusal = answerRefusal(answer.url, exchange, ifMissing);
@@ -84,7 +84,7 @@ async function fetchOnce(
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.
-    throw error === pace.signal.reason && error instanceof BrokenOff ? new PassingFailure(error.message) : error;
+    throw error === pace.signal.reason && error instanceof BrokenOff ? new TransientFailure(error.message) : error;
   } finally {
     pace.stop();
   }
@@ -101,8 +101,8 @@ async function readWhole(body: AsyncIterable<Buffer>, limits: FetchLimits): Prom
     }
   } catch (error) {
     // No record of the page was handed over yet.
-    throw error instanceof BrokenOff ? new PassingFailure(error.message) : error;
+    throw error instanceof BrokenOff ? new TransientFailure(error.message) : error;
   }
-  if (bytes > limits.maxPageBytes) throw new BrokenOff(tooLarge(limits));
+  if (bytes > limits.maxPageBytes) throw new BrokenOff(pageTooLarge(limits));
   return Buffer.concat(chunks);
 }

@@ -1,7 +1,7 @@
-// Reads where the next page is: from the Link header, or from the page.
-import { shown } from '../http/http-config.ts';
+// Reads where the next page is: from the Link header, or from the page, by a path such as `meta/next` or
+// `links[rel=next]/href`.
+import { addressForMessages } from '../http/http-config.ts';
 import { BrokenOff } from '../source.ts';
-import { findAt, parseJsonPath } from './json-path.ts';
 
 /** The address with `rel="next"` in a Link header (RFC 8288). Throws {@link BrokenOff} if a part of it that cannot be read may be one. */
 export function nextLink(header: string): string | undefined {
@@ -22,7 +22,7 @@ const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|(?<=\brel\s*=
 
 /** A text or number at the path; `undefined` if there is none. Throws {@link BrokenOff} if that proves no end. */
 export function textAt(json: unknown, path: string, what: string): string | undefined {
-  const found = findAt(json, parseJsonPath(path) ?? []);
+  const found = findAtJsonPath(json, parseJsonPath(path) ?? []);
   if (found.kind === 'astray') {
     throw new BrokenOff(
       `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven`,
@@ -44,7 +44,7 @@ function ownText(value: unknown): unknown {
 
 /** Whether the page says that more follow. Throws {@link BrokenOff} if it does not say. */
 export function flagAt(json: unknown, path: string): boolean {
-  const found = findAt(json, parseJsonPath(path) ?? []);
+  const found = findAtJsonPath(json, parseJsonPath(path) ?? []);
   const value = found.kind === 'found' ? ownText(found.value) : undefined;
   if (value === true || value === 'true' || value === 1 || value === '1') return true;
   if (value === false || value === 'false' || value === 0 || value === '0') return false;
@@ -68,5 +68,61 @@ export function sameOrigin(url: URL, start: URL, what: string): URL {
   }
   url.hash = '';
   if (url.origin === start.origin) return url;
-  throw new BrokenOff(`${what} at another origin, ${shown(url)}, which gets no credentials and is not read`);
+  throw new BrokenOff(
+    `${what} at another origin, ${addressForMessages(url)}, which gets no credentials and is not read`,
+  );
+}
+
+// Finds a value in parsed JSON by a path such as `meta/next` or `links[rel=next]/href`.
+
+interface Step {
+  readonly name: string;
+  /** A name and the text that it must have. */
+  readonly condition?: readonly [string, string];
+}
+
+const STEP = /^([^[\]/]+)(?:\[([^=[\]]+)=([^\]]+)\])?$/;
+
+/** `undefined` if it is not a path. */
+export function parseJsonPath(path: string): readonly Step[] | undefined {
+  const parts = path
+    .replace(/^\$?[./]/, '')
+    .split('/')
+    .map((part) => STEP.exec(part));
+  if (parts.some((part) => part === null)) return undefined;
+  return parts.flatMap((part) => {
+    const [, name = '', key, text] = part ?? [];
+    return [{ name, condition: key === undefined || text === undefined ? undefined : ([key, text] as const) }];
+  });
+}
+
+type Found =
+  | { readonly kind: 'found'; readonly value: unknown }
+  /** The last name is absent, or no member of a list has it. */
+  | { readonly kind: 'absent' }
+  /** What should contain the last name is absent. */
+  | { readonly kind: 'astray'; readonly missing: string };
+
+/** The first value at the path. Lists on the way are passed through. */
+function findAtJsonPath(value: unknown, path: readonly Step[]): Found {
+  const [step, ...rest] = path;
+  if (step === undefined) return { kind: 'found', value };
+  if (Array.isArray(value)) {
+    const inner = value.map((each) => findAtJsonPath(each, path));
+    return inner.find(({ kind }) => kind === 'found') ?? { kind: 'absent' };
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step.name)) {
+    return rest.length === 0 && typeof value === 'object' && value !== null
+      ? { kind: 'absent' }
+      : { kind: 'astray', missing: step.name };
+  }
+  const next = (value as Readonly<Record<string, unknown>>)[step.name];
+  return findAtJsonPath(step.condition === undefined ? next : matching(next, step.condition), rest);
+}
+
+function matching(value: unknown, [name, text]: readonly [string, string]): unknown {
+  return [value].flat().filter((each) => {
+    const found: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, name) : undefined;
+    return found !== undefined && String(found) === text;
+  });
 }

@@ -7,7 +7,7 @@ import { systemNetwork } from '../http/redirects.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { sameOrigin } from './next-address.ts';
-import { inPieces } from './open-pages.ts';
+import { splitIntoChunks } from './open-pages.ts';
 import { decodedPage } from './page-content.ts';
 import type { FetchLimits, PageFormat, PagesConfig } from './pages-config.ts';
 
@@ -87,7 +87,7 @@ class Sitemaps {
     try {
       if (!URL.canParse(address, base.href)) throw new BrokenOff('an entry is not an address');
       const url = sameOrigin(new URL(address, base), new URL(this.#config.http.url), 'one of its sitemaps is');
-      // Those that are known are too many already, so the reading breaks off.
+      // More addresses than the limit are known already, so the reading breaks off.
       if (this.#known.has(url.href) || this.#known.size > this.#config.limits.maxPages) return;
       this.#known.add(url.href);
       this.#waiting.push(url);
@@ -107,7 +107,7 @@ const nameOf = ({ pathname }: URL): string => `sitemap ${pathname}`;
 
 const documentOf = (url: URL, { bytes, charset, isEndProven, relayed, mark, sentAt }: FetchedPage): SourceDocument => ({
   name: nameOf(url),
-  chunks: inPieces(bytes),
+  chunks: splitIntoChunks(bytes),
   charset,
   isEndProven,
   relayed,

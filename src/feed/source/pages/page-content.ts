@@ -2,13 +2,14 @@
 // records, which says where the next page is. The records themselves are split again when the page is read as a document.
 import { createHash } from 'node:crypto';
 import type { RecordTree } from '../../../posting/posting.ts';
+import { isTreeList } from '../../../posting/value-path.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
-import { bounded, SizeExceeded } from '../../decode/size-limits.ts';
+import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
 import { isZip } from '../../decode/unzip-documents.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
-import { type FetchLimits, type PageFormat, tooLarge } from './pages-config.ts';
+import { type FetchLimits, type PageFormat, pageTooLarge } from './pages-config.ts';
 
 export interface PageContent {
   readonly records: number;
@@ -26,7 +27,7 @@ export async function readPageContent(
   { format, encoding, ...options }: PageFormat,
   limits: FetchLimits,
 ): Promise<PageContent> {
-  // Its files would be read as documents later, and not be counted here.
+  // The files of the archive would be read as documents later, and their records not be counted here.
   if (isZip(bytes)) throw new BrokenOff('the page is a zip archive, which cannot be one of several pages');
   const page = await decodedPage(bytes, { configured: encoding, transport: charset }, limits);
   const spans: { readonly start: number; readonly end: number }[] = [];
@@ -61,14 +62,14 @@ export async function decodedPage(
   const size = { bytes: 0, compressedBytes: bytes.length };
   const chunks: Buffer[] = [];
   try {
-    const unpacked = bounded(decompress(once(bytes), length), size, {
+    const unpacked = limitDecompressedBytes(decompress(once(bytes), length), size, {
       maxBytes: limits.maxPageBytes,
       maxRatio: Number.POSITIVE_INFINITY,
     });
     // A chunk is valid only until the next one is requested.
     for await (const chunk of toUtf8(unpacked, hints)) chunks.push(Buffer.from(chunk));
   } catch (error) {
-    if (error instanceof SizeExceeded) throw new BrokenOff(tooLarge(limits));
+    if (error instanceof SizeExceeded) throw new BrokenOff(pageTooLarge(limits));
     throw error;
   }
   return Buffer.concat(chunks);
@@ -117,15 +118,13 @@ function withoutRecords(page: Buffer, spans: Spans, instead: string): string {
 /** Trims the texts. Elements that differ only in their prefixes become one list. */
 function withoutPrefixes(tree: RecordTree): RecordTree {
   if (typeof tree === 'string') return tree.trim();
-  if (isList(tree)) return tree.map(withoutPrefixes);
+  if (isTreeList(tree)) return tree.map(withoutPrefixes);
   const found = new Map<string, RecordTree[]>();
   for (const [name, child] of Object.entries(tree)) {
     if (name === '#markup') continue;
     const local = name.replace(/^(@?)[^:]+:/, '$1');
     const own = withoutPrefixes(child);
-    found.set(local, [...(found.get(local) ?? []), ...(isList(own) ? own : [own])]);
+    found.set(local, [...(found.get(local) ?? []), ...(isTreeList(own) ? own : [own])]);
   }
   return Object.fromEntries([...found].map(([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]));
 }
-
-const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);

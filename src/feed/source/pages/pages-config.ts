@@ -1,5 +1,5 @@
 // What a list of several pages over HTTP is configured with, the limits of fetching one, and what of it may be shown.
-import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { SplittingOptions } from '../../batch/splitting.ts';
 import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
 import type { SourceKind } from '../source.ts';
@@ -86,7 +86,7 @@ export interface FetchLimits {
   readonly minBytesPerSecond: number;
 }
 
-export const tooLarge = ({ maxPageBytes, sizeSetting }: FetchLimits): string =>
+export const pageTooLarge = ({ maxPageBytes, sizeSetting }: FetchLimits): string =>
   sizeSetting === undefined
     ? `a page is larger than the limit of ${maxPageBytes} bytes; ask for smaller pages, or raise max_page_bytes`
     : `it is larger than the limit of ${maxPageBytes} bytes; raise ${sizeSetting}`;

@@ -1,5 +1,4 @@
 // Reads a file, or the files of a folder, from an SFTP server, and verifies that they did not change meanwhile.
-
 import { hash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';

@@ -1,6 +1,6 @@
 // What a pull does about the expired postings that it saw, in its tables: their jobs are due, and what is recorded of them.
 import pg from 'pg';
-import { NEVER_DUE } from '../../../plan/grace.ts';
+import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { type ComparedFields, digests, digestValues, UNEDITED } from '../../pull/digests.ts';

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../../plan/delete-guard.ts';
 import type { Reason } from '../../../plan/desired-change.ts';
-import { NEVER_DUE } from '../../../plan/grace.ts';
+import { NEVER_DUE } from '../../../plan/policy.ts';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import { RowCopier } from '../../postgres/copy-rows.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
@@ -33,7 +33,7 @@ export const MISSING_LIMITS = {
 /**
  * Collects the missing postings in the temporary table `missing`.
  * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
- * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts.
+ * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/policy.ts.
  */
 export async function collectMissing(
   pullTx: PullTransaction,

@@ -1,7 +1,7 @@
 // Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
 import type { Reason } from '../../../plan/desired-change.ts';
-import { NEVER_DUE } from '../../../plan/grace.ts';
+import { NEVER_DUE } from '../../../plan/policy.ts';
 import { HASH_BYTES } from '../../../posting/hash.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
@@ -140,7 +140,7 @@ export const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 const MAYBE_MADE = `c.feed = $1 and c.attempt_token is not null and c.desired = 'present'`;
 const DUE = 'c.missing_pulls >= $2';
 
-/** @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts. */
+/** @param pullsBeforeDue see `pullsBeforeDue` in src/plan/policy.ts. */
 export async function countMaybeMade(
   { session, subject: { feed }, missingChanges }: PullTransaction,
   pullsBeforeDue: number,

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { shownProposals } from '../../../review/adopt/shown-proposals.ts';
-import type { AdoptionRequest } from '../../../runtime/adopting/adoption-request.ts';
+import type { AdoptionRequest } from '../../../runtime/adopting/run-adoption.ts';
 import { listAdoptRuns, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
 import { postingAndJob, proposalKindSchema } from '../../api/adopt-values.ts';
 import { requireFeed } from '../../api/known.ts';

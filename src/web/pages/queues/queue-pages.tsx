@@ -1,6 +1,6 @@
 // The page of the queues: what waits to be sent, and how much of it the queue has.
 import { Hono } from 'hono';
-import { endsWithin } from '../../../flow/ends-within.ts';
+import { endsWithin } from '../../../flow/pause.ts';
 import { countWorkers } from '../../../store/locks/processes.ts';
 import { readGauges } from '../../../store/status/gauges.ts';
 import type { WebEnv } from '../../web-env.ts';

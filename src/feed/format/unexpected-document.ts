@@ -1,0 +1,112 @@
+// Says what a document has in place of records: another format, or an error that it states in named values of any
+// format.
+
+/** So much of a document's beginning tells what it is. */
+export const OPENING_BYTES = 2_048;
+
+/** At most 100 characters for a message, on one line, in quotes. */
+export const quote = (text: string): string => {
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ');
+  return `"${line.length > 100 ? `${line.slice(0, 100)}…` : line}"`;
+};
+
+/** Why a document that begins with these bytes is refused, if it is HTML or another format than the expected one. */
+export function refusalOf(expected: string, opening: Buffer): string | undefined {
+  const text = opening.toString().trim();
+  if (text === '') return undefined;
+  if (/<html[\s>]|<!doctype\s+html/i.test(text)) return htmlRefusal(expected, opening);
+  if (text.startsWith('<'))
+    return `XML where ${withArticle(expected)} feed was expected; it starts with ${quote(text)}`;
+  return `this is not ${withArticle(expected)} feed; it starts with ${quote(text)}`;
+}
+
+export function htmlRefusal(expected: string, opening: Buffer): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(opening.toString())?.[1]?.trim();
+  const titled = title ? `; the page's title is ${quote(title)}` : '';
+  return `HTML where ${withArticle(expected)} feed was expected${titled}; open its address in a browser to see what it returns`;
+}
+
+const withArticle = (format: string): string => `${/^[AEFHILMNORSX]/.test(format) ? 'an' : 'a'} ${format}`;
+
+// Recognises the errors that a document states in place of its records, or beside them, in any format of named values.
+
+const ERROR =
+  /^(?:errors?|err|error[-_]?(?:messages?|msg|description|details?|texts?|codes?|info|list|response|results?)|faults?|fault[-_]?(?:string|code)|exceptions?|exception[-_]?message|failures?)$/i;
+const STATUS = /^(?:status|stat|state|result|code|(?:status|response|result|return)[-_]?code|http[-_]?status)$/i;
+const SUCCESS = /^(?:success|successful|succeeded|ok)$/i;
+const EXPLANATION = /^(?:messages?|msg|descriptions?|reason|details?|title|text|info|type)$/i;
+
+/** What a field for errors says if there is none. */
+const NO_ERROR = /^(?:|0|false|no|none|null|nil|n\/a|ok|success|200|\[\]|\{\})$/i;
+const FAILED =
+  /^(?:errors?|err|fail|failed|failure|fault|exception|denied|forbidden|unauthori[sz]ed|invalid|ko|not[-_ ]?ok|[45]\d\d)$/i;
+const NOT_SUCCESSFUL = /^(?:false|0|no|n)$/i;
+
+/** A root of such a name holds no postings, even if it is empty. */
+const NAMES_ERROR =
+  /error|exception|fault|failure|denied|forbidden|unauthori[sz]ed|invalid|expired|maintenance|unavailable|not_?found|^(?:messages?|status)$/i;
+
+const MAX_VALUES = 10;
+const MAX_TEXT = 200;
+
+export const isErrorName = (name: string): boolean => ERROR.test(name);
+
+/** Whether an element of this name, without records, is no empty feed. */
+export const namesError = (root: string): boolean => NAMES_ERROR.test(root);
+
+/** Whether a value of this name may state an error, or explain one. */
+export const maySayError = (name: string): boolean =>
+  ERROR.test(name) || STATUS.test(name) || SUCCESS.test(name) || EXPLANATION.test(name);
+
+interface Value {
+  readonly kind: 'error' | 'status' | 'explanation';
+  readonly text: string;
+}
+
+/** Collects the values outside the records that say whether there was an error. */
+export class StatedErrors {
+  readonly #values: Value[] = [];
+
+  /** Takes a value, or its beginning. @param names from the root to its own, without prefixes. */
+  take(names: readonly string[], written: string): void {
+    const text = written.trim().slice(0, MAX_TEXT);
+    const own = names.at(-1) ?? '';
+    const kind = names.some(isErrorName)
+      ? NO_ERROR.test(text)
+        ? undefined
+        : 'error'
+      : (STATUS.test(own) && FAILED.test(text)) || (SUCCESS.test(own) && NOT_SUCCESSFUL.test(text))
+        ? 'status'
+        : EXPLANATION.test(own) && text !== ''
+          ? 'explanation'
+          : undefined;
+    if (kind === undefined || this.#values.filter((value) => value.kind === kind).length >= MAX_VALUES) return;
+    this.#values.push({ kind, text });
+  }
+
+  /** The error that is stated, for people. A status beside records may be that of the query, so it says nothing. */
+  found(records: number): string | undefined {
+    const stated = this.#values.filter(({ kind }) => kind === 'error' || (kind === 'status' && records === 0));
+    if (stated.length === 0) return undefined;
+    const explained = stated.some(({ kind }) => kind === 'error')
+      ? stated
+      : [...stated, ...this.#values.filter(({ kind }) => kind === 'explanation')];
+    return statedError(explained.map(({ text }) => quote(text)).join(', '));
+  }
+}
+
+export const statedError = (shown: string): string => `the document states an error: ${shown}`;
+
+/** The error that a JSON value states, which has no records. */
+export function statedErrorIn(json: unknown): string | undefined {
+  const errors = new StatedErrors();
+  const visit = (value: unknown, names: readonly string[]): void => {
+    if (typeof value !== 'object' || value === null) errors.take(names, `${value}`);
+    else if (Array.isArray(value)) for (const each of value.slice(0, MAX_VALUES)) visit(each, names);
+    else if (names.length === 0 || (names.length < 8 && names.some(isErrorName))) {
+      for (const [name, each] of Object.entries(value)) visit(each, [...names, name]);
+    }
+  };
+  visit(json, []);
+  return errors.found(0);
+}

@@ -1,0 +1,130 @@
+// Plans one feed as a pull would, reports what would be sent, and rolls everything back.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
+import type { Message } from '../../plan/message.ts';
+import type { CommonReason } from '../../plan/nothing-mirrored.ts';
+import { commonReason, countPlanned } from '../../store/backlog/planned-changes.ts';
+import { readFeedState } from '../../store/feed/feed-state.ts';
+import { lockFeed, lockPlanning } from '../../store/locks/feed-locks.ts';
+import { clearRecordProblems, noteUnreadable } from '../../store/pull/record-problems.ts';
+import type { FeedSetup, PullContext } from '../feed-setup.ts';
+import { type PlanLine, planLines, printSpool, spoolLines } from './plan-lines.ts';
+import { type DryRun, inDryRun, mergeList, UNSTORED_PULL, whyNotPlan, withPlannedList } from './undone-pull.ts';
+
+/** The result of planning a feed. */
+export type PlanEnd =
+  | {
+      readonly kind: 'planned';
+      readonly seen: number;
+      readonly unchanged: number;
+      readonly rejected: number;
+      readonly failed: number;
+      readonly discarded: number;
+      readonly inDoubt: number;
+      readonly unreadable: number;
+      readonly duplicates: number;
+      readonly skipped: number;
+      /** The skipped postings that have expired. */
+      readonly expired: number;
+      /** Live site jobs of the feed. */
+      readonly live: number;
+      /** The most frequent reason for not sending a posting. */
+      readonly common: CommonReason | undefined;
+      readonly shortfalls: readonly Message[];
+      readonly holdReason: Message | undefined;
+      /** Likely mistakes of the mapping, if no earlier pull has read the feed with it. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly message: Message }
+  | { readonly kind: 'busy' };
+
+/**
+ * Plans one feed. `print` receives the lines once the database and the feed's lock are released. Until then they are in a
+ * temporary file, because a slow reader of the output must never hold up a worker.
+ */
+export async function planFeed(
+  setup: FeedSetup,
+  context: PullContext,
+  print: (line: PlanLine) => void | Promise<void>,
+): Promise<PlanEnd> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-plan-'));
+  try {
+    const spool = join(folder, 'changes.jsonl');
+    const plan = setup.source.details === undefined ? planStreaming : planWithDetails;
+    const end = await plan(spool, setup, context);
+    if (end.kind === 'planned') await printSpool(spool, print);
+    return end;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Plans while the feed streams. */
+async function planStreaming(spool: string, setup: FeedSetup, context: PullContext): Promise<PlanEnd> {
+  const lock = await lockFeed(context.db, setup.feed);
+  if (lock === undefined) return BUSY;
+  try {
+    return await inDryRun(setup, context, (dryRun) => planInto(spool, setup, dryRun));
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Plans a list whose details are requested before the transaction. While a pull of the feed requests details, the plan requests
+ * none, so that the source's rate is kept.
+ */
+async function planWithDetails(spool: string, setup: FeedSetup, context: PullContext): Promise<PlanEnd> {
+  const { db, signal } = context;
+  const refusal = await whyNotPlan(setup, context);
+  if (refusal !== undefined) return { kind: 'failed', message: refusal };
+  const lock = await lockFeed(db, setup.feed);
+  const before = (await readFeedState(db, setup.feed))?.currentPull;
+  try {
+    await lock?.openToEdits();
+    const planned = await withPlannedList(setup, context, lock !== undefined, async (list, reading) => {
+      const own = lock ?? (await lockPlanning(db, setup.feed, signal));
+      if (own === undefined) return BUSY;
+      try {
+        await lock?.closeToEdits(signal);
+        // What was known when the list was read may belong to other records by now.
+        if ((await readFeedState(db, setup.feed))?.currentPull !== before) return OVERTAKEN;
+        return await mergeList(setup, context, list, reading, (dryRun) => planInto(spool, setup, dryRun));
+      } finally {
+        if (lock === undefined) await own.release();
+      }
+    });
+    if (planned.kind !== 'overtaken') return planned;
+  } finally {
+    await lock?.release();
+  }
+  return planWithDetails(spool, setup, context);
+}
+
+const BUSY = { kind: 'busy' } as const;
+/** Another pull was committed while the plan waited for it. */
+const OVERTAKEN = { kind: 'overtaken' } as const;
+
+/** Writes the lines of the plan to a file. */
+async function planInto(
+  spool: string,
+  { feed, mapping }: FeedSetup,
+  { session, recordPlanner, findings, holdReason, advice }: DryRun,
+): Promise<PlanEnd> {
+  const { records } = recordPlanner.unusable.unreadable();
+  // Replace the entries within the rolled-back transaction, so only the records of this reading are counted.
+  await clearRecordProblems(session, feed, { unreadable: [], others: [] });
+  await noteUnreadable(
+    session,
+    feed,
+    UNSTORED_PULL,
+    records.map((each) => ({ records: each, entry: undefined })),
+  );
+  await spoolLines(spool, planLines(session, feed, createOnlyOf(mapping), records));
+  const counts = await countPlanned(session, feed);
+  const common = await commonReason(session, feed);
+  const warnings = advice === undefined ? (recordPlanner.mistakes() ?? []) : [advice];
+  return { kind: 'planned', ...findings, ...counts, common, holdReason, warnings };
+}

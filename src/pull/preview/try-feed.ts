@@ -1,0 +1,258 @@
+// Reads one feed as a pull would, without a database, and sums up what its postings become.
+import type { Readable } from 'node:stream';
+import { RecordIndex } from '../../compact/record-index.ts';
+import type { RecordBatch } from '../../feed/batch/record-batch.ts';
+import { compileDetailReader, type ReadDetail } from '../../feed/detail-record.ts';
+import type { RecordSink } from '../../feed/feed-reading.ts';
+import type { FeedProgress, RecordPlace } from '../../feed/read-documents.ts';
+import { readFeed } from '../../feed/read-feed.ts';
+import { startClock } from '../../feed/reading-clock.ts';
+import { httpOf, openDetailFetcher } from '../../feed/source/sources.ts';
+import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { keyHash, recordHash } from '../../posting/hash.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
+import { pathsInto } from '../../posting/mapping-paths.ts';
+import { hasPlaces } from '../../posting/places.ts';
+import type { Posting, Problem, ReadPosting } from '../../posting/posting.ts';
+import { NO_EDITS } from '../../store/change/override.ts';
+import { setupAtTime } from '../dated-records.ts';
+import type { FeedSetup } from '../feed-setup.ts';
+import { PullLedger, type SeenRecord } from '../pull-ledger.ts';
+import { compileRecordReader, type ListedRecord, type ReadRecord, type RecordReader } from '../read-record.ts';
+import { shortfallsOf, uncertainShortfall } from '../reading-shortfalls.ts';
+import { RecordSample } from '../record-sample.ts';
+import { TrialCounts, type TrialSums, type TriedRecord } from './trial-counts.ts';
+
+/** What a trial of a feed found. */
+export type Trial =
+  | { readonly kind: 'failed'; readonly message: string }
+  | ({
+      readonly kind: 'read';
+      readonly seen: number;
+      readonly bytes: number;
+      /** Documents with records. */
+      readonly documents: number;
+      /** Why the feed is not proven complete; empty: it is. */
+      readonly shortfalls: readonly string[];
+      /** Why the completeness is proven only weakly; absent if it is not. */
+      readonly weak?: string;
+      /** Likely mistakes of the mapping, one sentence each. */
+      readonly mistakes: readonly string[];
+    } & TrialSums);
+
+interface TrialContext {
+  readonly signal: AbortSignal;
+  /** How many postings are returned as samples: the first ones. */
+  readonly samples: number;
+  readonly onProgress?: (progress: FeedProgress) => void;
+  /** By default the standard input of the process. */
+  readonly stdin?: Readable;
+}
+
+/** Throws only the reason of the signal. */
+export async function tryFeed(
+  configured: FeedSetup,
+  { signal, samples, onProgress, stdin }: TrialContext,
+): Promise<Trial> {
+  // A trial has no database, whose clock a pull would read.
+  const clock = startClock();
+  const setup = setupAtTime(configured, clock);
+  const sink = new TrialSink(setup, samples, await openTrialDetails(setup, signal));
+  const onRecord = (place: RecordPlace) => sink.places.push(place);
+  const reading = await readFeed(setup.source, sink, { signal, onProgress, onRecord, stdin, clock });
+  signal.throwIfAborted();
+  if (reading.kind === 'failed') return reading;
+  if (reading.kind === 'not_modified')
+    return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
+  await sink.finish();
+  const { counts, ledger } = sink;
+  return {
+    kind: 'read',
+    seen: ledger.seen,
+    bytes: reading.bytes,
+    documents: sink.documents,
+    shortfalls: [
+      ...unreadableShortfall(ledger.unreadable),
+      ...shortfallsOf(reading, ledger, setup),
+      ...uncertainShortfall(sink.uncertain, setup),
+    ],
+    ...(reading.weak === undefined ? {} : { weak: reading.weak.reason }),
+    mistakes: [...(reading.advice === undefined ? [] : [reading.advice]), ...sink.sample.mistakes()],
+    ...counts.sums(),
+  };
+}
+
+const unreadableShortfall = (count: number): readonly string[] =>
+  count === 0 ? [] : [`${count === 1 ? '1 record' : `${count} records`} could not be read`];
+
+/** Records that wait to be read hold at most about this much. */
+const BATCH_BYTES = 1 << 20;
+
+interface WaitingRecord extends SeenRecord {
+  readonly bytes: Buffer;
+  readonly place: RecordPlace;
+}
+
+class TrialSink implements RecordSink {
+  /** Of the records of the next batch. */
+  readonly places: RecordPlace[] = [];
+  readonly ledger: PullLedger;
+  readonly sample: RecordSample;
+  readonly counts: TrialCounts;
+  documents = 0;
+  /** Records of which the clocks say different things. */
+  uncertain = 0;
+  #document: string | undefined;
+  readonly #reader: RecordReader;
+  readonly #requestDetail: RequestDetail | undefined;
+  readonly #readList: ReturnType<RecordReader['compileList']>;
+  readonly #hasPlaces: boolean;
+  /** Details to request. */
+  #detailsLeft: number;
+  #waiting: WaitingRecord[] = [];
+  #waitingBytes = 0;
+
+  constructor(setup: FeedSetup, samples: number, requestDetail: RequestDetail | undefined) {
+    this.ledger = new PullLedger(new RecordIndex(), setup.interpretation, { isPaged: setup.isPaged });
+    this.sample = new RecordSample(setup);
+    this.counts = new TrialCounts(Object.keys(setup.mapping.fields), samples);
+    // A trial has no database.
+    this.#reader = compileRecordReader(setup, NO_EDITS);
+    this.#requestDetail = requestDetail;
+    this.#readList = this.#reader.compileList(setup.detail ?? '');
+    this.#hasPlaces = hasPlaces(setup.mapping);
+    this.#detailsLeft = samples;
+  }
+
+  take(batch: RecordBatch): void {
+    const places = this.places.splice(0);
+    for (let record = 0; record < batch.count; record++) {
+      const place = places[record] ?? { document: '', line: undefined };
+      if (place.document !== this.#document) this.documents++;
+      this.#document = place.document;
+      if (batch.oversizedLengthOf(record) > 0) {
+        this.#noteOversized(batch, record, place);
+        continue;
+      }
+      const seen = this.ledger.seeRecord(batch.hashes, batch.hashAt(record));
+      if (seen === undefined) continue;
+      const bytes = Buffer.from(batch.recordOf(record));
+      this.#waiting.push({ ...seen, bytes, place });
+      this.#waitingBytes += bytes.length;
+    }
+    this.sample.take(batch);
+  }
+
+  drain(): Promise<void> | undefined {
+    return this.#waitingBytes >= BATCH_BYTES ? this.finish() : undefined;
+  }
+
+  /** Reads the records that are waiting. */
+  async finish(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const record of waiting) {
+      const read =
+        this.#requestDetail === undefined
+          ? await this.#reader.read({ bytes: record.bytes, packedPosting: undefined })
+          : await this.#readWithDetail(record, this.#requestDetail);
+      if (read !== undefined) this.#count(record, read);
+    }
+  }
+
+  /** `undefined`: the posting is counted without its fields, as its detail is not requested. */
+  async #readWithDetail({ bytes, ...record }: WaitingRecord, request: RequestDetail): Promise<ReadRecord | undefined> {
+    const listed = this.#readList(bytes);
+    if (listed.kind !== 'listed') return listed;
+    const { key } = listed;
+    if (this.#detailsLeft > 0) {
+      this.#detailsLeft--;
+      const detail = await request(listed);
+      if (detail.kind === 'failed') return { kind: 'unreadable', problems: [{ message: detail.message }], key };
+      return this.#reader.complete(listed, detail.tree, bytes);
+    }
+    const keys = this.#hasPlaces ? await this.#keysOfPlaces(listed, bytes) : [key];
+    this.ledger.countPlaces(keys.length);
+    for (const one of keys) {
+      const sighting = this.ledger.seePosting(record, keyHash(one), recordHash(bytes), UNKNOWN);
+      if (sighting.kind === 'identical' || sighting.kind === 'conflicting')
+        this.counts.noteRepeat(record, one, sighting.kind);
+      else this.counts.addListed(record, one);
+    }
+    return undefined;
+  }
+
+  /** The keys of the postings in a record with several places, which do not depend on its detail. */
+  async #keysOfPlaces(listed: ListedRecord, bytes: Buffer): Promise<readonly PostingKey[]> {
+    const read = await this.#reader.complete(listed, listed.tree, bytes);
+    return read.kind === 'places' ? read.postings.map(({ posting }) => posting.key) : [listed.key];
+  }
+
+  #count(waiting: WaitingRecord, read: ReadRecord): void {
+    const record: TriedRecord = { ordinal: waiting.ordinal, place: waiting.place };
+    switch (read.kind) {
+      case 'skipped':
+        this.ledger.skipped++;
+        if (read.isUncertain === true) this.uncertain++;
+        this.counts.skip({ ...record, ...(read.byDate && { byDate: { ...read.byDate, until: read.until } }) });
+        break;
+      case 'unreadable':
+        this.ledger.unreadable++;
+        this.counts.noteUnreadable(record, read.problems, read.key);
+        break;
+      case 'places':
+        this.ledger.countPlaces(read.postings.length);
+        for (const posting of read.postings) this.#countPosting(waiting, record, posting as ReadPosting);
+        break;
+      case 'posting':
+      case 'invalid':
+        // Nothing is parsed ahead here, so the fields are not serialised.
+        this.#countPosting(waiting, record, read as ReadPosting);
+        break;
+      default:
+        read satisfies never;
+    }
+  }
+
+  #countPosting(waiting: WaitingRecord, record: TriedRecord, read: ReadPosting): void {
+    const { key, contentHash } = read.posting as Posting;
+    const sighting = this.ledger.seePosting(waiting, keyHash(key), contentHash, UNKNOWN);
+    if (sighting.kind === 'identical' || sighting.kind === 'conflicting') {
+      this.counts.noteRepeat(record, key, sighting.kind);
+    } else {
+      this.counts.add(record, read);
+    }
+  }
+
+  #noteOversized(batch: RecordBatch, record: number, place: RecordPlace): void {
+    const ordinal = this.ledger.countRecord();
+    this.ledger.unreadable++;
+    const head = batch.recordOf(record);
+    const message = `the record is ${batch.oversizedLengthOf(record)} bytes long, more than limits.max_record_bytes allows`;
+    const problems: readonly Problem[] = [{ message }];
+    this.counts.noteUnreadable({ ordinal, place }, problems, this.#reader.recoverKey(head));
+  }
+}
+
+/** The database knows no key. */
+const UNKNOWN = { mapping: undefined, open: undefined };
+
+// Requests the details of the first postings of a tried feed; the others are only counted.
+type RequestDetail = (listed: Pick<ListedRecord, 'tree' | 'asSent'>) => Promise<ReadDetail>;
+
+/** `undefined`: the feed has no details. */
+async function openTrialDetails(
+  { source: { from, details }, mapping, mask }: Pick<FeedSetup, 'source' | 'mapping' | 'mask'>,
+  signal: AbortSignal,
+): Promise<RequestDetail | undefined> {
+  const http = httpOf(from);
+  if (details === undefined || http === undefined) return undefined;
+  const limiter = rateLimiterFor(details.requestsPerSecond);
+  const fetcher = await openDetailFetcher(http, details, { limiter, mask });
+  const read = compileDetailReader(details, pathsInto(details.name, mapping));
+  return async ({ tree, asSent }) => {
+    const fetched = await fetcher.fetch(asSent, signal);
+    return fetched.kind === 'failed' ? fetched : read(tree, fetched.bytes, fetched);
+  };
+}

@@ -1,0 +1,71 @@
+// Opens a client of a site for a command or a person, or tells why the site must not be asked. The client is loaded
+// here: commands that ask no site start without HTTP and XML libraries.
+import { describeMove, takeAddress } from '../apply/confirm-address.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { proveReads } from '../apply/prove-token.ts';
+import type { SiteConfig } from '../config/config.ts';
+import { placesOf } from '../config/load-us-states.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { type Message, messageOf, textOf } from '../plan/message.ts';
+import type { CheckedSite } from '../review/check-verdict.ts';
+import type { CandidateSite } from '../review/compare-candidates.ts';
+import { addressOf } from '../site/base-address.ts';
+import type { SiteClient, SiteOptions } from '../site/exchange.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
+import { readInstallation } from '../store/postgres/migrate.ts';
+import { tokenDigest } from '../store/site/refused-token.ts';
+import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import type { App } from './app.ts';
+import { tokenDigests } from './token-digests.ts';
+
+/** Whatever reads with it proves nothing about the token. */
+export async function openSiteClient(options: SiteOptions): Promise<SiteClient> {
+  const { createSiteClient } = await import('../site/http/client.ts');
+  return createSiteClient(options);
+}
+
+/** What it does not find is missing only if it is proven that the site accepts the token: see `proveReads`. */
+export async function openProvenClient(db: Queryable, { name, options }: SiteConfig): Promise<SiteClient> {
+  const digest = tokenDigest(await readInstallation(db), name, options.token.reveal());
+  return proveReads({ db, site: name, tokenDigest: digest, client: await openSiteClient(options) });
+}
+
+/** For comparing, and for checking a decision. */
+export type OpenCandidateSite = CandidateSite &
+  CheckedSite &
+  Required<Pick<CheckedSite, 'resolveAfterMs'>> & { readonly client: SiteClient };
+
+/** The caller closes its client, and has made sure that the site is at the address where its jobs were made. */
+export async function openCandidateSite(db: Database, site: SiteConfig): Promise<OpenCandidateSite> {
+  const { name, options, requestsPerSecond, doubts, stateField } = site;
+  return {
+    client: await openProvenClient(db, site),
+    rateLimiter: learntRateLimiter(rateLimiterFor(requestsPerSecond), db, name, requestsPerSecond, () => false),
+    referenceField: options.referenceField,
+    places: placesOf({ stateField }),
+    resolveAfterMs: doubts.resolveAfterMs,
+  };
+}
+
+/**
+ * The site is paused, or its jobs were made at another address; `undefined`: it may be asked. Records the address, as the
+ * database is about to know jobs there.
+ * @param otherwise another way to go on while it is paused.
+ */
+export async function whyClosed(
+  { db, config }: App,
+  { name, options }: SiteConfig,
+  otherwise?: string,
+): Promise<Message | undefined> {
+  const address = addressOf(options);
+  const taken = await takeAddress(db, name, address);
+  if (taken.kind === 'moved') return describeMove(name, taken.move);
+  const token = (await tokenDigests(db, config)).get(name);
+  const { pausedSince, pauseCause } = stateAt(address, await readSiteState(db, name, token));
+  if (pausedSince === undefined) return undefined;
+  const cause = pauseCause === undefined ? '' : ` (${textOf(pauseCause)})`;
+  return messageOf(`site ${name} is paused${cause} and was not asked: resume it with`, [
+    { action: { kind: 'resume_site', site: name } },
+    ...(otherwise === undefined ? [] : [{ words: otherwise }]),
+  ]);
+}

@@ -1,0 +1,56 @@
+// Pulls a feed once in `start`, and logs its report when its changes are sent.
+import { pullFeed } from '../../../jobs/pull-feed.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { inReportSlot } from '../../pull/pull-slots.ts';
+import { pullReportJson } from '../../review/read-model/pull-report.ts';
+import { announcePull } from '../../telemetry/events.ts';
+import type { App } from '../app.ts';
+import { awaitQuiet } from '../await-quiet.ts';
+import { concludePull } from '../conclude-pull.ts';
+import type { Engine } from '../engine.ts';
+import type { RunEnd } from './scheduled-runs.ts';
+
+interface PullOptions {
+  readonly signal: AbortSignal;
+  /** How many other reports wait in this process. */
+  readonly besides: () => number;
+  /** Receives the pull's number as soon as it has one. */
+  readonly onPull?: (pull: number) => void;
+}
+
+/**
+ * Resolves when the pull is committed, so the next one may start; `reported` when its changes are sent. `again`: another process
+ * pulls the feed.
+ */
+export async function pullAndReport(
+  app: App,
+  engine: Engine,
+  setup: FeedSetup,
+  { signal, besides, onPull }: PullOptions,
+): Promise<{ end: RunEnd; reported: Promise<void> }> {
+  const { db } = app;
+  const startedAt = performance.now();
+  const end = await pullFeed(setup, { db, log: app.log, signal, onPull });
+  if (end.kind === 'busy') {
+    app.log.info({ feed: setup.feed }, 'pull postponed: another process pulls this feed');
+    return { end: 'again', reported: Promise.resolve() };
+  }
+  engine.wake();
+  const report = async () => {
+    const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
+    const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
+    const durationMs = performance.now() - startedAt;
+    const summary = await inReportSlot(() => concludePull(db, setup.feed, end, blocker, durationMs));
+    const { status, seen, bytes } = summary;
+    announcePull({ feed: setup.feed, status, seen, bytes, durationMs });
+    const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
+    app.log[level](pullReportJson(summary, app.writeAction), 'pull ended');
+    for (const warning of summary.warnings) {
+      app.log.warn({ feed: setup.feed, pull: summary.pull }, `the mapping may be wrong: ${warning}`);
+    }
+  };
+  const reported = report().catch((error: unknown) => {
+    app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
+  });
+  return { end: 'over', reported };
+}

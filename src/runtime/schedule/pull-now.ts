@@ -1,0 +1,111 @@
+// Pulls feeds of `start` when somebody asks, besides their schedules.
+import { endsWithin, pause } from '../../flow/pause.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { feedsToPullYet } from '../../store/access/audit.ts';
+import { listPulls } from '../../store/pull/pull-row.ts';
+import type { App } from '../app.ts';
+import type { Engine } from '../engine.ts';
+import { pullAndReport } from './pull-and-report.ts';
+
+/** What became of a request to pull a feed. */
+export type PullStart =
+  | { readonly kind: 'started'; readonly pull: number }
+  /** The feed is being pulled already: by this pull, if it is known. */
+  | { readonly kind: 'busy'; readonly pull: number | undefined }
+  /** This process can't pull it. */
+  | { readonly kind: 'unusable'; readonly message: string };
+
+/** What became of a notice that a feed has changed. */
+export type PullSoon = Exclude<PullStart, { kind: 'busy' }> | { readonly kind: 'queued' };
+
+interface PullNow {
+  pull(feed: FeedName): Promise<PullStart>;
+  /** A pull that runs may have read the feed before it changed, so another one follows it. However many ask, one follows. */
+  soon(feed: FeedName): Promise<PullSoon>;
+  /** Waits up to `graceMs` for running pulls, which the signal has cut off. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How long after a pull that was in the way the next one begins, at the earliest. */
+const AGAIN_MS = 5_000;
+
+/** @param signal ends running pulls */
+export function pullNow(
+  app: App,
+  engine: Engine,
+  setups: readonly FeedSetup[],
+  signal: AbortSignal,
+  againMs = AGAIN_MS,
+): PullNow {
+  const byName = new Map(setups.map((setup) => [setup.feed, setup]));
+  const running = new Set<Promise<unknown>>();
+  const queued = new Set<FeedName>();
+  /** The feeds that {@link follow} pulls until they are no longer queued. */
+  const followed = new Set<FeedName>();
+  const track = (work: Promise<unknown>): void => {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
+  };
+  const pull = async (feed: FeedName): Promise<PullStart> => {
+    const setup = byName.get(feed);
+    if (setup === undefined) return { kind: 'unusable', message: `the configuration of feed ${feed} is wrong` };
+    if (signal.aborted) return { kind: 'unusable', message: 'the process is stopping' };
+    return new Promise<PullStart>((resolve, reject) => {
+      const onPull = (number: number) => resolve({ kind: 'started', pull: number });
+      const pulled = pullAndReport(app, engine, setup, { signal, besides: () => running.size, onPull })
+        .then(async ({ end, reported }) => {
+          if (end === 'again') resolve(await busyWith(app, feed));
+          await reported;
+        })
+        .catch((error: unknown) => {
+          if (!signal.aborted) app.log.error({ err: error, feed }, 'pull failed');
+          reject(error);
+        });
+      track(pulled);
+    });
+  };
+  const follow = async (feed: FeedName): Promise<void> => {
+    followed.add(feed);
+    while (queued.has(feed)) {
+      await pause(againMs, signal);
+      if (signal.aborted) break;
+      // Before the pull: what changes from now on needs another one.
+      queued.delete(feed);
+      // A pull that fails is reported where it runs.
+      const start = await pull(feed).catch(() => undefined);
+      if (start?.kind === 'busy') queued.add(feed);
+    }
+    followed.delete(feed);
+  };
+  const queue = (feed: FeedName): void => {
+    queued.add(feed);
+    if (!followed.has(feed)) track(follow(feed));
+  };
+  /** What was queued, or being pulled, in a process that ended before. */
+  const resume = async (): Promise<void> => {
+    for (const feed of await feedsToPullYet(app.db, [...byName.keys()])) queue(feed);
+  };
+  track(
+    resume().catch((error: unknown) => {
+      if (!signal.aborted) app.log.warn({ err: error }, 'pulls that were asked for before could not be looked for');
+    }),
+  );
+  return {
+    pull,
+    async soon(feed) {
+      const start = queued.has(feed) ? undefined : await pull(feed);
+      if (start !== undefined && start.kind !== 'busy') return start;
+      queue(feed);
+      return { kind: 'queued' };
+    },
+    async stop(graceMs) {
+      await endsWithin(Promise.all(running), graceMs);
+    },
+  };
+}
+
+async function busyWith({ db }: App, feed: FeedName): Promise<PullStart> {
+  const [newest] = await listPulls(db, feed, 1);
+  return { kind: 'busy', pull: newest?.status === 'running' ? newest.id : undefined };
+}
