@@ -56,7 +56,7 @@ const ofAction = z.strictObject({ id: idNumber });
 /** @throws {OperationRefused} if there is none with this number */
 export async function bulkAction({ db }: Pick<OperationContext['app'], 'db'>, id: number) {
   const bulk = await findBulk(db, id);
-  if (bulk === undefined) throw new OperationRefused('unknown', `there is no action ${id} on many entries`);
+  if (bulk === undefined) throw new OperationRefused('unknown', `there is no bulk action ${id}`);
   return bulkJson(bulk, await skippedOfBulk(db, id));
 }
 
@@ -99,4 +99,4 @@ export const continueReviewAction = operation({
   },
 });
 
-const isDone = (id: number): OperationRefused => new OperationRefused('conflict', `action ${id} is done`);
+const isDone = (id: number): OperationRefused => new OperationRefused('conflict', `bulk action ${id} is done`);

@@ -61,6 +61,7 @@ it('a table of values edits what it knows, and says what it left alone', async (
       waits_for: null,
       edit: { map: { field: 'location-state', values: { Jalisco: 'Texas', Sonora: 'Arizona' } } },
       reason: null,
+      unattended: false,
       rule: null,
     },
   ]);
