@@ -188,7 +188,8 @@ async function explained(options: GivenOptions, run: () => Promise<void>): Promi
   } catch (error) {
     if (error instanceof OperationRefused) {
       if (options.json === true && Object.keys(error.now).length > 0) await printJson(error.now);
-      throw new UserError(say(error.reason, commandWriter(configOf(options))), { cause: error });
+      const reason = say(error.reason, commandWriter(configOf(options)));
+      throw new UserError(error.subject === undefined ? reason : `${error.subject}: ${reason}`, { cause: error });
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { excerpt } from '../posting/xml-characters.ts';
 import { type Activity, listActivity } from '../store/access/audit.ts';
 import { listOperation, namedFeed } from './operation.ts';
-import { count, idNumber, nameText, text, time } from './scalars.ts';
+import { count, feedNameText, idNumber, text, time } from './scalars.ts';
 
 const LONGEST_NAME = 200;
 
@@ -35,8 +35,11 @@ export const showActivity = listOperation({
   summary: 'Who did what, when, and what was before and after: the newest first',
   scope: 'read',
   input: z.strictObject({
-    feed: nameText.optional(),
-    actor: text(LONGEST_NAME).min(1).optional().describe('Only what this user or token did, as answers name it.'),
+    feed: feedNameText.optional(),
+    actor: text(LONGEST_NAME)
+      .min(1, 'must not be empty')
+      .optional()
+      .describe('Only what this user or token did, as answers name it.'),
   }),
   item: activityOutput,
   place: z.strictObject({ before: idNumber }),

@@ -16,7 +16,7 @@ import { renameFeed, retireFeed } from '../store/feed/rename-feed.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../store/feed/unconfigured-feeds.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
-import { count, idNumber, keyText, nameText } from './scalars.ts';
+import { count, feedNameText, idNumber, keyText } from './scalars.ts';
 
 const refused = (reason: Message): OperationRefused => new OperationRefused('conflict', reason);
 const isPulled = (feed: FeedName) => refused(`feed ${feed} is being pulled right now; try again when that has ended`);
@@ -35,8 +35,8 @@ export const renameFeedTo = operation({
   summary: 'After renaming a feed in the configuration: move its jobs to the new name',
   scope: 'review',
   input: z.strictObject({
-    old: nameText.describe('Its former name.'),
-    new: nameText.describe('Its new name in the configuration.'),
+    old: feedNameText.describe('Its former name.'),
+    new: feedNameText.describe('Its new name in the configuration.'),
   }),
   output: z
     .strictObject({ from: z.string(), to: z.string(), mappings: count, changes: count })
@@ -70,7 +70,7 @@ export const declareFeedNew = operation({
   summary:
     'Before the first sync of a feed: declare that the site has none of its jobs, so it is not searched for them',
   scope: 'review',
-  input: z.strictObject({ feed: nameText.describe('Name of the feed, as in the configuration.') }),
+  input: z.strictObject({ feed: feedNameText.describe('Name of the feed, as in the configuration.') }),
   output: z
     .strictObject({
       feed: z.string(),
@@ -127,7 +127,7 @@ export const retireNamedFeed = operation({
   path: '/feeds/{feed}/retire',
   summary: 'After removing a feed from the configuration: leave its jobs as they are, and send nothing for it',
   scope: 'review',
-  input: z.strictObject({ feed: nameText }),
+  input: z.strictObject({ feed: feedNameText }),
   output: z
     .strictObject({
       feed: z.string(),
@@ -153,7 +153,7 @@ export const resumeStoppedFeed = operation({
   summary: 'After an undo, once the source is right: pull the feed again',
   scope: 'review',
   input: z.strictObject({
-    feed: nameText,
+    feed: feedNameText,
     undo: idNumber.optional().describe('Only if this undo has stopped it.'),
   }),
   output: z
@@ -185,8 +185,8 @@ export const renewOfFeed = operation({
   summary: 'Start the days of postings on the site anew (expire_after_days); those that have expired get jobs again',
   scope: 'review',
   input: z.strictObject({
-    feed: nameText,
-    keys: z.array(keyText).min(1).max(10_000).describe('Keys of the postings, exactly as in the feed.'),
+    feed: feedNameText,
+    keys: z.array(keyText).min(1).describe('Keys of the postings, exactly as in the feed.'),
   }),
   output: z.strictObject({ feed: z.string(), renewed: count }).meta({ title: 'RenewedPostings' }),
   async run({ feed: name, keys: written }, { app, actor }) {

@@ -32,7 +32,7 @@ function textReader(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodNumber)
     return z
       .string()
-      .regex(/^[1-9]\d{0,14}$/, 'must be a number')
+      .regex(/^[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
       .transform(Number)
       .pipe(schema);
   if (schema instanceof z.ZodBoolean) return z.enum(['true', 'false']).transform((text) => text === 'true');

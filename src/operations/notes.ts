@@ -14,7 +14,7 @@ export const noteReviewGroup = operation({
   path: '/review/groups/{group}/notes',
   summary: 'Add a note to a group, for everybody who reviews',
   scope: 'review',
-  input: z.strictObject({ group: groupSchema, text: text(LONGEST_NOTE).min(1) }),
+  input: z.strictObject({ group: groupSchema, text: text(LONGEST_NOTE).min(1, 'must not be empty') }),
   output: noteOutput,
   run: async ({ group, text: written }, { app, actor }) => noteOf(await noteGroup(app.db, group, written, actor)),
 });

@@ -98,11 +98,15 @@ export class OperationRefused extends Error {
   /** The present state, for programs: members of the answer of the API. */
   readonly now: Readonly<Record<string, unknown>>;
 
-  constructor(kind: OperationRefused['kind'], reason: Message, now: OperationRefused['now'] = {}) {
+  /** What the reason is about, where it does not say so itself. */
+  readonly subject: string | undefined;
+
+  constructor(kind: OperationRefused['kind'], reason: Message, now: OperationRefused['now'] = {}, subject?: string) {
     super(textOf(reason));
     this.kind = kind;
     this.reason = reason;
     this.now = now;
+    this.subject = subject;
   }
 }
 

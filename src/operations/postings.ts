@@ -7,7 +7,7 @@ import { editsVersion, undoEdits } from '../review/undo-edit.ts';
 import { editsOfPosting } from '../store/change/override.ts';
 import { renewOfFeed } from './feeds.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
-import { fieldName, keyText, nameText, text } from './scalars.ts';
+import { feedNameText, fieldName, keyText, text } from './scalars.ts';
 
 export const undoEdit = operation({
   id: 'undoEdit',
@@ -15,7 +15,7 @@ export const undoEdit = operation({
   summary: 'Undo what a person has set in a posting: the next pull brings back what the source has',
   scope: 'review',
   input: z.strictObject({
-    feed: nameText,
+    feed: feedNameText,
     key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.'),
     fields: z.array(fieldName).min(1).max(1_000).optional().describe('Only these; all that were edited by default.'),
     version: text(100).optional().describe('The `edits_version` of the posting that was seen.'),
@@ -31,7 +31,10 @@ export const undoEdit = operation({
   async run({ feed: name, key: written, fields, version }, { app: { db, config }, actor }) {
     const feed = await namedFeed({ db, config }, name);
     const key = postingKey(written.trim());
-    if ((await findPosting(db, feed, key)) === undefined) {
+    // An edit outlives its posting, and applies again when that comes back.
+    const isKnown =
+      (await findPosting(db, feed, key)) !== undefined || (await editsOfPosting(db, feed, key)).length > 0;
+    if (!isKnown) {
       throw new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
     }
     const { mapping = {}, policy } = config.feeds.get(feed) ?? {};
@@ -45,7 +48,7 @@ export const undoEdit = operation({
     if (report.kind === 'undone') return { feed, key, undone: [...report.fields], message: report.message };
     const edits = await editsOfPosting(db, feed, key);
     const now = report.stale === true ? { yours: { fields, version }, edits, edits_version: editsVersion(edits) } : {};
-    throw new OperationRefused('conflict', report.message, now);
+    throw new OperationRefused('conflict', report.message, now, `posting ${key}`);
   },
 });
 
@@ -55,7 +58,7 @@ export const renewPosting = operation({
   summary:
     'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
   scope: 'review',
-  input: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  input: z.strictObject({ feed: feedNameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
   output: z.strictObject({ feed: z.string(), key: z.string(), message: z.string() }).meta({ title: 'Renewed' }),
   async run({ feed: name, key: written }, context) {
     const { feed } = await renewOfFeed.run({ feed: name, keys: [written] }, context);

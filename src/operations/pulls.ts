@@ -4,7 +4,7 @@ import { countedPullJson } from '../review/read-model/pull.ts';
 import { countedPull, countedPulls } from '../store/pull/pull-history.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
-import { actionOutput, count, idNumber, nameText, time } from './scalars.ts';
+import { actionOutput, count, feedNameText, idNumber, time } from './scalars.ts';
 
 /** Without what was sent for it. */
 export const uncountedPullOutput = z
@@ -50,7 +50,7 @@ export const showPulls = listOperation({
   path: '/pulls',
   summary: 'Pulls with their counts so far, the newest first',
   scope: 'read',
-  input: z.strictObject({ feed: nameText.optional().describe('Only of this feed.') }),
+  input: z.strictObject({ feed: feedNameText.optional().describe('Only of this feed.') }),
   item: pullOutput,
   place: z.strictObject({ before: idNumber }),
   async run({ feed: name }, { limit, after }, { app }) {

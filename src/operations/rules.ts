@@ -6,7 +6,7 @@ import { ENTRY_KINDS } from '../store/review/review-entries.ts';
 import { listRules, RULE_ACTIONS } from '../store/review/rules.ts';
 import { editInput, editOutput, withoutAbsent } from './edit-input.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
-import { count, groupSchema, idNumber, nameText, text, time } from './scalars.ts';
+import { count, feedNameText, groupSchema, idNumber, text, time } from './scalars.ts';
 
 export const ruleOutput = z
   .strictObject({
@@ -42,7 +42,7 @@ export const listReviewRules = listOperation({
 
 const common = {
   group: groupSchema,
-  feed: nameText.optional().describe('Only new entries of this feed.'),
+  feed: feedNameText.optional().describe('Only new entries of this feed.'),
 };
 
 export const addReviewRule = operation({

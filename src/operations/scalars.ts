@@ -7,9 +7,14 @@ const isStorable = (text: string): boolean => !text.includes('\0') && text.isWel
 
 /** A text of at most so many characters, without NUL and broken characters. */
 export const text = (most: number) =>
-  z.string().max(most).refine(isStorable, 'must not hold NUL characters or halves of characters');
+  z
+    .string()
+    .max(most, `must have at most ${most} characters`)
+    .refine(isStorable, 'must not hold NUL characters or halves of characters');
 
 export const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the name of a feed or site');
+/** The name of a feed that is looked up: the database or a wrong configuration may have others than {@link nameText} allows. */
+export const feedNameText = text(200).min(1, 'must not be empty');
 export const groupSchema = z.string().regex(/^g[0-9a-f]{10}$/, 'must be the ID of a group');
 const SPAN_MS = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const SPAN = /^(\d{1,5})(min|h|d)$/;
@@ -24,7 +29,7 @@ export const spanText = z
   });
 /** Characters of a key count as the feed's do: one that takes two units of UTF-16 is one. */
 export const keyText = text(2 * MAX_KEY_LENGTH)
-  .min(1)
+  .min(1, 'must not be empty')
   .refine((key) => [...key].length <= MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`);
 export const numberSchema = z
   .string()
@@ -71,7 +76,7 @@ export const time = z.codec(z.iso.datetime(), z.date(), {
 /** What a person can do about something, as data. */
 export const actionOutput = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
 
-/** How many there are. */
-export const count = z.int().min(0);
+/** How many there are, in answers. A difference that came out below zero is shown rather than refused with the whole answer. */
+export const count = z.int();
 /** A number by which a thing is named. */
 export const idNumber = z.int().min(1).max(1e15);

@@ -306,7 +306,7 @@ async function reportFeeds(
 ): Promise<FeedReport[]> {
   const counts = new Map<FeedName, number>();
   for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
-  const left = await countAlike(tx, feeds);
+  const left = action in LEFT ? await countAlike(tx, feeds, LEFT[action as keyof typeof LEFT]) : [];
   const { done: words } = operationWords(action);
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
@@ -327,6 +327,9 @@ async function reportFeeds(
     return { feed, done, message: parts.join('; '), ...leftInDoubt, ...(kinds === undefined ? {} : { kinds }) };
   });
 }
+
+/** The states of entries that an action says it has left. */
+const LEFT = { retry: ['rejected', 'failed'], discard: ['in_doubt'] } as const;
 
 /** What keeps entries of a feed from being sent again, of those whose state allows it. */
 const NOT_RETRIED: readonly (readonly [readonly Circumstance[], string])[] = [

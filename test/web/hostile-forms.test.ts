@@ -24,7 +24,7 @@ beforeAll(async () => {
     ['/feed/resume', { feed: 'acme' }],
     ['/posting/sync', { feed: 'acme', key: 'odd' }],
     ['/posting/renew', { feed: 'acme', key: 'odd' }],
-    ['/posting/undo-edit', { feed: 'acme', key: 'odd', version: 'x', field: 'title' }],
+    ['/posting/undo-edit', { feed: 'acme', key: 'odd', version: 'x', fields: 'title' }],
     [`/review/entry/${entry}/decide`, { action: 'discard', version: 'x' }],
     ['/posting/edit', { feed: 'acme', key: 'odd', 'field.location-state': 'Texas', version: 'x' }],
     ['/review/entries', { action: 'retry', group, count: '1' }],

@@ -87,3 +87,16 @@ it('is refused for other postings, while the feed is pulled, and if postings do 
   expect(plain.text).not.toContain('Start its days anew');
   expect(await audited()).toEqual([]);
 });
+
+it('no form decides what it does not name: which edits to undo, or which undo has stopped the feed', async () => {
+  const anna = await visitorOf(served, 'anna');
+  const forms: readonly (readonly [string, Record<string, string>])[] = [
+    ['/posting/undo-edit', { feed: 'acme', key: 'p1', version: 'x' }],
+    ['/posting/undo-edit', { feed: 'acme', key: 'p1', fields: 'title', version: '' }],
+    ['/feed/resume', { feed: 'acme', undo: '' }],
+  ];
+  for (const [address, fields] of forms) {
+    const answer = await anna.post(address, fields);
+    expect([answer.status, answer.text], address).toEqual([400, expect.stringContaining('is missing')]);
+  }
+});

@@ -92,8 +92,9 @@ export function groupCommands(
     const { count, mark } = offers.of[action];
     if (count === 0) return [];
     // What can't be undone is bound to exactly these.
-    const binds = (action === 'approve' || action === 'missing') && mark !== undefined;
-    const bound = ['--count', String(count), ...(binds ? ['--mark', mark] : [])];
+    const binds = action === 'approve' || action === 'missing';
+    if (binds && mark === undefined) return [];
+    const bound = ['--count', String(count), ...(binds && mark !== undefined ? ['--mark', mark] : [])];
     const effect = effectOn(action, state)?.many ?? '';
     return wordsFor(action, field, effect).map(([words, does]) => [review(words, bound), does] as const);
   });

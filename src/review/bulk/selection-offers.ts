@@ -2,7 +2,7 @@
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../../store/review/bulk-actions.ts';
-import { type EntryQuery, isCut } from '../../store/review/entry-query.ts';
+import { type EntryQuery, isCounted, isCut } from '../../store/review/entry-query.ts';
 import { countSelected, questionedSelected } from '../../store/review/selected-counts.ts';
 import { concerning } from '../answer-first.ts';
 import { type FeedsConfig, readHere } from '../configured-policy.ts';
@@ -27,7 +27,7 @@ export interface SelectionOffers {
   readonly of: Readonly<Record<SelectedAction, SelectionOffer>>;
 }
 
-/** Of more entries, reading each one's revision would take longer than a page may. */
+/** Of more entries than have counts, reading each one's revision would take longer than a page may. */
 const MOST_MARKED = 5_000;
 const NONE: SelectionOffer = { count: 0, mark: undefined, barred: [] };
 
@@ -37,7 +37,7 @@ export async function offersFor(
 ): Promise<SelectionOffers> {
   const discarded = query.discarded === true;
   const read = await countSelected(db, query, false);
-  const isMarked = sumOf(read) <= MOST_MARKED;
+  const isMarked = isCounted(query) || sumOf(read) <= MOST_MARKED;
   const counted = isMarked ? await countNow(db, query) : read;
   const questioned = discarded ? [] : await questionedSelected(db, query);
   const where = { discarded, here: await readHere(db, config) };

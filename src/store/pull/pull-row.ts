@@ -59,7 +59,7 @@ export async function failPull(db: Queryable, pull: number, message: Message, by
   await db.query(
     `update pull set status = case when committed_at is null then 'failed' else 'pending' end,
        notes = case when committed_at is null then $2 else notes end, bytes = case when committed_at is null then $3 else bytes end,
-       finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+       finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
      where id = $1`,
     [pull, toJsonb([message]), bytes],
   );
@@ -75,7 +75,7 @@ export async function finishPull(
 ): Promise<void> {
   await db.query(
     `update pull set status = $2, notes = $3, discarded = $4, finished_at = now(),
-       duration_ms = extract(epoch from now() - started_at) * 1000
+       duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
      where id = $1`,
     [pull, status, toJsonb(notes), discarded],
   );
@@ -85,7 +85,7 @@ export async function finishPull(
 export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
   await db.query(
     `update pull set status = case when committed_at is null then 'failed' else 'pending' end, notes = $2,
-       finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+       finished_at = now(), duration_ms = greatest(0, extract(epoch from now() - started_at) * 1000)
      where id = $1 and status = 'running'`,
     [pull, toJsonb([message])],
   );

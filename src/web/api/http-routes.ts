@@ -6,13 +6,7 @@ import {
   showReviewAction,
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
-import {
-  declareFeedNew,
-  renameFeedTo,
-  renewOfFeed,
-  resumeStoppedFeed,
-  retireNamedFeed,
-} from '../../operations/feeds.ts';
+import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { renewPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls } from '../../operations/pulls.ts';
@@ -37,9 +31,6 @@ export const OPERATIONS: readonly HttpOperation[] = [
   startFeedPull,
   httpOperation(resumeStoppedFeed),
   httpOperation(renewOfFeed),
-  httpOperation(declareFeedNew),
-  httpOperation(renameFeedTo),
-  httpOperation(retireNamedFeed),
   showRekey,
   decideAboutRekey,
   showAdoption,

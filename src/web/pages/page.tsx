@@ -68,6 +68,10 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
   context: PageContext,
   operation: SingleOperation<Input, Output>,
   pages: {
+    /** Members that a form must name, although the operation does without them: what the person was shown. */
+    readonly required?: readonly (keyof z.output<Input> & string)[];
+    /** Refuses a form before anything is done, for what the next page needs of it. @throws {ProblemError} */
+    before?(form: Form): Promise<unknown>;
     /** The address of the page that follows. */
     next(done: z.output<Output>, form: Form, asked: PageVisit): string | Promise<string>;
     /** The page that says why nothing was done; by default that of an error. */
@@ -76,6 +80,8 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
 ): Handler<WebEnv> =>
   actOnForm(operation.scope, async (asked) => {
     const { c, form } = asked;
+    for (const name of pages.required ?? []) expectPresent(form, name);
+    await pages.before?.(form);
     const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
     try {
       return asked.goTo(await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked));
@@ -84,6 +90,12 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
       return pages.refused(error, asked, input);
     }
   });
+
+function expectPresent(form: Form, name: string): void {
+  if (form.all(name).some((value) => value !== '')) return;
+  const message = 'is missing: open the page again';
+  throw new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
+}
 
 /** @throws {ProblemError} with everything that is wrong */
 export function readInput<Input extends z.ZodType>(

@@ -57,7 +57,10 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.resumeFeed(),
-    operationForm(context, resumeStoppedFeed, { next: ({ feed }) => pageAddress.feed(feed as FeedName) }),
+    operationForm(context, resumeStoppedFeed, {
+      required: ['undo'],
+      next: ({ feed }) => pageAddress.feed(feed as FeedName),
+    }),
   );
   return pages;
 }

@@ -56,6 +56,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     pageAddress.renewPosting(),
     operationForm(context, renewPosting, {
+      before: postingIn,
       async next({ feed, key }, form, { visit }) {
         // At once, if it can be: otherwise the next pull by schedule does it.
         if (mayPull(visit)) await control.pullSoon(feed as FeedName);
@@ -90,6 +91,8 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     '/posting/undo-edit',
     operationForm(context, undoEdit, {
+      required: ['fields', 'version'],
+      before: postingIn,
       async next({ feed, key }, form, { visit }) {
         // At once, if it can be: otherwise the next pull by schedule does it.
         if (mayPull(visit)) await control.pullSoon(feed as FeedName);

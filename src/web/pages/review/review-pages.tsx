@@ -43,6 +43,7 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   const { app } = context;
   const { db } = app;
   const pages = new Hono<WebEnv>();
+  const isFromSelection = (form: Form) => readSelection(app, (name) => form.one(name));
   pages.get(
     '/review',
     showPage(async ({ visit, query }) => {
@@ -112,15 +113,24 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/review/rules/:id/end',
-    operationForm(context, endReviewRule, { next: (_rule, form) => backTo(app, form, pageAddress.rules()) }),
+    operationForm(context, endReviewRule, {
+      before: isFromSelection,
+      next: (_rule, form) => backTo(app, form, pageAddress.rules()),
+    }),
   );
   pages.post(
     '/review/notes',
-    operationForm(context, noteReviewGroup, { next: (_note, form) => backTo(app, form, pageAddress.review()) }),
+    operationForm(context, noteReviewGroup, {
+      before: isFromSelection,
+      next: (_note, form) => backTo(app, form, pageAddress.review()),
+    }),
   );
   pages.post(
     '/review/notes/:id/remove',
-    operationForm(context, removeReviewNote, { next: (_note, form) => backTo(app, form, pageAddress.review()) }),
+    operationForm(context, removeReviewNote, {
+      before: isFromSelection,
+      next: (_note, form) => backTo(app, form, pageAddress.review()),
+    }),
   );
   return pages;
 }
