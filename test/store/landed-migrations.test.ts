@@ -76,7 +76,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/sandbox/migrations/002-deleted-jobs.sql': 'b4c16b7d917128d5b0c1ffee3ee84e15e9ef66c1ff4f7b8ea40d135332dd7dbb',
   'src/store/migrations/0090_dated_record.sql': '4ba5000b844e95d6bb53c6a08e2303cf326d3500d022a28e10badb1fc0dd182b',
   'src/store/migrations/0091_entry_circumstances.sql':
-    'afcc4690a57ae0297479402a45cd2c7e17113021aa21c97b01f64ef72d956c22',
+    '23c60c6a4c601b0df8212910d0ed25627f3ef7340ae5ef965b46ff9a62136e8f',
 };
 
 const INSTEAD =

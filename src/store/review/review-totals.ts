@@ -16,7 +16,7 @@ export const VALUE_COUNTS = `(select discarded, group_id, kind, feed, site, valu
 
 /** The parts of the selection as rows: everything that entries are counted by, with their number. Parameters as in `entry-query.ts`. */
 export const PARTS = `part as materialized (
-  select entry_part($1, e.group_id, e.kind, e.feed, e.site, e.circumstances) as part, e.group_id, e.kind, e.feed, e.site, e.circumstances,
+  select counted_part($1, e.group_id, e.kind, e.feed, e.site, e.circumstances) as part, e.group_id, e.kind, e.feed, e.site, e.circumstances,
     sum(e.n)::bigint as n, sum(e.mark) as mark
   from ${ENTRY_COUNTS} where ${MATCHES_COUNTED} group by e.group_id, e.kind, e.feed, e.site, e.circumstances having sum(e.n) > 0)`;
 
