@@ -29,3 +29,23 @@ it.each([
   const refused = { feed: feedName('acme'), key: postingKey('z'), pull: undefined };
   expect((await readSetUpSuspects(db, siteName('board'), refused, 10)).othersLeft).toBe(isLeft);
 });
+
+it.each([
+  ['in the same transaction', 0, true],
+  ['while the first request that was refused so was under way', 0.5, true],
+  ['before that was sent', 1.5, false],
+])('what is wrong with another posting counts if it was said %s', async (_, secondsBefore, isDisproved) => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml([posting('a')]));
+  await mirror.sync();
+  const { db } = await mirror.app();
+  await db.query(
+    `with refused as (
+       insert into failure (feed, key, operation, kind, at) values ('acme', 'z', 'create', 'set_up', now()),
+         ('acme', 'y', 'create', 'rejected', now() - make_interval(secs => $1)))
+     insert into request (feed, key, operation, outcome, duration_ms) values ('acme', 'z', 'create', 'set_up', 1000)`,
+    [secondsBefore],
+  );
+  const refused = { feed: feedName('acme'), key: postingKey('z'), pull: undefined };
+  expect((await readSetUpSuspects(db, siteName('board'), refused, 10)).isDisproved).toBe(isDisproved);
+});

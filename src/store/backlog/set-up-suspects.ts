@@ -7,7 +7,10 @@ import { mayBeNew } from './open-question.ts';
 const SET_UP = 'set_up';
 
 export interface SetUpSuspects {
-  /** Since the first of them, or of this posting, was refused so, the site accepted a posting or said what is wrong with one. */
+  /**
+   * Since the first request for them or this posting was refused so, the site accepted a posting; or since that request was sent, it said
+   * what is wrong with one. Several answers are recorded at once, and a change that is sent again no longer tells when it was refused first.
+   */
   readonly isDisproved: boolean;
   /** The messages of the other postings that wait, at most as many as asked for. */
   readonly others: readonly string[];
@@ -35,19 +38,27 @@ export async function readSetUpSuspects(
     resumed: boolean;
   }>(
     `with suspect as materialized (
-       select c.reason->>'message' as message, c.since from change c
+       select c.feed, c.key, c.reason->>'message' as message, c.since from change c
        where c.site = $1 and c.reason->>'kind' = '${SET_UP}' and c.state in ('ready', 'sending') and (c.feed, c.key) <> ($2, $3)),
+     refused as (
+       select min(f.at) as at, min(f.at - make_interval(secs => coalesce(q.duration_ms, 0) / 1000.0)) as sent
+       from (select $2 as feed, $3 as key union all (select feed, key from suspect limit $4)) r
+         cross join lateral (
+           select min(x.at) as at from failure x where x.feed = r.feed and x.key = r.key and x.kind = '${SET_UP}'
+             and x.id > coalesce((select max(y.id) from failure y where y.feed = r.feed and y.key = r.key and y.kind <> '${SET_UP}'), 0)
+             and x.at > coalesce((select max(y.at) from request y where y.feed = r.feed and y.key = r.key
+               and y.outcome in ('created', 'accepted')), '-infinity')) f
+         left join lateral (
+           select duration_ms from request where feed = r.feed and key = r.key and at = f.at order by id desc limit 1) q on true),
      own as (
-       select least(min(at), (select min(since) from suspect)) as since from failure
-       where feed = $2 and key = $3 and kind = '${SET_UP}'
-         and id > coalesce((select max(id) from failure where feed = $2 and key = $3 and kind <> '${SET_UP}'), 0)
-         and at > coalesce((select max(at) from request where feed = $2 and key = $3 and outcome in ('created', 'accepted')), '-infinity'))
+       select least(refused.at, waiting.since) as since, least(refused.sent, waiting.since) as sent
+       from refused, (select min(since) as since from suspect) waiting)
      select
        exists (select from request q join feed_state f on f.feed = q.feed
          where f.site = $1 and q.at > own.since and q.at - make_interval(secs => q.duration_ms / 1000.0) > own.since
            and q.operation <> 'delete' and q.outcome in ('created', 'accepted'))
        or exists (select from failure x join feed_state f on f.feed = x.feed
-         where f.site = $1 and x.at > own.since and x.operation <> 'delete' and x.kind = 'rejected') as disproved,
+         where f.site = $1 and x.at >= own.sent and x.operation <> 'delete' and x.kind = 'rejected') as disproved,
        array(select message from suspect limit $4) as others,
        exists (select from feed_state f join change c on c.feed = f.feed
          where f.site = $1 and f.retired_at is null and c.state in ('ready', 'sending') and not c.gone and c.operation <> 'delete'
