@@ -6,7 +6,7 @@ import { lawTest as it } from './law-test.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
-const count = Number(process.env.SEEDS ?? 5);
+const count = Number(process.env.SEEDS ?? 12);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
 describe('a life in which configuration, names, tokens, site and reviewers change keeps all laws', {

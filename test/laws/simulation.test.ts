@@ -9,7 +9,7 @@ import { simulate } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
-const count = countOf(process.env.SEEDS, 5, 1);
+const count = countOf(process.env.SEEDS, 24, 1);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
 describe('a life of changes, faults and crashes keeps all laws', { concurrent: true }, () => {

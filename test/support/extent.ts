@@ -1,5 +1,5 @@
 // The two extents of the tests. `npm test` leaves out most tests in a browser, the tests and files with the tag `slow`, and some cases of
-// others, as this file chooses. `npm run test:all`, which CI runs, and plain Vitest leave out nothing.
+// others, as this file chooses. `npm run test:all` and plain Vitest leave out nothing; CI runs it with fewer combinations and seeds.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const isQuick: boolean = process.env.TEST_EXTENT === 'quick';
@@ -45,10 +45,10 @@ export const countOf = (given: string | undefined, inAll: number, inQuick: numbe
 export const generated = (inAll: number): number => byExtent(inAll, Math.ceil(inAll / 10));
 
 /**
- * Cases whose every combination with a variant, such as a queue, would take too long: each case is tested in each `share`th variant,
- * so that each case and each variant is tested, but not each case in each variant. `EVERY_COMBINATION=1` tests all.
+ * Cases whose every combination with a variant, such as a queue, takes long. `npm run test:all` tests all combinations. `npm test`, and CI
+ * with `EVERY_COMBINATION=0`, test each case in each `share`th variant: each case and each variant, but not each case in each variant.
  * @param variant the number of the variant
  * @returns the cases to test in that variant
  */
 export const spread = <Case>(cases: readonly Case[], variant: number, share: number): readonly Case[] =>
-  process.env.EVERY_COMBINATION === '1' ? cases : cases.filter((_each, at) => (at + variant) % share === 0);
+  isQuick || process.env.EVERY_COMBINATION === '0' ? cases.filter((_each, at) => (at + variant) % share === 0) : cases;
