@@ -44,5 +44,6 @@ export function adviceOnHeld(offer: HeldOffer): Advice {
   const { feed, approvable: count, inQuestion, barred } = offer;
   if (inQuestion) return { words: 'answer first whether the keys have changed', action: { kind: 'rekey_feed', feed } };
   if (canApprove(offer)) return { words: 'delete them', action: { kind: 'approve_held', feed, count } };
-  return { words: `they can't be approved now, as ${barred.join('; ')}` };
+  const who = count === 0 ? "they can't" : 'not all of them can';
+  return { words: `${who} be approved now${barred.length === 0 ? '' : `, as ${barred.join('; ')}`}` };
 }

@@ -3,8 +3,11 @@
 import { hash } from 'node:crypto';
 import type { PostingKey } from '../../posting/identifiers.ts';
 
-/** Why a record is to be read anew, and whether what the job has may then differ from what the source has. */
-const WHY = {
+/**
+ * Why a record is to be read anew, and whether what the job has may then differ from what the source has: then the function
+ * `is_source_unknown` of the database names it as well.
+ */
+export const WHY_UNREAD = {
   /** The job was found on the site: `mappings import`, and adoption by hand. */
   imported: true,
   /** The same, for a create in doubt. */
@@ -25,7 +28,7 @@ const WHY = {
   verified: false,
 } as const;
 
-export type WhyUnread = keyof typeof WHY;
+export type WhyUnread = keyof typeof WHY_UNREAD;
 
 export const unreadHash = (why: WhyUnread, key: PostingKey): Buffer => hash('md5', `${why} ${key}`, 'buffer');
 
@@ -34,4 +37,4 @@ export const unreadHashSql = (why: WhyUnread, key = 'key'): string => `decode(md
 
 /** Whether the next pull is to find out what the source has of a posting. */
 export const isSourceUnknown = (recordHash: Buffer, key: PostingKey): boolean =>
-  (Object.keys(WHY) as WhyUnread[]).some((why) => WHY[why] && recordHash.equals(unreadHash(why, key)));
+  (Object.keys(WHY_UNREAD) as WhyUnread[]).some((why) => WHY_UNREAD[why] && recordHash.equals(unreadHash(why, key)));

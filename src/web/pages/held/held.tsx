@@ -76,7 +76,10 @@ export const Held = (props: HeldProps) => {
             are no longer in the feed. Nothing is deleted until a person approves it.
           </p>
           {inQuestion && <AnswerFirst visit={visit} feed={feed} />}
-          {!inQuestion && barred.map((why) => <p class="notice">{`They can't be approved now: ${why}.`}</p>)}
+          {!inQuestion &&
+            barred.map((why) => (
+              <p class="notice">{`${props.approvable === 0 ? "They can't" : 'Not all of them can'} be approved now: ${why}.`}</p>
+            ))}
           {props.reasons.map((reason) => (
             <Why {...props} {...reason} />
           ))}
@@ -226,7 +229,7 @@ const Decisions = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
   </section>
 );
 
-const ApproveAll = ({ visit, feed, approvable: count, mark }: HeldProps) => {
+const ApproveAll = ({ visit, feed, approvable: count, mark, barred }: HeldProps) => {
   const { prefix } = visit;
   if (count === 0) return null;
   if (mark === undefined)
@@ -243,7 +246,7 @@ const ApproveAll = ({ visit, feed, approvable: count, mark }: HeldProps) => {
       <input type="hidden" name="expected" value={String(count)} />
       <input type="hidden" name="mark" value={mark} />
       <p>
-        <strong>{`All ${plural(count, 'held delete')} of this feed`}</strong>
+        <strong>{`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}</strong>
       </p>
       <p class="hint">If others are held by then, nothing is approved.</p>
       <p>
