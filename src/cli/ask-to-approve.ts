@@ -32,7 +32,7 @@ export async function askToApprove(
   { feeds, ids }: ToApprove,
   write: WriteCommand,
 ): Promise<AgreedDeletes> {
-  const held = await countHeld(db, feeds, configuredFeeds(config));
+  const held = await countHeld(db, feeds, configuredFeeds(config, feeds));
   const version = await versionsOf(db, ids);
   const named = await readHeldDeletes(db, ids);
   if (held.length === 0 && named.length === 0) return {};

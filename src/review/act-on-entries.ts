@@ -150,7 +150,13 @@ async function actWithin(
   if (await areOthersHeld(tx, config, selection, options)) return { kind: 'refused', message: HELD_OTHERWISE };
   const here = await readHere(tx, config);
   const before = await entriesById(tx, selection.ids);
-  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options), configuredFeeds(config));
+  const acted = await ACTIONS[action](
+    tx,
+    selection,
+    options.actor,
+    noteOf(options),
+    configuredFeeds(config, await feedsOf(tx, selection)),
+  );
   refuseOtherCount(selection.feeds, acted, options);
   refuseOtherHeld(selection.feeds, acted, options);
   refuseOtherChosen(acted, options);
@@ -194,7 +200,7 @@ async function areOthersHeld(
 ): Promise<boolean> {
   if (expectDeletes === undefined) return false;
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  const held = await countHeld(tx, selection.feeds, configuredFeeds(config));
+  const held = await countHeld(tx, selection.feeds, configuredFeeds(config, selection.feeds));
   return JSON.stringify(held) !== JSON.stringify(expectDeletes);
 }
 
@@ -228,7 +234,7 @@ export async function whyNotAtAll(
   }
   const bars = WHOLE.filter((each) => conditionsOf(action).unless.includes(each));
   if (bars.length === 0) return undefined;
-  const configured = configuredFeeds(config);
+  const configured = configuredFeeds(config, await feedsOf(db, selection));
   // A feed whose failed deletes are kept still has others to be sent again.
   const chosen = { ...selection, feeds: action === 'retry' ? [] : selection.feeds };
   const barred =

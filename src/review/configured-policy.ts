@@ -15,14 +15,20 @@ export type PolicyOf = (feed: FeedName) => FeedPolicy | undefined;
 /** What decides which entries an action applies to. */
 export type FeedsConfig = Pick<Config, 'feeds' | 'brokenFeeds'>;
 
-/** What decides about the entries of each feed, as this process is configured. */
-export const configuredFeeds = ({ feeds }: Pick<Config, 'feeds'>): readonly ConfiguredFeed[] =>
-  [...feeds.values()].map((feed) => ({
-    feed: feed.name,
-    site: feed.siteName,
-    deletes: deletesMissing(feed.policy),
-    membership: membershipRule(feed),
-  }));
+/**
+ * What decides about the entries of each feed, as this process is configured.
+ * @param among only these: the database compares each entry with each of them
+ */
+export const configuredFeeds = (
+  { feeds }: Pick<Config, 'feeds'>,
+  among: readonly FeedName[] = [...feeds.keys()],
+): readonly ConfiguredFeed[] =>
+  [...new Set(among)].flatMap((name) => {
+    const feed = feeds.get(name);
+    if (feed === undefined) return [];
+    const { siteName: site, policy } = feed;
+    return [{ feed: name, site, deletes: deletesMissing(policy), membership: membershipRule(feed) }];
+  });
 
 /** What the database knows besides. */
 interface StoredHere {

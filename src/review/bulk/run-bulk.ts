@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type ActedEntry, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import { type ActedEntry, feedsOf, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -164,7 +164,9 @@ async function act(
   const { reason } = bulk.detail;
   const rule = bulk.rule === null ? {} : { rule: bulk.rule };
   const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
-  const acted = await ACTIONS[action](tx, { ids, feeds: [] }, bulk.actor, note, configuredFeeds(config));
+  const selection = { ids, feeds: [] };
+  const configured = configuredFeeds(config, await feedsOf(tx, selection));
+  const acted = await ACTIONS[action](tx, selection, bulk.actor, note, configured);
   const done = new Set(acted.map((entry) => entry.id));
   const left = await findEntries(
     tx,
