@@ -1,6 +1,7 @@
 // Makes a command of an operation: arguments and options from its input, JSON from its output, and a text view.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { idleControl } from '../operations/control.ts';
 import { fromText, isFlag, isList, isOptional, membersOf } from '../operations/from-text.ts';
 import {
   type ListOperation,
@@ -199,7 +200,7 @@ async function explained(options: GivenOptions, run: () => Promise<void>): Promi
 const askedHere = (app: App, { as }: GivenOptions): OperationContext => ({
   app,
   actor: actorName(typeof as === 'string' ? as : undefined),
-  carryOut: () => undefined,
+  control: idleControl('only a process of start can do this'),
 });
 
 const configOf = ({ config }: GivenOptions): string | undefined => (typeof config === 'string' ? config : undefined);

@@ -1,5 +1,6 @@
 // Serves pages, API, health and metrics, and does what they ask of the running process.
 import type { Hono } from 'hono';
+import { lateControl } from '../operations/control.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { adoptNow } from '../runtime/adopting/adopt-now.ts';
 import type { App } from '../runtime/app.ts';
@@ -7,7 +8,6 @@ import { startBulkRunner } from '../runtime/bulk-runner.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
 import { pullNow } from '../runtime/schedule/pull-now.ts';
-import { lateControl } from '../web/control.ts';
 import { webRoutes } from '../web/web-routes.ts';
 
 export interface WebServer {

@@ -91,10 +91,10 @@ export const continueReviewAction = operation({
   scope: 'review',
   input: ofAction,
   output: bulkOutput,
-  async run({ id }, { app, actor, carryOut }) {
+  async run({ id }, { app, actor, control }) {
     await bulkAction(app, id);
     if (!(await continueBulk(app.db, id, actor))) throw isDone(id);
-    carryOut(id);
+    control.bulk(id);
     return bulkAction(app, id);
   },
 });

@@ -7,14 +7,14 @@ import { type Message, textOf } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { knownFeeds } from '../store/change/act-in-review.ts';
+import type { Control } from './control.ts';
 
 /** What an operation works with. */
 export interface OperationContext {
   readonly app: Pick<App, 'db' | 'config' | 'writeAction'>;
   /** Who asks, for the audit. */
   readonly actor: string;
-  /** Starts an action on many entries that was stored. */
-  carryOut(bulk: number): void;
+  readonly control: Control;
 }
 
 interface Described {
@@ -35,6 +35,8 @@ export interface SingleOperation<Input extends z.ZodType = z.ZodType, Output ext
   readonly input: Input;
   /** Strict: its input side is the JSON that every adapter writes. */
   readonly output: Output;
+  /** Of an operation that only starts something: the path of the API where to ask what became of it. */
+  locationOf?(started: z.output<Output>): string;
   /** @throws {OperationRefused} */
   run(input: z.output<Input>, asked: OperationContext): Promise<z.output<Output>>;
 }
@@ -89,6 +91,8 @@ export async function readListPage<Input extends z.ZodType, Item extends z.ZodTy
   return { items, next: last === undefined ? undefined : list.placeOf(last) };
 }
 
+type RefusalNotes = Partial<Pick<OperationRefused, 'subject' | 'retryAfterSeconds'>>;
+
 /** Nothing was done. */
 export class OperationRefused extends Error {
   override name = 'OperationRefused';
@@ -97,16 +101,23 @@ export class OperationRefused extends Error {
   readonly reason: Message;
   /** The present state, for programs: members of the answer of the API. */
   readonly now: Readonly<Record<string, unknown>>;
-
   /** What the reason is about, where it does not say so itself. */
   readonly subject: string | undefined;
+  /** When it may be possible. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: OperationRefused['kind'], reason: Message, now: OperationRefused['now'] = {}, subject?: string) {
+  constructor(
+    kind: OperationRefused['kind'],
+    reason: Message,
+    now: OperationRefused['now'] = {},
+    { subject, retryAfterSeconds }: RefusalNotes = {},
+  ) {
     super(textOf(reason));
     this.kind = kind;
     this.reason = reason;
     this.now = now;
     this.subject = subject;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

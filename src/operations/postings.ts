@@ -4,10 +4,11 @@ import { createOnlyOf } from '../plan/create-only-fields.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { findPosting } from '../review/find-posting.ts';
 import { editsVersion, undoEdits } from '../review/undo-edit.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { editsOfPosting } from '../store/change/override.ts';
 import { renewOfFeed } from './feeds.ts';
 import { namedFeed, OperationRefused, operation } from './operation.ts';
-import { feedNameText, fieldName, keyText, text } from './scalars.ts';
+import { count, feedNameOutput, feedNameText, fieldName, keyOutput, keyText, text } from './scalars.ts';
 
 export const undoEdit = operation({
   id: 'undoEdit',
@@ -48,7 +49,7 @@ export const undoEdit = operation({
     if (report.kind === 'undone') return { feed, key, undone: [...report.fields], message: report.message };
     const edits = await editsOfPosting(db, feed, key);
     const now = report.stale === true ? { yours: { fields, version }, edits, edits_version: editsVersion(edits) } : {};
-    throw new OperationRefused('conflict', report.message, now, `posting ${key}`);
+    throw new OperationRefused('conflict', report.message, now, { subject: `posting ${key}` });
   },
 });
 
@@ -64,5 +65,33 @@ export const renewPosting = operation({
     const { feed } = await renewOfFeed.run({ feed: name, keys: [written] }, context);
     const key = postingKey(written.trim());
     return { feed, key, message: `the days of posting ${key} begin anew` };
+  },
+});
+
+export const syncPosting = operation({
+  id: 'syncPosting',
+  path: '/feeds/{feed}/postings/{key}/sync',
+  summary: 'Bring one posting up to date: pulls its feed, which is read as a whole, and sends what differs',
+  scope: 'pull',
+  input: z.strictObject({
+    feed: feedNameText,
+    key: keyText.describe('Percent-encoded; also one that is new.'),
+  }),
+  output: z
+    .strictObject({
+      feed: feedNameOutput,
+      key: keyOutput,
+      pull: count.nullable().describe('`null`: another pull runs, and one more follows it.'),
+    })
+    .meta({ title: 'Synced' }),
+  locationOf: ({ feed, key }) => `/feeds/${feed}/postings/${encodeURIComponent(key)}`,
+  async run({ feed: name, key: written }, { app, actor, control }) {
+    const feed = await namedFeed(app, name);
+    const key = postingKey(written.trim());
+    const start = await control.pullSoon(feed);
+    if (start.kind === 'unusable') throw new OperationRefused('conflict', start.message);
+    const pull = start.kind === 'started' ? start.pull : null;
+    await auditAction(app.db, { actor, action: 'sync', feed, key, detail: { pull } });
+    return { feed, key, pull };
   },
 });

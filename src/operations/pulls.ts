@@ -1,16 +1,17 @@
-// Pulls with their counts so far.
+// Pulls: started, and listed with their counts so far.
 import { z } from 'zod';
 import { countedPullJson } from '../review/read-model/pull.ts';
+import { auditAction } from '../store/access/audit.ts';
 import { countedPull, countedPulls } from '../store/pull/pull-history.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
-import { actionOutput, count, feedNameText, idNumber, time } from './scalars.ts';
+import { actionOutput, count, feedNameOutput, feedNameText, idNumber, time } from './scalars.ts';
 
 /** Without what was sent for it. */
 export const uncountedPullOutput = z
   .strictObject({
     pull: count.describe('Its number.'),
-    feed: z.string().describe('Name of the feed.'),
+    feed: feedNameOutput.describe('Name of the feed.'),
     undoes: count.nullable().describe('The pull that this one undid; `null`: it read the feed.'),
     status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
     complete: z.boolean().describe('The feed is proven complete; only then can postings count as gone.'),
@@ -74,5 +75,33 @@ export const showPull = operation({
     const pull = await countedPull(app.db, id);
     if (pull === undefined) throw new OperationRefused('unknown', `there is no pull ${id}`);
     return countedPullJson(pull, app.writeAction);
+  },
+});
+
+export const startFeedPull = operation({
+  id: 'startPull',
+  path: '/feeds/{feed}/pulls',
+  summary: 'Pull a feed now, and send what differs',
+  scope: 'pull',
+  input: z.strictObject({ feed: feedNameText }),
+  output: z.strictObject({ pull: count, feed: feedNameOutput }).meta({ title: 'StartedPull' }),
+  locationOf: ({ pull }) => `/pulls/${pull}`,
+  async run({ feed: name }, { app, actor, control }) {
+    const feed = await namedFeed(app, name);
+    const start = await control.pull(feed);
+    switch (start.kind) {
+      case 'started':
+        await auditAction(app.db, { actor, action: 'pull', feed, detail: { pull: start.pull } });
+        return { pull: start.pull, feed };
+      case 'busy': {
+        const by = start.pull === undefined ? '' : `, by pull ${start.pull}`;
+        const message = `feed ${feed} is being pulled right now${by}; try again when that has ended`;
+        throw new OperationRefused('conflict', message, { pull: start.pull ?? null }, { retryAfterSeconds: 5 });
+      }
+      case 'unusable':
+        throw new OperationRefused('conflict', start.message);
+      default:
+        return start satisfies never;
+    }
   },
 });

@@ -1,6 +1,6 @@
 // The schemas of values in requests: bounded, and without what the database can't store.
 import { z } from 'zod';
-import { MAX_KEY_LENGTH } from '../posting/identifiers.ts';
+import { type FeedName, MAX_KEY_LENGTH, type PostingKey } from '../posting/identifiers.ts';
 import { FIELD_NAME } from '../posting/site-rules.ts';
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
@@ -66,6 +66,11 @@ export const listOf = <Value extends string>(values: readonly [Value, ...Value[]
     .pipe(z.array(z.enum(values)))
     .optional()
     .describe(`One or more of ${values.join(', ')}, separated by commas.`);
+
+/** Names in answers: texts that keep their brand within the program. */
+const branded = <Name extends string>() => z.string() as unknown as z.ZodType<Name, string>;
+export const feedNameOutput = branded<FeedName>();
+export const keyOutput = branded<PostingKey>();
 
 /** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
 export const time = z.codec(z.iso.datetime(), z.date(), {

@@ -5,9 +5,9 @@ import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../revi
 import type { BulkStart } from '../review/bulk/start-bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { type FoundOf, foundFingerprint } from '../store/review/found-entries.ts';
+import type { Context } from './api/http-route.ts';
 import { ProblemError } from './problem.ts';
 import { expectNotMoved } from './site-of-entry.ts';
-import type { PullAsker } from './start-pull.ts';
 
 /** For so long, what was read of a large site is shown again. An action reads anew what is certain, when it starts and now and then. */
 const SHOWN_AGAIN_MS = 60_000;
@@ -45,7 +45,7 @@ export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOf
  * @throws {ProblemError} 409 as above, or if the site's jobs were made at another address
  */
 export async function startAdoptingFor(
-  { app, control, actor }: PullAsker,
+  { app, control, actor }: Context,
   feed: FeedName,
   mark: string,
 ): Promise<BulkStart> {

@@ -6,15 +6,15 @@ import { resumePausedSite, type SeenPause } from '../review/resume-paused-site.t
 import { tokenDigests } from '../runtime/token-digests.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
+import type { Context } from './api/http-route.ts';
 import { ProblemError } from './problem.ts';
-import type { PullAsker } from './start-pull.ts';
 
 /**
  * Returns whether it was paused.
  * @throws {ProblemError} 409 if its jobs were created at another address, or it is another pause than the one that was seen
  */
 export async function resumeSiteFor(
-  { app, control, actor }: PullAsker,
+  { app, control, actor }: Context,
   { name, options }: SiteConfig,
   { emptied, seen }: { readonly emptied: boolean; readonly seen: Pick<SeenPause, 'since'> | undefined },
 ): Promise<boolean> {

@@ -1,5 +1,6 @@
 // All routes of pages and API, with what protects them.
 import { type Context, Hono } from 'hono';
+import type { Control } from '../operations/control.ts';
 import { OperationRefused } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
@@ -8,7 +9,6 @@ import { clientReader } from './access/client.ts';
 import { visitorReader } from './access/counted-visitor.ts';
 import { sessionsFor } from './access/sessions.ts';
 import { apiRoutes } from './api/api.ts';
-import type { Control } from './control.ts';
 import { ErrorPage } from './pages/page.tsx';
 import { pageRoutes } from './pages/page-routes.tsx';
 import { type HttpProblem, ProblemError, problemResponse, TITLES } from './problem.ts';
@@ -43,7 +43,9 @@ export function webRoutes(app: App, control: Control): Hono<WebEnv> {
     if (error instanceof ProblemError) return failed(c, error.problem);
     if (error instanceof OperationRefused) {
       const status = error.kind === 'unknown' ? 404 : 409;
-      return failed(c, { status, detail: tell(error.reason, app.writeAction), more: error.now });
+      const { reason, now, retryAfterSeconds: seconds } = error;
+      const headers: HttpProblem['headers'] = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+      return failed(c, { status, detail: tell(reason, app.writeAction), more: now, headers });
     }
     const passing = describePassing(error);
     if (passing !== undefined) {

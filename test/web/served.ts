@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { lateControl } from '../../src/operations/control.ts';
 import { type AdoptNow, adoptNow } from '../../src/runtime/adopting/adopt-now.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
@@ -12,7 +13,6 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { healthRoutes } from '../../src/runtime/http/health.ts';
 import { startHttpServer } from '../../src/runtime/http/serve.ts';
 import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
-import { lateControl } from '../../src/web/control.ts';
 import { webRoutes } from '../../src/web/web-routes.ts';
 import type { Mirror } from '../support/mirror.ts';
 

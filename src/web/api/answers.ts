@@ -20,8 +20,6 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
 
-export const startedPullAnswer = z.looseObject({ pull: count, feed: name }).meta({ title: 'StartedPull' });
-
 export const feedAnswer = z
   .looseObject({
     feed: name,
@@ -136,14 +134,6 @@ export const postingAnswer = z
     record: z.string().nullable().describe(RECORD),
   })
   .meta({ title: 'Posting' });
-
-export const syncedAnswer = z
-  .looseObject({
-    feed: name,
-    key: z.string(),
-    pull: count.nullable().describe('`null`: another pull runs, and one more follows it.'),
-  })
-  .meta({ title: 'Synced' });
 
 const kind = z.enum(ENTRY_KINDS);
 

@@ -1,9 +1,9 @@
 // The HTTP API: finds the operation of a request, checks who asks, validates, runs it, and answers.
 import { createHash } from 'node:crypto';
 import { Hono, type Context as HonoContext } from 'hono';
+import type { Control } from '../../operations/control.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, unauthorized, type Visitor } from '../access/visitor.ts';
-import type { Control } from '../control.ts';
 import { ProblemError, problemResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import type { HttpOperation, OperationResult } from './http-route.ts';

@@ -25,13 +25,15 @@ function single(operation: SingleOperation): HttpOperation {
     params,
     query: reads ? z.strictObject(asTexts(others)) : NOTHING,
     body: reads ? undefined : isWhole ? operation.input : bodyOf(others),
-    status: 200,
+    status: operation.locationOf === undefined ? 200 : 202,
     response: output,
     async run(read, { app, control, actor }) {
       const given = { ...asObject(read.params), ...asObject(read.query), ...asObject(read.body) };
       const input = isWhole ? read.body : operation.input.parse(given);
-      const result = await operation.run(input, { app, actor, carryOut: (bulk) => control.bulk(bulk) });
-      return { body: z.encode(output, result) };
+      const result = await operation.run(input, { app, actor, control });
+      const body = z.encode(output, result);
+      if (operation.locationOf === undefined) return { body };
+      return { status: 202, body, location: operation.locationOf(result) };
     },
   };
 }
@@ -58,8 +60,7 @@ function listing(operation: ListOperation): HttpOperation {
       const { cursor, limit, ...query } = asObject(read.query) as { readonly cursor?: string; readonly limit?: number };
       const input = operation.input.parse({ ...asObject(read.params), ...query });
       const page = { limit: limit ?? SHOWN, after: decodeCursor(cursor, place) };
-      const asked = { app, actor, carryOut: (bulk: number) => control.bulk(bulk) };
-      const { items: shown, next } = await readListPage(operation, input, page, asked);
+      const { items: shown, next } = await readListPage(operation, input, page, { app, actor, control });
       return { body: { items: z.encode(items, [...shown]), next_cursor: encodeCursor(next) } };
     },
   };

@@ -1,8 +1,8 @@
 // One operation as the HTTP API has it: its schemas validate requests, and the OpenAPI document is made of them.
 import type { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
+import type { Control } from '../../operations/control.ts';
 import type { App } from '../../runtime/app.ts';
-import type { Control } from '../control.ts';
 
 /** What every operation works with. */
 export interface Context {

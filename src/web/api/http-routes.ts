@@ -8,19 +8,19 @@ import {
 } from '../../operations/bulk-actions.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
-import { renewPosting, undoEdit } from '../../operations/postings.ts';
-import { showPull, showPulls } from '../../operations/pulls.ts';
+import { renewPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
+import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
 import { compareEntry } from './candidates.ts';
 import { setFields } from './edits.ts';
-import { listFeeds, showFeed, startFeedPull } from './feeds.ts';
+import { listFeeds, showFeed } from './feeds.ts';
 import { adoptFound, showFound } from './found.ts';
 import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
-import { listPostings, showPosting, syncPosting } from './postings.ts';
+import { listPostings, showPosting } from './postings.ts';
 import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
@@ -28,7 +28,7 @@ import { listSites, resumeConfiguredSite } from './sites.ts';
 export const OPERATIONS: readonly HttpOperation[] = [
   listFeeds,
   showFeed,
-  startFeedPull,
+  httpOperation(startFeedPull),
   httpOperation(resumeStoppedFeed),
   httpOperation(renewOfFeed),
   showRekey,
@@ -41,7 +41,7 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(showPull),
   listPostings,
   showPosting,
-  syncPosting,
+  httpOperation(syncPosting),
   setFields,
   httpOperation(undoEdit),
   httpOperation(renewPosting),

@@ -10,8 +10,7 @@ import type { App } from '../../runtime/app.ts';
 import { postingsTitled } from '../../store/mapping/find-jobs.ts';
 import type { PostingStory } from '../../store/review/posting-history.ts';
 import { POSTING_STATES, postingPage } from '../../store/status/report-lines.ts';
-import { syncPostingFor } from '../sync-posting.ts';
-import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer } from './answers.ts';
+import { listedPostingAnswer, pageOf, postingAnswer } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { route } from './http-route.ts';
 import { requireFeed, unknownPosting } from './known.ts';
@@ -80,26 +79,6 @@ export const showPosting = route({
         ...posting,
       },
     };
-  },
-});
-
-export const syncPosting = route({
-  id: 'syncPosting',
-  method: 'post',
-  path: '/feeds/{feed}/postings/{key}/sync',
-  summary: 'Bring one posting up to date: pulls its feed, which is read as a whole, and sends what differs',
-  scope: 'pull',
-  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded; also one that is new.') }),
-  query: NOTHING,
-  body: NOTHING.optional(),
-  status: 202,
-  response: syncedAnswer,
-  async run({ params }, { app, control, actor }) {
-    const feed = await requireFeed(app, params.feed);
-    const key = postingKey(params.key.trim());
-    const pull = await syncPostingFor({ app, control, actor }, feed, key);
-    const location = `/feeds/${feed}/postings/${encodeURIComponent(key)}`;
-    return { status: 202, location, body: { feed, key, pull } };
   },
 });
 

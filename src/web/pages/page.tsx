@@ -2,11 +2,11 @@
 import type { Context, Handler } from 'hono';
 import { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
+import type { Control } from '../../operations/control.ts';
 import { fromText, isList, membersOf } from '../../operations/from-text.ts';
 import { type OperationContext, OperationRefused, type SingleOperation } from '../../operations/operation.ts';
 import type { App } from '../../runtime/app.ts';
 import { expectOwnPage, type Visitor } from '../access/visitor.ts';
-import type { Control } from '../control.ts';
 import { ProblemError } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';
 import { Layout, type Visit } from './layout.tsx';
@@ -57,11 +57,7 @@ export function actOnForm(
 }
 
 /** What an operation works with when a page asks for it. */
-export const askedBy = ({ app, control }: PageContext, actor: string): OperationContext => ({
-  app,
-  actor,
-  carryOut: (bulk) => control.bulk(bulk),
-});
+export const askedBy = ({ app, control }: PageContext, actor: string): OperationContext => ({ app, actor, control });
 
 /** The same for a form that asks for an operation: its input is what the address and the form name of its members. */
 export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>(

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 93f78aec608a1fd25b73d6fe2a4faccc25f89cca599569bafaac6359aa0b0982
+// The types of the API's client. SHA-256 of the document: 1dbfa9b6da17a1317036faf3954bf25f2ed6068c3e2bf2da96919048eb063692
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1134,8 +1134,6 @@ export interface operations {
                     "application/json": {
                         pull: number;
                         feed: string;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -2861,8 +2859,6 @@ export interface operations {
                         key: string;
                         /** @description `null`: another pull runs, and one more follows it. */
                         pull: number | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };

@@ -1,23 +1,23 @@
 // The page of one feed, and its forms: pull it now, resume it.
 import { Hono } from 'hono';
 import { resumeStoppedFeed } from '../../../operations/feeds.ts';
+import { startFeedPull } from '../../../operations/pulls.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { App } from '../../../runtime/app.ts';
 import { type AttentiveStatus, readAttention } from '../../../runtime/attention.ts';
 import { countedPulls, recentPulls } from '../../../store/pull/pull-history.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
-import { startPullFor } from '../../start-pull.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
-import { actOnForm, operationForm, type PageContext, showPage } from '../page.tsx';
+import { operationForm, type PageContext, showPage } from '../page.tsx';
 import { FeedPage } from './feed.tsx';
 
 const SHOWN_PULLS = 10;
 const DRAWN_PULLS = 40;
 
 export function feedPages(context: PageContext): Hono<WebEnv> {
-  const { app, control } = context;
+  const { app } = context;
   const { db, config } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
@@ -41,18 +41,14 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.startPull(),
-    actOnForm('pull', async ({ form, actor, goTo }) => {
-      const feed = await requireFeed(app, expectFeed(form.one('feed')));
-      const start = await startPullFor({ app, control, actor }, feed);
+    operationForm(context, startFeedPull, {
+      required: ['feed'],
+      next: ({ pull }) => pageAddress.pull(pull),
       // Whoever presses the button twice sees the pull that it started.
-      if (start.kind === 'started' || (start.kind === 'busy' && start.pull !== undefined)) {
-        return goTo(pageAddress.pull(start.pull as number));
-      }
-      const detail =
-        start.kind === 'unusable'
-          ? start.message
-          : `feed ${feed} is being pulled right now; try again when that has ended`;
-      throw new ProblemError({ status: 409, detail });
+      async refused(why, { goTo }) {
+        if (typeof why.now.pull !== 'number') throw why;
+        return goTo(pageAddress.pull(why.now.pull));
+      },
     }),
   );
   pages.post(

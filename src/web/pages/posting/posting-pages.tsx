@@ -1,6 +1,6 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
-import { renewPosting, undoEdit } from '../../../operations/postings.ts';
+import { renewPosting, syncPosting, undoEdit } from '../../../operations/postings.ts';
 import { groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
 import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
@@ -9,7 +9,6 @@ import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
-import { syncPostingFor } from '../../sync-posting.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
@@ -43,14 +42,15 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   );
   pages.post(
     pageAddress.syncPosting(),
-    actOnForm('pull', async ({ form, actor, goTo }) => {
-      const { feed, key, group } = await postingIn(form);
-      const pull = await syncPostingFor({ app, control, actor }, feed, key);
-      // A posting that is new has no page yet.
-      if ((await findPosting(app.db, feed, key)) === undefined) {
-        return goTo(pull === null ? pageAddress.pulls(feed) : pageAddress.pull(pull));
-      }
-      return goTo(pageAddress.posting(feed, key, group, pull ?? 'later'));
+    operationForm(context, syncPosting, {
+      before: postingIn,
+      async next({ feed, key, pull }, form) {
+        // A posting that is new has no page yet.
+        if ((await findPosting(app.db, feed, key)) === undefined) {
+          return pull === null ? pageAddress.pulls(feed) : pageAddress.pull(pull);
+        }
+        return pageAddress.posting(feed, key, form.one('group'), pull ?? 'later');
+      },
     }),
   );
   pages.post(

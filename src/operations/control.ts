@@ -1,4 +1,4 @@
-// What pages and API ask of the running process besides its database.
+// What operations ask of the running process besides its database.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { QueueCounts } from '../queue/site-queue.ts';
 import type { AdoptionRequest, AdoptionStart } from '../runtime/adopting/run-adoption.ts';
@@ -19,21 +19,28 @@ export interface Control {
   adopt(feed: FeedName, actor: string, request: AdoptionRequest): Promise<AdoptionStart>;
 }
 
+/** Of a process that can neither pull nor adopt, for this reason, and sends by other ways. */
+export const idleControl = (message: string): Control => ({
+  pull: async () => ({ kind: 'unusable', message }),
+  pullSoon: async () => ({ kind: 'unusable', message }),
+  wake: () => undefined,
+  queueCounts: async () => new Map(),
+  bulk: () => undefined,
+  adopt: async () => ({ kind: 'refused', message }),
+});
+
 /** The HTTP server answers before the process can pull and send. */
 export function lateControl(): Control & { begin(control: Control): void } {
-  let present: Control | undefined;
+  let present = idleControl('the process is still starting; try again');
   return {
     begin(control) {
       present = control;
     },
-    pull: async (feed) => present?.pull(feed) ?? STARTING,
-    pullSoon: async (feed) => present?.pullSoon(feed) ?? STARTING,
-    wake: () => present?.wake(),
-    queueCounts: async () => present?.queueCounts() ?? new Map(),
-    bulk: (id) => present?.bulk(id),
-    adopt: async (feed, actor, request) =>
-      present?.adopt(feed, actor, request) ?? { kind: 'refused', message: STARTING.message },
+    pull: (feed) => present.pull(feed),
+    pullSoon: (feed) => present.pullSoon(feed),
+    wake: () => present.wake(),
+    queueCounts: () => present.queueCounts(),
+    bulk: (id) => present.bulk(id),
+    adopt: (feed, actor, request) => present.adopt(feed, actor, request),
   };
 }
-
-const STARTING = { kind: 'unusable', message: 'the process is still starting; try again' } as const;
