@@ -11,7 +11,7 @@ import type { Control } from './control.ts';
 
 /** What an operation works with. */
 export interface OperationContext {
-  readonly app: Pick<App, 'db' | 'config' | 'writeAction'>;
+  readonly app: App;
   /** Who asks, for the audit. */
   readonly actor: string;
   readonly control: Control;
@@ -61,7 +61,27 @@ export interface ListOperation<
   placeOf(item: z.output<Item>): z.output<Place>;
 }
 
-export type Operation = SingleOperation | ListOperation;
+/** Shows one thing with items that it has, a page of them at a time. */
+export interface PageOperation<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodObject = z.ZodObject,
+  Place extends z.ZodType = z.ZodType,
+> extends Described {
+  readonly kind: 'page';
+  readonly input: Input;
+  /** With `items`. */
+  readonly output: Output;
+  /** Where a page ended. */
+  readonly place: Place;
+  /** `next`: where the next page begins; `undefined`: nothing follows. @throws {OperationRefused} */
+  run(
+    input: z.output<Input>,
+    page: { readonly limit: number; readonly after: z.output<Place> | undefined },
+    asked: OperationContext,
+  ): Promise<{ readonly shown: z.output<Output>; readonly next: z.output<Place> | undefined }>;
+}
+
+export type Operation = SingleOperation | ListOperation | PageOperation;
 
 export const operation = <Input extends z.ZodType, Output extends z.ZodType>(
   written: Omit<SingleOperation<Input, Output>, 'kind'>,
@@ -70,6 +90,10 @@ export const operation = <Input extends z.ZodType, Output extends z.ZodType>(
 export const listOperation = <Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
   written: Omit<ListOperation<Input, Item, Place>, 'kind'>,
 ): ListOperation<Input, Item, Place> => ({ kind: 'list', ...written });
+
+export const pageOperation = <Input extends z.ZodType, Output extends z.ZodObject, Place extends z.ZodType>(
+  written: Omit<PageOperation<Input, Output, Place>, 'kind'>,
+): PageOperation<Input, Output, Place> => ({ kind: 'page', ...written });
 
 /** A page of a list, and where the next one begins. */
 export interface ListPage<Item, Place> {

@@ -1,5 +1,6 @@
 // The API's actions on single review entries: the same that the terminal has.
 import { z } from 'zod';
+import type { OperationContext } from '../../operations/operation.ts';
 import { fieldsSchema, NOTHING, numberSchema, text } from '../../operations/scalars.ts';
 import type { BulkAction } from '../../plan/action.ts';
 import { type Message, tell } from '../../plan/message.ts';
@@ -15,7 +16,7 @@ import { readEntry } from '../../store/review/review-entry.ts';
 import { ProblemError } from '../problem.ts';
 import { openSiteOfEntry } from '../site-of-entry.ts';
 import { actedAnswer } from './answers.ts';
-import { type Context, type HttpOperation, route } from './http-route.ts';
+import { type HttpOperation, route } from './http-route.ts';
 import { notFound } from './known.ts';
 
 const seen = text(100).describe('The `version` of the entry that was seen: another one is not acted on.');
@@ -134,7 +135,7 @@ function verdictOf(body: Verdict) {
   return { kind: 'exists', siteJobId, anyway: body.anyway === true } as const;
 }
 
-async function expectEntry(id: number, { app }: Context): Promise<void> {
+async function expectEntry(id: number, { app }: OperationContext): Promise<void> {
   if ((await readEntry(app.db, id)) === undefined) throw notFound(`there is no open review entry ${id}`);
 }
 
@@ -142,7 +143,7 @@ async function expectEntry(id: number, { app }: Context): Promise<void> {
 async function refusal(
   id: number,
   { message, stale }: { readonly message: Message; readonly stale?: true },
-  { app: { db, config, writeAction } }: Context,
+  { app: { db, config, writeAction } }: OperationContext,
   yours: object,
 ): Promise<ProblemError> {
   const entry = await readEntry(db, id);

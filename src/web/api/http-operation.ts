@@ -1,7 +1,13 @@
 // Adapts an operation to HTTP: the members of its input that the path names, and the others in the query or the body.
 import { z } from 'zod';
 import { fromText, isOptional, membersOf } from '../../operations/from-text.ts';
-import { type ListOperation, type Operation, readListPage, type SingleOperation } from '../../operations/operation.ts';
+import {
+  type ListOperation,
+  type Operation,
+  type PageOperation,
+  readListPage,
+  type SingleOperation,
+} from '../../operations/operation.ts';
 import { cursorSchema, limitSchema, NOTHING } from '../../operations/scalars.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { HttpOperation } from './http-route.ts';
@@ -9,13 +15,26 @@ import type { HttpOperation } from './http-route.ts';
 /** Items of a page without `limit`. */
 const SHOWN = 50;
 
-export const httpOperation = (operation: Operation): HttpOperation =>
-  operation.kind === 'list' ? listing(operation) : single(operation);
+export function httpOperation(operation: Operation): HttpOperation {
+  switch (operation.kind) {
+    case 'single':
+      return single(operation);
+    case 'list':
+      return paged(operation, z.looseObject({ items: z.array(operation.item) }), async (input, page, asked) => {
+        const { items, next } = await readListPage(operation, input, page, asked);
+        return { shown: { items: [...items] }, next };
+      });
+    case 'page':
+      return paged(operation, operation.output, operation.run);
+    default:
+      return operation satisfies never;
+  }
+}
 
 function single(operation: SingleOperation): HttpOperation {
-  const { id, path, summary, scope, output } = operation;
+  const { id, path, summary, scope, output, locationOf } = operation;
   const reads = scope === 'read';
-  const { params, others, isWhole } = placed(operation);
+  const { params, query, body } = placed(operation);
   return {
     id,
     method: reads ? 'get' : 'post',
@@ -23,25 +42,28 @@ function single(operation: SingleOperation): HttpOperation {
     summary,
     scope,
     params,
-    query: reads ? z.strictObject(asTexts(others)) : NOTHING,
-    body: reads ? undefined : isWhole ? operation.input : bodyOf(others),
-    status: operation.locationOf === undefined ? 200 : 202,
+    query: reads ? query : NOTHING,
+    body: reads ? undefined : body,
+    status: locationOf === undefined ? 200 : 202,
     response: output,
-    async run(read, { app, control, actor }) {
+    async run(read, asked) {
       const given = { ...asObject(read.params), ...asObject(read.query), ...asObject(read.body) };
-      const input = isWhole ? read.body : operation.input.parse(given);
-      const result = await operation.run(input, { app, actor, control });
-      const body = z.encode(output, result);
-      if (operation.locationOf === undefined) return { body };
-      return { status: 202, body, location: operation.locationOf(result) };
+      // What was read of one of several forms is not read again: it may have become something else.
+      const input = operation.input instanceof z.ZodObject ? operation.input.parse(given) : given;
+      const result = await operation.run(input, asked);
+      const answer = { body: z.encode(output, result) };
+      return locationOf === undefined ? answer : { ...answer, status: 202, location: locationOf(result) };
     },
   };
 }
 
-function listing(operation: ListOperation): HttpOperation {
-  const { id, path, summary, scope, item, place } = operation;
-  const { params, others } = placed(operation);
-  const items = z.array(item);
+function paged(
+  operation: ListOperation | PageOperation,
+  output: z.ZodObject,
+  read: PageOperation['run'],
+): HttpOperation {
+  const { id, path, summary, scope, place } = operation;
+  const { params, query } = placed(operation);
   return {
     id,
     method: 'get',
@@ -49,37 +71,47 @@ function listing(operation: ListOperation): HttpOperation {
     summary,
     scope,
     params,
-    query: z.strictObject({ ...asTexts(others), cursor: cursorSchema, limit: limitSchema }),
+    query: query.extend({ cursor: cursorSchema, limit: limitSchema }),
     body: undefined,
     status: 200,
-    response: z.looseObject({
-      items,
-      next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
-    }),
-    async run(read, { app, control, actor }) {
-      const { cursor, limit, ...query } = asObject(read.query) as { readonly cursor?: string; readonly limit?: number };
-      const input = operation.input.parse({ ...asObject(read.params), ...query });
+    response: output.extend({ next_cursor: z.string().nullable().describe('`null`: nothing follows.') }),
+    async run(given, asked) {
+      const { cursor, limit, ...rest } = asObject(given.query) as { readonly cursor?: string; readonly limit?: number };
+      const input = operation.input.parse({ ...asObject(given.params), ...rest });
       const page = { limit: limit ?? SHOWN, after: decodeCursor(cursor, place) };
-      const { items: shown, next } = await readListPage(operation, input, page, { app, actor, control });
-      return { body: { items: z.encode(items, [...shown]), next_cursor: encodeCursor(next) } };
+      const { shown, next } = await read(input, page, asked);
+      return { body: { ...z.encode(output, shown), next_cursor: encodeCursor(next) } };
     },
   };
 }
 
-/** @returns `isWhole`: the input has several forms, and is the body as a whole */
-function placed({ path, input }: Operation) {
-  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  const members = Object.entries(membersOf(input));
-  const inPath = Object.fromEntries(members.filter(([name]) => named.includes(name)));
-  const others = Object.fromEntries(members.filter(([name]) => !named.includes(name)));
-  return { params: z.strictObject(asTexts(inPath)), others, isWhole: !(input instanceof z.ZodObject) };
+type Members = Readonly<Record<string, z.ZodType>>;
+
+/** The members of the input that the path names, and the rest as a query and as a body. An input may have several forms. */
+function placed({ path, input }: Operation): { params: z.ZodObject; query: z.ZodObject; body: z.ZodType } {
+  const named = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''));
+  const split = (form: z.ZodType) => {
+    const members = Object.entries(membersOf(form));
+    return {
+      inPath: Object.fromEntries(members.filter(([name]) => named.has(name))),
+      others: Object.fromEntries(members.filter(([name]) => !named.has(name))),
+    };
+  };
+  if (input instanceof z.ZodDiscriminatedUnion) {
+    const forms = input.options.map((form) => split(form as z.ZodType));
+    const [first, ...rest] = forms.map(({ others }) => z.strictObject(others));
+    const body = z.discriminatedUnion(input.def.discriminator, [first as z.ZodObject, ...rest]);
+    return { params: z.strictObject(asTexts(forms[0]?.inPath ?? {})), query: NOTHING, body };
+  }
+  const { inPath, others } = split(input);
+  return { params: z.strictObject(asTexts(inPath)), query: z.strictObject(asTexts(others)), body: bodyOf(others) };
 }
 
-const asTexts = (members: Readonly<Record<string, z.ZodType>>) =>
+const asTexts = (members: Members) =>
   Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, fromText(schema)]));
 
 /** May be left out if each of its members may. */
-function bodyOf(members: Readonly<Record<string, z.ZodType>>): z.ZodType {
+function bodyOf(members: Members): z.ZodType {
   const body = z.strictObject(members);
   return Object.values(members).every(isOptional) ? body.optional() : body;
 }

@@ -1,15 +1,7 @@
 // One operation as the HTTP API has it: its schemas validate requests, and the OpenAPI document is made of them.
 import type { z } from 'zod';
 import type { Scope } from '../../config/build/web-config.ts';
-import type { Control } from '../../operations/control.ts';
-import type { App } from '../../runtime/app.ts';
-
-/** What every operation works with. */
-export interface Context {
-  readonly app: App;
-  readonly control: Control;
-  readonly actor: string;
-}
+import type { OperationContext } from '../../operations/operation.ts';
 
 export interface OperationResult {
   readonly status?: 200 | 202;
@@ -32,7 +24,7 @@ export interface HttpOperation {
   readonly response: z.ZodType;
   run(
     input: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
-    context: Context,
+    context: OperationContext,
   ): Promise<OperationResult>;
 }
 
@@ -49,7 +41,7 @@ export function route<Params extends z.ZodObject, Query extends z.ZodObject, Bod
     readonly query: Query;
     readonly body?: Body;
     readonly status?: HttpOperation['status'];
-    run(input: Input<Params, Query, Body>, context: Context): Promise<OperationResult>;
+    run(input: Input<Params, Query, Body>, context: OperationContext): Promise<OperationResult>;
   },
 ): HttpOperation {
   return {
