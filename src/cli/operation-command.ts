@@ -183,9 +183,20 @@ function inputOf<Input extends z.ZodType>(
   throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
 }
 
-async function explained(options: GivenOptions, run: () => Promise<void>): Promise<void> {
+/** Runs an operation within a command that does more than that. @throws {UserError} with the reason of a refusal */
+export const runWithin = <Input extends z.ZodType, Output extends z.ZodType>(
+  operation: SingleOperation<Input, Output>,
+  input: z.output<Input>,
+  app: App,
+  options: object,
+): Promise<z.output<Output>> => {
+  const given: CommonOptions = { ...options };
+  return explained(given, () => operation.run(input, askedHere(app, given)));
+};
+
+async function explained<Result>(options: GivenOptions, run: () => Promise<Result>): Promise<Result> {
   try {
-    await run();
+    return await run();
   } catch (error) {
     if (error instanceof OperationRefused) {
       if (options.json === true && Object.keys(error.now).length > 0) await printJson(error.now);

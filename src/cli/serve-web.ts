@@ -5,7 +5,6 @@ import type { FeedSetup } from '../pull/feed-setup.ts';
 import { adoptNow } from '../runtime/adopting/adopt-now.ts';
 import type { App } from '../runtime/app.ts';
 import { startBulkRunner } from '../runtime/bulk-runner.ts';
-import { lateControl } from '../runtime/control.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
 import { pullNow } from '../runtime/schedule/pull-now.ts';

@@ -1,8 +1,8 @@
 // What operations ask of the running process besides its database.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { QueueCounts } from '../queue/site-queue.ts';
-import type { AdoptionRequest, AdoptionStart } from './adopting/run-adoption.ts';
-import type { PullSoon, PullStart } from './schedule/pull-now.ts';
+import type { AdoptionRequest, AdoptionStart } from '../runtime/adopting/run-adoption.ts';
+import type { PullSoon, PullStart } from '../runtime/schedule/pull-now.ts';
 
 export interface Control {
   /** Starts a pull; resolves once it has a number, or is refused. */

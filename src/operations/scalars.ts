@@ -1,6 +1,6 @@
 // The schemas of values in requests: bounded, and without what the database can't store.
 import { z } from 'zod';
-import { type FeedName, MAX_KEY_LENGTH, type PostingKey } from '../posting/identifiers.ts';
+import { type FeedName, MAX_KEY_LENGTH, type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { FIELD_NAME } from '../posting/site-rules.ts';
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
@@ -31,6 +31,8 @@ export const spanText = z
 export const keyText = text(2 * MAX_KEY_LENGTH)
   .min(1, 'must not be empty')
   .refine((key) => [...key].length <= MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`);
+/** The key of a posting, which begins and ends without space. */
+export const postingKeyText = keyText.transform((key) => postingKey(key.trim()));
 export const numberSchema = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a number')

@@ -1,11 +1,11 @@
 // Shows which jobs a search of the site found for a feed, and has the certain ones adopted, for somebody on a page or through the API.
 import type { SiteConfig } from '../config/config.ts';
+import type { OperationContext } from '../operations/operation.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { BulkStart } from '../review/bulk/start-bulk.ts';
 import type { App } from '../runtime/app.ts';
 import { type FoundOf, foundFingerprint } from '../store/review/found-entries.ts';
-import type { Context } from './api/http-route.ts';
 import { ProblemError } from './problem.ts';
 import { expectNotMoved } from './site-of-entry.ts';
 
@@ -45,7 +45,7 @@ export async function foundJobsOf(app: App, feed: FeedName): Promise<FoundJobsOf
  * @throws {ProblemError} 409 as above, or if the site's jobs were made at another address
  */
 export async function startAdoptingFor(
-  { app, control, actor }: Context,
+  { app, control, actor }: OperationContext,
   feed: FeedName,
   mark: string,
 ): Promise<BulkStart> {

@@ -1,12 +1,12 @@
 // Resumes a paused site for somebody who asks for it, on a page or through the API.
 import { describeMove } from '../apply/confirm-address.ts';
 import type { SiteConfig } from '../config/config.ts';
+import type { OperationContext } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
 import { resumePausedSite, type SeenPause } from '../review/resume-paused-site.ts';
 import { tokenDigests } from '../runtime/token-digests.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
-import type { Context } from './api/http-route.ts';
 import { ProblemError } from './problem.ts';
 
 /**
@@ -14,7 +14,7 @@ import { ProblemError } from './problem.ts';
  * @throws {ProblemError} 409 if its jobs were created at another address, or it is another pause than the one that was seen
  */
 export async function resumeSiteFor(
-  { app, control, actor }: Context,
+  { app, control, actor }: OperationContext,
   { name, options }: SiteConfig,
   { emptied, seen }: { readonly emptied: boolean; readonly seen: Pick<SeenPause, 'since'> | undefined },
 ): Promise<boolean> {

@@ -4,7 +4,6 @@ import type { Control } from '../operations/control.ts';
 import { OperationRefused } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
-import type { Control } from '../runtime/control.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { clientReader } from './access/client.ts';
 import { visitorReader } from './access/counted-visitor.ts';

@@ -1,7 +1,6 @@
 // Changed keys over HTTP: the API's operations, and refusals of what is stale or malformed, on the page as well.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { decideRekey, type RekeyDecision } from '../../src/review/rekey/decide-rekey.ts';
-import { rekeyPolicy } from '../../src/review/rekey/rekey-policy.ts';
+import { decideRekey, type RekeyDecision, rekeyPolicy } from '../../src/review/rekey/decide-rekey.ts';
 import { suspectedPairs } from '../../src/review/rekey/suspected-pairs.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
@@ -90,8 +89,8 @@ it('binds nothing where the feed is not configured, as its policy is not known t
   const decide = (decision: RekeyDecision) =>
     decideRekey(stage.app.db, { feed: acme, actor: 'tester', policy }, decision);
   const refused = { kind: 'refused', message: expect.stringContaining('decide where it is configured') };
-  expect(await decide({ kind: 'sure', mark: marks.sure })).toEqual(refused);
-  expect(await decide({ kind: 'not_rekey', mark: marks.all })).toMatchObject({ kind: 'denied', creates: 12 });
+  expect(await decide({ decision: 'sure', mark: marks.sure })).toEqual(refused);
+  expect(await decide({ decision: 'not_rekey', mark: marks.all })).toMatchObject({ kind: 'denied', creates: 12 });
 });
 
 it('binds at most so many in one go, and the rest by their new mark', { tags: 'slow' }, async () => {
@@ -102,7 +101,7 @@ it('binds at most so many in one go, and the rest by their new mark', { tags: 's
     [2, 0],
   ]) {
     const page = await suspectedPairs(stage.app.db, acme, { show: 'sure', after: undefined, limit: 1 });
-    const decision = { kind: 'sure', mark: page?.marks.sure ?? '' } as const;
+    const decision = { decision: 'sure', mark: page?.marks.sure ?? '' } as const;
     expect(await decideRekey(stage.app.db, { feed: acme, actor: 'tester', policy: undefined }, decision, 5)).toEqual({
       kind: 'bound',
       bound,
@@ -133,14 +132,14 @@ it('refuses malformed requests, and changes nothing', { tags: 'slow' }, async ()
   expect(await post({ decision: 'sure' })).toBe(400);
   expect(await post({ decision: 'sure', mark: 'x' })).toBe(409);
   expect(await post({ decision: 'sure', mark: ['x', 'y'] })).toBe(400);
-  expect(await post({ decision: 'not-rekey', mark: 'x' })).toBe(400);
-  expect(await post({ decision: 'not-rekey', confirmed: 'true', mark: 'x' })).toBe(409);
+  expect(await post({ decision: 'not_rekey', mark: 'x' })).toBe(400);
+  expect(await post({ decision: 'not_rekey', confirmed: 'true', mark: 'x' })).toBe(409);
   expect(await post({ decision: 'pair', key: 'b1' })).toBe(400);
-  expect(await post({ decision: 'pair', key: 'b1', was: 'x'.repeat(5_000) })).toBe(400);
-  expect(await post({ decision: 'pair', key: 'b1', was: 'nowhere' })).toBe(409);
-  expect(await post({ decision: 'pair', key: '\0', was: 'a1' })).toBe(400);
+  expect(await post({ decision: 'pair', key: 'b1', old_key: 'x'.repeat(5_000) })).toBe(400);
+  expect(await post({ decision: 'pair', key: 'b1', old_key: 'nowhere' })).toBe(409);
+  expect(await post({ decision: 'pair', key: '\0', old_key: 'a1' })).toBe(400);
   expect(await post({ feed: 'nowhere', decision: 'sure', mark: 'x' })).toBe(404);
-  expect(await post({ csrf: 'forged', decision: 'pair', key: 'b1', was: 'a1' })).toBe(403);
+  expect(await post({ csrf: 'forged', decision: 'pair', key: 'b1', old_key: 'a1' })).toBe(403);
   for (const body of [
     {},
     { decision: 'sure' },

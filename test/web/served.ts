@@ -9,7 +9,6 @@ import { lateControl } from '../../src/operations/control.ts';
 import { type AdoptNow, adoptNow } from '../../src/runtime/adopting/adopt-now.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
-import { lateControl } from '../../src/runtime/control.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { healthRoutes } from '../../src/runtime/http/health.ts';
 import { startHttpServer } from '../../src/runtime/http/serve.ts';

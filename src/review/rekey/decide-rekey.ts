@@ -1,25 +1,154 @@
-// Carries out a decision about changed keys that somebody made on a page or through the API: for exactly what was shown, or not at all.
-import type { PostingKey } from '../../posting/identifiers.ts';
+// Decides about changed keys of a feed: gives the jobs of missing postings to the new postings that are the same under other keys, or
+// says that they are new. Somebody on a page or through the API decides about exactly what was shown. Sends nothing.
+import type { Config } from '../../config/config.ts';
+import type { FeedPolicy } from '../../plan/policy.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { compareRekey } from '../../store/change/rekey/compare-rekey.ts';
-import { isRekeySuspected, readPairVersion, withRekey } from '../../store/change/rekey/read-rekey.ts';
-import { type DeniedRekey, denyRekey, type RekeyPair } from '../../store/change/rekey/rekey-postings.ts';
+import { isRekeySuspected, readPairVersion, streamLines, withRekey } from '../../store/change/rekey/read-rekey.ts';
+import type { RekeyLine } from '../../store/change/rekey/rekey-line.ts';
+import { type DeniedRekey, denyRekey, type RekeyPair, rekeyPostings } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { bindShown, type RekeyedLine, type RekeySubject, rekeyOne } from './rekey-feed.ts';
-import { isUnknown, type RekeyPolicy } from './rekey-policy.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+
+/** `undefined`: everything. */
+export type RekeyPolicy = FeedPolicy | undefined | UnknownPolicy;
+
+/** Without it, jobs might be changed that the feed must leave as they are. */
+export interface UnknownPolicy {
+  /** Why it is not known. */
+  readonly unknown: string;
+}
+
+export function rekeyPolicy({ feeds, brokenFeeds, path }: Config, name: FeedName): RekeyPolicy {
+  if (brokenFeeds.has(name)) return { unknown: `the configuration of feed ${name} is wrong: fix it first` };
+  const feed = feeds.get(name);
+  if (feed !== undefined) return feed.policy;
+  return {
+    unknown: `feed ${name} is not in ${path}, so whether its jobs may be changed (policy) is not known here: decide where it is configured`,
+  };
+}
+
+export const isUnknown = (policy: RekeyPolicy): policy is UnknownPolicy => typeof policy === 'object';
+
+export interface RekeySubject {
+  readonly db: Database;
+  readonly feed: FeedName;
+  readonly actor: string;
+  /** What the feed may do to the jobs that its new keys keep. */
+  readonly policy: FeedPolicy | undefined;
+  readonly signal: AbortSignal;
+  /** Throws if the feed's pull lock is no longer held. */
+  readonly checkLock: () => void;
+}
+
+/** A line with what became of it. */
+export interface RekeyedLine extends RekeyLine {
+  readonly bound: boolean;
+  /** Why a certain pair was not bound. */
+  readonly message: string | undefined;
+}
+
+export interface RekeyCounts {
+  /** Jobs that new keys have now. */
+  readonly bound: number;
+  /** New keys of postings whose job has ended. */
+  readonly ended: number;
+  /** Second jobs of new postings that are deleted: of the bound pairs, or of those that are certain. */
+  readonly second: number;
+  readonly sure: number;
+  readonly unsure: number;
+  /** Postings without a pair. */
+  readonly added: number;
+  readonly missing: number;
+}
+
+/**
+ * Reads the pairs, hands them over in portions, and returns how many there are. With `bind`, binds the certain ones first, each
+ * portion in a transaction of its own: a command that is stopped leaves each posting bound or as it was.
+ */
+export async function rekeyFeed(
+  subject: RekeySubject,
+  bind: boolean,
+  take: (lines: readonly RekeyedLine[]) => Promise<void>,
+): Promise<RekeyCounts> {
+  const counts = { bound: 0, ended: 0, second: 0, sure: 0, unsure: 0, added: 0, missing: 0 };
+  await withRekey(subject.db, subject.feed, async (snapshot) => {
+    for await (const lines of streamLines(snapshot, subject.feed)) {
+      subject.signal.throwIfAborted();
+      const told = bind ? await bindSure(subject, lines) : lines.map(unbound);
+      for (const line of told) {
+        if (line.secondJobId !== undefined && (line.bound || (!bind && line.verdict === 'sure'))) counts.second++;
+        if (line.bound) counts[line.siteJobId === undefined ? 'ended' : 'bound']++;
+        else if (line.verdict !== 'unmatched') counts[line.verdict]++;
+        else if (line.key === undefined) counts.missing++;
+        else counts.added++;
+      }
+      await take(told);
+    }
+  });
+  return counts;
+}
+
+interface BoundPairs {
+  readonly bound: number;
+  /** Certain pairs that could not be bound any more. */
+  readonly refused: readonly RekeyedLine[];
+  /** Certain pairs beyond `most`. */
+  readonly left: number;
+}
+
+/**
+ * Binds the certain pairs, at most so many, if they are those of the mark; otherwise returns `undefined` and changes nothing. What
+ * becomes certain meanwhile is not bound.
+ */
+function bindShown(subject: RekeySubject, mark: string, most: number): Promise<BoundPairs | undefined> {
+  return withRekey(subject.db, subject.feed, async (snapshot, { current, marks, counts }) => {
+    if (!current || marks.sure !== mark || counts.sure === 0) return undefined;
+    const told: RekeyedLine[] = [];
+    for await (const lines of streamLines(snapshot, subject.feed, 'sure')) {
+      subject.signal.throwIfAborted();
+      if (told.length >= most) break;
+      told.push(...(await bindSure(subject, lines.slice(0, most - told.length))));
+    }
+    const refused = told.filter(({ bound }) => !bound);
+    return { bound: told.length - refused.length, refused, left: counts.sure - told.length };
+  });
+}
+
+const unbound = (line: RekeyLine): RekeyedLine => ({ ...line, bound: false, message: undefined });
+
+async function bindSure(
+  { db, feed, actor, policy, checkLock }: RekeySubject,
+  lines: readonly RekeyLine[],
+): Promise<RekeyedLine[]> {
+  const sure = lines.flatMap(({ verdict, key, oldKey }) =>
+    verdict === 'sure' && key !== undefined && oldKey !== undefined ? [{ key, oldKey }] : [],
+  );
+  if (sure.length === 0) return lines.map(unbound);
+  checkLock();
+  const refused = new Map(
+    (await rekeyPostings(db, { feed, actor, policy }, sure)).map(({ key, message }) => [key, message]),
+  );
+  crossStep('postings-rekeyed');
+  return lines.map((line) => {
+    const message = line.key === undefined ? undefined : refused.get(line.key);
+    return { ...line, bound: line.verdict === 'sure' && message === undefined, message };
+  });
+}
 
 export type RekeyDecision =
   /** @param mark of the certain pairs that were shown */
-  | { readonly kind: 'sure'; readonly mark: string }
+  | { readonly decision: 'sure'; readonly mark: string }
   /** @param version of the pair that was shown; `undefined`: a person named both keys */
   | {
-      readonly kind: 'pair';
+      readonly decision: 'pair';
       readonly key: PostingKey;
-      readonly oldKey: PostingKey;
-      readonly version: string | undefined;
+      readonly old_key: PostingKey;
+      readonly version?: string | undefined;
     }
   /** The new postings are no missing ones. @param mark of all postings that were shown */
-  | { readonly kind: 'not_rekey'; readonly mark: string };
+  | { readonly decision: 'not_rekey'; readonly mark: string };
 
 export type RekeyEnd =
   /** @param refused certain pairs that could not be bound any more. @param left certain pairs that were too many for one go */
@@ -42,7 +171,7 @@ export async function decideRekey(
   decision: RekeyDecision,
   most = MOST_AT_ONCE,
 ): Promise<RekeyEnd> {
-  if (isUnknown(known) && decision.kind !== 'not_rekey') return refused(known.unknown);
+  if (isUnknown(known) && decision.decision !== 'not_rekey') return refused(known.unknown);
   const policy = isUnknown(known) ? undefined : known;
   const lock = await lockFeed(db, feed);
   if (lock === undefined)
@@ -67,15 +196,17 @@ async function decide(subject: RekeySubject, decision: RekeyDecision, most: numb
   const { db, feed, actor } = subject;
   if (!(await isRekeySuspected(db, feed)))
     return refused(`the keys of feed ${feed} do not seem to have changed, or not any more`);
-  switch (decision.kind) {
+  switch (decision.decision) {
     case 'sure': {
       const end = await bindShown(subject, decision.mark, most);
       return end === undefined ? refused(STALE) : { kind: 'bound', ...end };
     }
     case 'pair': {
-      if (decision.version !== undefined && !(await isAsShown(subject, decision, decision.version)))
-        return refused(STALE);
-      const message = await rekeyOne(subject, decision);
+      const { key, old_key: oldKey, version } = decision;
+      if (version !== undefined && !(await isAsShown(subject, { key, oldKey }, version))) return refused(STALE);
+      subject.checkLock();
+      const [left] = await rekeyPostings(db, { feed, actor, policy: subject.policy }, [{ key, oldKey }]);
+      const message = left?.message;
       return message === undefined ? { kind: 'bound', bound: 1, refused: [], left: 0 } : refused(message);
     }
     case 'not_rekey': {

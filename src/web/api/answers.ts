@@ -49,54 +49,6 @@ export const feedAnswer = z
   })
   .meta({ title: 'Feed' });
 
-const rekeyPair = z.looseObject({
-  key: z.string().nullable().describe('Of the new posting; `null`: no new posting may be the missing one.'),
-  old_key: z.string().nullable().describe('Of the missing posting; `null`: no missing posting may be the new one.'),
-  job_id: z.string().nullable(),
-  second_job_id: z.string().nullable().describe('That the new posting has already: deleted once the pair is bound.'),
-  title: z.string().nullable(),
-  verdict: z.enum(['sure', 'unsure', 'unmatched']),
-  reasons: z.array(z.string()),
-  version: z.string(),
-});
-
-export const rekeyAnswer = z
-  .looseObject({
-    feed: name,
-    suspected: z.boolean().describe('`false`: the keys do not seem to have changed, and there is nothing to decide.'),
-    message: z.string().optional(),
-    current: z
-      .boolean()
-      .optional()
-      .describe('`false`: the postings have changed since they were compared, and the database is read-only or busy.'),
-    sure: count.optional(),
-    unsure: count.optional(),
-    new: count.optional().describe('New postings without a pair.'),
-    missing: count.optional().describe('Missing postings without a pair.'),
-    marks: z
-      .looseObject({
-        sure: z.string().describe('Of the sure pairs.'),
-        all: z.string().describe('Of all postings, with and without a pair.'),
-      })
-      .optional(),
-    items: z.array(rekeyPair),
-    next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
-  })
-  .meta({ title: 'Rekey' });
-
-export const rekeyedAnswer = z
-  .looseObject({
-    feed: name,
-    not_rekey: z.boolean(),
-    bound: count.optional().describe('How many new postings keep the job of a missing one.'),
-    refused: z.array(z.looseObject({ message: z.string() })).optional(),
-    left: count.optional().describe('Sure pairs that were too many for one request: repeat it with their new mark.'),
-    creates: count.optional(),
-    deletes: count.optional(),
-    held: count.optional().describe('Deletes that wait for approval nevertheless.'),
-  })
-  .meta({ title: 'Rekeyed' });
-
 export const siteAnswer = z
   .looseObject({
     site: name,

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { Hono, type Context as HonoContext } from 'hono';
 import type { Control } from '../../operations/control.ts';
 import type { App } from '../../runtime/app.ts';
-import type { Control } from '../../runtime/control.ts';
 import { expectOwnPage, unauthorized, type Visitor } from '../access/visitor.ts';
 import { ProblemError, problemResponse } from '../problem.ts';
 import type { WebEnv } from '../web-env.ts';

@@ -10,6 +10,7 @@ import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { renewPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
+import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { showAdoption, startAdoption } from './adopt.ts';
@@ -21,7 +22,6 @@ import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.t
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
 import { listPostings, showPosting } from './postings.ts';
-import { decideAboutRekey, showRekey } from './rekey.ts';
 import { listReview, showEntry } from './review.ts';
 import { listSites, resumeConfiguredSite } from './sites.ts';
 
@@ -31,8 +31,8 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(startFeedPull),
   httpOperation(resumeStoppedFeed),
   httpOperation(renewOfFeed),
-  showRekey,
-  decideAboutRekey,
+  httpOperation(showRekey),
+  httpOperation(decideAboutRekey),
   showAdoption,
   startAdoption,
   showFound,

@@ -68,8 +68,8 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
     readonly required?: readonly (keyof z.output<Input> & string)[];
     /** Refuses a form before anything is done, for what the next page needs of it. @throws {ProblemError} */
     before?(form: Form): Promise<unknown>;
-    /** The address of the page that follows. */
-    next(done: z.output<Output>, form: Form, asked: PageVisit): string | Promise<string>;
+    /** The address of the page that follows, or a page that says what was left. */
+    next(done: z.output<Output>, form: Form, asked: PageVisit): string | Promise<string | Response>;
     /** The page that says why nothing was done; by default that of an error. */
     refused?(why: OperationRefused, asked: PageVisit & { readonly form: Form }, input: z.output<Input>): Promise<Page>;
   },
@@ -80,7 +80,8 @@ export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>
     await pages.before?.(form);
     const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
     try {
-      return asked.goTo(await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked));
+      const next = await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked);
+      return typeof next === 'string' ? asked.goTo(next) : next;
     } catch (error) {
       if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
       return pages.refused(error, asked, input);
@@ -98,7 +99,7 @@ export function readInput<Input extends z.ZodType>(
   { input }: { readonly input: Input },
   textIn: (name: string, list: boolean) => string | readonly string[] | undefined,
 ): z.output<Input> {
-  const members = Object.entries(membersOf(input));
+  const members = Object.entries(membersOf(formNamed(input, textIn)));
   const given = Object.fromEntries(
     members.map(([name, schema]) => {
       const written = textIn(name, isList(schema));
@@ -106,10 +107,25 @@ export function readInput<Input extends z.ZodType>(
     }),
   );
   const read = z.object(Object.fromEntries(members.map(([name, schema]) => [name, fromText(schema)]))).safeParse(given);
-  if (read.success) return input.parse(read.data);
+  if (read.success) return input instanceof z.ZodObject ? input.parse(read.data) : (read.data as z.output<Input>);
   const faults = read.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
   const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
   throw new ProblemError({ status: 400, detail, faults });
+}
+
+/** Of an input that has several forms, the one that is named. */
+function formNamed(input: z.ZodType, textIn: (name: string, list: boolean) => unknown): z.ZodType {
+  if (!(input instanceof z.ZodDiscriminatedUnion)) return input;
+  const { discriminator } = input.def;
+  const named = textIn(discriminator, false);
+  const form = input.options.find((each) => membersOf(each as z.ZodType)[discriminator]?.safeParse(named).success);
+  if (form !== undefined) return form as z.ZodType;
+  const message = input.safeParse({ [discriminator]: named }).error?.issues[0]?.message ?? 'is wrong';
+  throw new ProblemError({
+    status: 400,
+    detail: `${discriminator} ${message}`,
+    faults: [{ where: discriminator, message }],
+  });
 }
 
 const SIGNED_OUT = 'your session has ended and nothing was changed; sign in again and repeat it';

@@ -7,7 +7,6 @@ import type { Control } from '../../operations/control.ts';
 import { keyText, nameText } from '../../operations/scalars.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
-import type { Control } from '../../runtime/control.ts';
 import { auditAction } from '../../store/access/audit.ts';
 import { limiter } from '../access/limits.ts';
 import { requireFeed } from '../api/known.ts';

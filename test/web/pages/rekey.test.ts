@@ -129,7 +129,7 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
       expect(await page.locator('main form').count()).toBe(0);
       const csrf = await page.locator('input[name=csrf]').first().inputValue();
       const forged = await context.request.post(`${served.url}/rekey`, {
-        form: { csrf, feed: 'acme', decision: 'pair', key: 'b90', was: 'a90' },
+        form: { csrf, feed: 'acme', decision: 'pair', key: 'b90', old_key: 'a90' },
         headers: { origin: served.url },
       });
       expect(forged.status()).toBe(403);

@@ -8,7 +8,7 @@ import type { HeldDelete, HeldFor } from '../../../store/review/held-deletes.ts'
 import type { HeldGroup } from '../../../store/review/review-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
-import { AnswerFirst } from '../rekey/answer-first.tsx';
+import { AnswerFirst } from '../rekey/rekey.tsx';
 import { When } from '../when.tsx';
 
 export const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (

@@ -3,7 +3,7 @@ import { BULK_ACTIONS, type BulkAction } from '../../../plan/action.ts';
 import { asksToConfirm, operationWords } from '../../../plan/allowed.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, type Visit } from '../layout.tsx';
-import { AnswerFirst } from '../rekey/answer-first.tsx';
+import { AnswerFirst } from '../rekey/rekey.tsx';
 import { EditForm } from './edit-form.tsx';
 import type { PostingProps } from './posting-props.ts';
 import { SubjectFields } from './subject-fields.tsx';

@@ -2,16 +2,27 @@
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { ShownPair } from '../../../review/rekey/suspected-pairs.ts';
+import type { ShownPair, SuspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import type { RekeyedFeed } from '../../../store/change/rekey/read-rekey.ts';
 import { PAIR_KINDS } from '../../../store/change/rekey/rekey-line.ts';
 import { encodeCursor } from '../../api/cursor.ts';
 import { pageAddress } from '../addresses.ts';
-import { ShownDifference } from '../difference.tsx';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { Pairs } from '../pairs.tsx';
 import { When } from '../when.tsx';
-import { AllSure, AnotherPair, NotRekey } from './rekey-forms.tsx';
-import type { RekeyProps, SuspectedProps } from './rekey-props.ts';
+
+interface RekeyProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  /** `undefined`: no change of keys is suspected. */
+  readonly pairs: SuspectedPairs | undefined;
+  /** Why a decision was refused. */
+  readonly alert?: string;
+}
+
+interface SuspectedProps extends RekeyProps {
+  readonly pairs: SuspectedPairs;
+}
 
 export const RekeyedFeeds = ({ visit, feeds }: { visit: Visit; feeds: readonly RekeyedFeed[] }) => (
   <Layout title="Changed keys" visit={visit} section="review">
@@ -111,83 +122,56 @@ const Suspected = (props: SuspectedProps) => {
   );
 };
 
-const Lines = (props: SuspectedProps) => {
-  const { visit, feed, pairs } = props;
-  const { show } = pairs;
+const Lines = ({ visit, feed, pairs: { show, items } }: SuspectedProps) => {
   const hasPairs = show === 'sure' || show === 'unsure';
+  const titles = { missing: 'Missing posting', new: 'New posting' };
   return (
-    <section class="scroll" tabindex={0} aria-labelledby="pairs">
-      <table class="stacked" aria-labelledby="pairs">
-        <thead>
-          <tr>
-            {show !== 'new' && <th scope="col">Missing posting</th>}
-            {show !== 'missing' && <th scope="col">New posting</th>}
-            <th scope="col">Evidence</th>
-            {hasPairs && <th scope="col">Before → now</th>}
-            {hasPairs && mayReview(visit) && <th scope="col">Decide</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {pairs.items.map((pair) => (
-            <tr>
-              {pair.oldKey !== undefined && (
-                <th scope="row" data-column="Missing posting">
-                  <a href={visit.prefix + pageAddress.posting(feed, pair.oldKey)}>{pair.oldKey}</a>
-                  {pair.key === undefined && pair.title !== undefined && <span class="detail">{pair.title}</span>}
-                  <span class="detail">
-                    {pair.siteJobId === undefined ? 'its job has ended' : `job ${pair.siteJobId}`}
-                  </span>
-                </th>
-              )}
-              {pair.key !== undefined && (
-                <th scope={pair.oldKey === undefined ? 'row' : undefined} data-column="New posting">
-                  <a href={visit.prefix + pageAddress.posting(feed, pair.key)}>{pair.key}</a>
-                  {pair.title !== undefined && <span class="detail">{pair.title}</span>}
-                  {pair.secondJobId !== undefined && (
-                    <span class="detail">{`job ${pair.secondJobId}, which is deleted`}</span>
-                  )}
-                </th>
-              )}
-              <td data-column="Evidence">
-                <span class={`status ${pair.verdict === 'sure' ? 'good' : 'warn'}`}>{pair.verdict}</span>
-                <span class="detail">{pair.reasons.join(', ')}</span>
-              </td>
-              {hasPairs && (
-                <td data-column="Before → now">
-                  <Differences {...pair} />
-                </td>
-              )}
-              {hasPairs && mayReview(visit) && (
-                <td>
-                  <OnePair visit={visit} feed={feed} pair={pair} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Pairs
+      label="pairs"
+      columns={hasPairs ? [titles.missing, titles.new] : [titles[show]]}
+      differing={hasPairs ? 'Before → now' : undefined}
+      decides={hasPairs && mayReview(visit)}
+      pairs={items.map((pair) => ({
+        ...pair,
+        cells: [
+          ...(pair.oldKey === undefined ? [] : [<Missing visit={visit} feed={feed} pair={pair} />]),
+          ...(pair.key === undefined ? [] : [<New visit={visit} feed={feed} pair={pair} />]),
+        ],
+        decide: <OnePair visit={visit} feed={feed} pair={pair} />,
+      }))}
+    />
   );
 };
 
-const Differences = ({ differences, moreFields }: ShownPair) => (
+interface PairProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly pair: ShownPair;
+}
+
+const Missing = ({ visit, feed, pair: { key, oldKey, title, siteJobId } }: PairProps) => (
   <>
-    {differences === undefined && <span class="quiet">not known</span>}
-    {differences?.length === 0 && <span class="quiet">nothing differs</span>}
-    {differences?.map((difference) => (
-      <ShownDifference {...difference} />
-    ))}
-    {moreFields > 0 && <span class="quiet">and {moreFields} more fields</span>}
+    {oldKey !== undefined && <a href={visit.prefix + pageAddress.posting(feed, oldKey)}>{oldKey}</a>}
+    {key === undefined && title !== undefined && <span class="detail">{title}</span>}
+    <span class="detail">{siteJobId === undefined ? 'its job has ended' : `job ${siteJobId}`}</span>
   </>
 );
 
-const OnePair = ({ visit, feed, pair }: { visit: Visit; feed: FeedName; pair: ShownPair }) => (
+const New = ({ visit, feed, pair: { key, title, secondJobId } }: PairProps) => (
+  <>
+    {key !== undefined && <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a>}
+    {title !== undefined && <span class="detail">{title}</span>}
+    {secondJobId !== undefined && <span class="detail">{`job ${secondJobId}, which is deleted`}</span>}
+  </>
+);
+
+const OnePair = ({ visit, feed, pair }: PairProps) => (
   <form method="post" action={visit.prefix + pageAddress.rekey()}>
     <Csrf visit={visit} />
     <input type="hidden" name="feed" value={feed} />
     <input type="hidden" name="decision" value="pair" />
     <input type="hidden" name="key" value={pair.key} />
-    <input type="hidden" name="was" value={pair.oldKey} />
+    <input type="hidden" name="old_key" value={pair.oldKey} />
     <input type="hidden" name="version" value={pair.version} />
     <button type="submit" aria-label={`Keep this job: ${pair.oldKey} is ${pair.key} now`}>
       Keep this job
@@ -207,3 +191,88 @@ const Pages = ({ visit, feed, pairs: { show, items, isFirst, next } }: Suspected
       <span class="quiet">{`${items.length} on this page`}</span>
     </nav>
   );
+
+const AllSure = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) =>
+  counts.sure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="All sure pairs">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="sure" />
+      <input type="hidden" name="mark" value={marks.sure} />
+      <p class="hint">
+        A pair is sure if both postings have the same content, apart from references and addresses, and as many are
+        missing with it as are new. If other pairs are sure by then, nothing is done.
+      </p>
+      <p>
+        <button type="submit" class="main">
+          {counts.sure === 1 ? 'Keep the job of the sure pair' : `Keep the jobs of all ${counts.sure} sure pairs`}
+        </button>
+      </p>
+    </form>
+  );
+
+const AnotherPair = ({ visit, feed, pairs: { counts } }: SuspectedProps) =>
+  counts.new + counts.unsure === 0 || counts.missing + counts.unsure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="Another pair">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="pair" />
+      <p>
+        <strong>Another pair</strong>
+      </p>
+      <div class="row">
+        <p>
+          <label for="key">Key of the new posting</label>
+          <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
+        </p>
+        <p>
+          <label for="old_key">Key of the missing posting</label>
+          <input id="old_key" name="old_key" required maxlength={1_000} autocomplete="off" />
+        </p>
+        <p>
+          <button type="submit">It keeps that job</button>
+        </p>
+      </div>
+    </form>
+  );
+
+const NotRekey = ({ visit, feed, pairs: { counts, marks } }: SuspectedProps) => {
+  const pairs = counts.sure + counts.unsure;
+  return (
+    <form method="post" action={visit.prefix + pageAddress.rekey()} class="panel" aria-label="They are new postings">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="not_rekey" />
+      <input type="hidden" name="mark" value={marks.all} />
+      <p>
+        <strong>They are new postings</strong>
+      </p>
+      <p class="hint">
+        The new postings are created, and the jobs of the missing ones are deleted, as far as the delete guard does not
+        hold them.
+      </p>
+      <p>
+        <label>
+          <input type="checkbox" name="confirmed" value="true" required autocomplete="off" />{' '}
+          {`Yes, ${plural(pairs + counts.new, 'new posting is no missing one', 'new postings are no missing ones')}`}
+        </label>
+      </p>
+      <p>
+        <button type="submit" class="danger">
+          They are new postings
+        </button>
+      </p>
+    </form>
+  );
+};
+
+/** Leads from deletes that wait for an answer about changed keys to the comparison. */
+export const AnswerFirst = ({ visit, feed }: { readonly visit: Visit; readonly feed: FeedName }) => (
+  <p class="notice">
+    {`The keys of feed ${feed} seem to have changed: new postings may be those whose deletes wait, under other keys. `}
+    <a href={visit.prefix + pageAddress.rekey(feed)}>Compare them first</a>
+    {
+      '. What is the same posting keeps its job; until that is answered, these deletes can be neither approved nor discarded.'
+    }
+  </p>
+);

@@ -10,7 +10,7 @@ import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';
-import { AnswerFirst } from '../rekey/answer-first.tsx';
+import { AnswerFirst } from '../rekey/rekey.tsx';
 import { canHaveRule } from './selection.tsx';
 
 /** What a person has typed. */
