@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 1dbfa9b6da17a1317036faf3954bf25f2ed6068c3e2bf2da96919048eb063692
+// The types of the API's client. SHA-256 of the document: 52c7ad1045878311b6f1d99e4f0aa33dd9b018cd4cb341bb4188514d390f5328
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1521,10 +1521,8 @@ export interface operations {
                             sure: string;
                             /** @description Of all postings, with and without a pair. */
                             all: string;
-                        } & {
-                            [key: string]: unknown;
                         };
-                        items: ({
+                        items: {
                             /** @description Of the new posting; `null`: no new posting may be the missing one. */
                             key: string | null;
                             /** @description Of the missing posting; `null`: no missing posting may be the new one. */
@@ -1537,13 +1535,9 @@ export interface operations {
                             verdict: "sure" | "unsure" | "unmatched";
                             reasons: string[];
                             version: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -1651,19 +1645,17 @@ export interface operations {
                         not_rekey: boolean;
                         /** @description How many new postings keep the job of a missing one. */
                         bound?: number;
-                        refused?: ({
+                        refused?: {
+                            key: string;
+                            old_key: string;
                             message: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description Sure pairs that were too many for one request: repeat it with their new mark. */
                         left?: number;
                         creates?: number;
                         deletes?: number;
                         /** @description Deletes that wait for approval nevertheless. */
                         held?: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
