@@ -105,6 +105,8 @@ function refused(refusal: RestoreRefusal): UserError {
         `a newer version of jobmirror uses the database (${refusal.migrations.join(', ')}): update jobmirror, or configure an empty ` +
           'database. Nothing was changed',
       );
+    case 'older_database':
+      return new UserError(`${refusal.reason}, or configure an empty database. Nothing was changed`);
     default:
       return refusal satisfies never;
   }

@@ -1,10 +1,9 @@
 // Adds and removes notes of a group of review entries.
-
 import { auditAction } from '../store/access/audit.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { findGroup } from '../store/review/group-kind.ts';
 import { addNote, type GroupNote, readGroupNotes, removeNote } from '../store/review/group-notes.ts';
-import { groupAll } from './list-groups.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
 
 export type NoteEnd =
   | { readonly kind: 'done'; readonly note: GroupNote }
@@ -21,7 +20,7 @@ export async function noteGroup(db: Database, group: string, text: string, actor
   if (trimmed.length > LONGEST_NOTE) {
     return { kind: 'refused', message: `a note may have at most ${LONGEST_NOTE} characters` };
   }
-  await groupAll(db);
+  await foldReviewCounts(db);
   return db.transaction(async (tx) => {
     const known = (await findGroup(tx, group)) !== undefined || (await readGroupNotes(tx, [group])).length > 0;
     if (!known) return { kind: 'unknown', message: `there is no entry in group ${group}` };

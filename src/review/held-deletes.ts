@@ -5,9 +5,9 @@ import type { EntryQuery } from '../store/review/entry-query.ts';
 import { type HeldDelete, type HeldFor, heldReasons, readHeldDeletes } from '../store/review/held-deletes.ts';
 import { countEntries } from '../store/review/review-entries.ts';
 import { type EntryPlace, reviewPage } from '../store/review/review-page.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { markOf, previewBulk } from './bulk/start-bulk.ts';
 import type { FeedsConfig } from './configured-policy.ts';
-import { groupAll } from './list-groups.ts';
 
 export interface HeldPage {
   /** How many deletes are held. */
@@ -36,7 +36,7 @@ export async function readHeldPage(
   limit: number,
   after: EntryPlace | undefined,
 ): Promise<HeldPage> {
-  await groupAll(db);
+  await foldReviewCounts(db);
   const query = heldOf(feed);
   // Bound before the deletes are read: one that is held meanwhile is shown, but not decided.
   const { selected, others, first } = await previewBulk(db, config, 'approve', query);

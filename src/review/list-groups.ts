@@ -1,7 +1,6 @@
 // Lists review entries by group for any medium, with the trend of each group.
 import type { Database } from '../store/postgres/database.ts';
 import type { EntryQuery } from '../store/review/entry-query.ts';
-import { groupOlderEntries, hasUngrouped } from '../store/review/group-history.ts';
 import { type GroupNote, readGroupNotes } from '../store/review/group-notes.ts';
 import {
   type GroupHistory,
@@ -36,7 +35,7 @@ export async function listGroupsWithTotals(
   query: EntryQuery,
   limits: GroupLimits,
 ): Promise<{ readonly groups: ListedGroup[]; readonly totals: GroupTotals }> {
-  await groupAll(db);
+  await foldReviewCounts(db);
   const { groups, totals } = await reviewGroups(db, query, limits);
   const ids = groups.map(({ id }) => id);
   const notes = await readGroupNotes(db, ids);
@@ -48,12 +47,6 @@ export async function listGroupsWithTotals(
     rules: rules.filter((rule) => rule.group === group.id),
   }));
   return { groups: listed, totals };
-}
-
-/** Groups all entries from before groups existed, and folds the counts; mostly two short queries. */
-export async function groupAll(db: Database, signal?: AbortSignal): Promise<void> {
-  if (await hasUngrouped(db)) while (signal?.aborted !== true && (await groupOlderEntries(db)));
-  await foldReviewCounts(db);
 }
 
 /**

@@ -5,7 +5,6 @@ import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
-import { groupAll } from '../review/list-groups.ts';
 import type { FeedStatus } from '../review/read-model/feed.ts';
 import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
@@ -14,6 +13,7 @@ import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { lastVerifies } from '../store/feed/feed-verify.ts';
 import { countWorkers, type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { describeReference, referenceState } from '../store/site/kept-values.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
@@ -118,7 +118,7 @@ async function readFeeds(
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
-  await groupAll(db);
+  await foldReviewCounts(db);
   const overviews = await readOverview(db, configured, only);
   const histories = await readPullHistories(
     db,

@@ -1,10 +1,10 @@
 // Notes the sizes of review groups and removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an
 // hour across all processes.
 import { type Rounds, startRounds } from '../flow/pause.ts';
-import { groupAll } from '../review/list-groups.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../store/review/group-history.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */
@@ -27,7 +27,7 @@ async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Pro
   const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays, undo: undoDays };
   try {
     if (signal.aborted || !(await claimRetention(db))) return;
-    await groupAll(db, signal);
+    await foldReviewCounts(db);
     await noteGroupCounts(db);
     await forgetOldRows(db, days, signal);
     await forgetGroupCounts(db);

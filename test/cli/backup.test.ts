@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/store/postgres/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { FORMER_MIGRATIONS, makeFormer } from '../support/former-schema.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runSql } from '../support/sql.ts';
@@ -151,7 +152,7 @@ describe('a backup', () => {
       /cut: its end is missing/,
     );
     await refuse(
-      changed((frames) => frames.replace('0001_schema.sql', '9001_schema.sql')),
+      changed((frames) => frames.replace('0100_schema.sql', '9001_schema.sql')),
       /update jobmirror/,
     );
     await refuse(Buffer.from('jobmirror-backup 2\nwhatever'), /newer version/);
@@ -224,56 +225,83 @@ describe('a restore', () => {
     expect(await contentOf(source)).toEqual(before);
   });
 
-  it('migrates a backup of an older version, and refuses a database of a newer one', { tags: 'slow' }, async () => {
+  it('takes over a backup of the former schema, and refuses an older one, and a newer database', {
+    tags: 'slow',
+  }, async () => {
     const mirror = await openMirrored();
+    const source = mirror.env.DATABASE_URL ?? '';
     const file = newFile();
     await runProgram(mirror, 'backup', file);
-    const old = newFile();
     const whole = await readFile(file);
     const magic = whole.indexOf(0x0a) + 1;
-    await writeFile(old, Buffer.concat([whole.subarray(0, magic), gzipSync(asOfFirstVersion())]));
+    const [header, rest] = splitHeader(gunzipSync(whole.subarray(magic)));
+    const rewritten = async (migrations: readonly string[], more: Buffer[]): Promise<string> => {
+      const path = newFile();
+      const end = JSON.parse(rest.subarray(rest.lastIndexOf('Z\0\0') + 5).toString()) as {
+        tables: number;
+        rows: number;
+      };
+      const body = [
+        frame('H', JSON.stringify({ ...header, migrations })),
+        rest.subarray(0, rest.lastIndexOf('Z\0\0')),
+        ...more,
+      ];
+      const sha256 = createHash('sha256').update(Buffer.concat(body)).digest('hex');
+      const tables = end.tables + (more.length > 0 ? 1 : 0);
+      body.push(frame('Z', JSON.stringify({ tables, rows: end.rows + (more.length > 0 ? 1 : 0), sha256 })));
+      await writeFile(path, Buffer.concat([whole.subarray(0, magic), gzipSync(Buffer.concat(body))]));
+      return path;
+    };
+    const ungrouped = table('ungrouped_entry', ['one', 'after_id', 'last_id'], 't\t0\t1000\n');
     const target = await emptyDatabase();
-    expect(await runProgram(withDatabase(mirror, target), 'restore', old)).toMatchObject({ status: 0, errors: '' });
-    expect(await runSql(target, 'select key, site_job_id, created_by from mapping')).toEqual([
-      { key: 'p1', site_job_id: '1', created_by: null },
-    ]);
-    await runSql(target, `insert into migration (name) values ('9999_later.sql')`);
-    expect((await runProgram(withDatabase(mirror, target), 'restore', file, '--replace', '--yes')).errors).toMatch(
-      /newer version of jobmirror uses the database \(9999_later\.sql\)/,
+    const restored = await runProgram(
+      withDatabase(mirror, target),
+      'restore',
+      await rewritten(FORMER_MIGRATIONS, ungrouped),
     );
+    expect(restored).toMatchObject({ status: 0, errors: '' });
+    expect(await contentOf(target)).toEqual(await contentOf(source));
+    const older = await rewritten(FORMER_MIGRATIONS.slice(0, -2), []);
+    expect(await runProgram(withDatabase(mirror, target), 'restore', older, '--replace', '--yes')).toMatchObject({
+      status: 1,
+      errors: expect.stringMatching(/tables are too old .*0086_recovered.sql.*0091_entry_circumstances.sql/),
+    });
+    // A database of the former schema may be replaced.
+    await makeFormer(target);
+    const again = await runProgram(withDatabase(mirror, target), 'restore', file, '--replace', '--yes');
+    expect(again).toMatchObject({ status: 0, errors: '' });
+    expect(await runSql(target, 'select name from migration')).toEqual(
+      await runSql(source, 'select name from migration'),
+    );
+    for (const [name, message] of [
+      ['9999_later.sql', /newer version of jobmirror uses the database \(9999_later\.sql\)/],
+      ['0086_recovered.sql', /tables are too old .*or configure an empty database\. Nothing was changed/],
+    ] as const) {
+      await runSql(target, `insert into migration (name) values ('${name}')`);
+      expect((await runProgram(withDatabase(mirror, target), 'restore', file, '--replace', '--yes')).errors).toMatch(
+        message,
+      );
+      await runSql(target, `delete from migration where name = '${name}'`);
+    }
   });
 });
 
-/** A backup of a database with the first migrations only, written by hand. */
-function asOfFirstVersion(): Buffer {
-  const frames: Buffer[] = [];
-  const add = (kind: string, content: string) => {
-    const bytes = Buffer.from(content);
-    const head = Buffer.alloc(5, kind);
-    head.writeUInt32BE(bytes.length, 1);
-    frames.push(head, bytes);
-  };
-  const table = (name: string, columns: string[], rows: string) => {
-    add('T', JSON.stringify({ name, columns }));
-    add('D', rows);
-    const sha256 = createHash('sha256').update(rows).digest('hex');
-    add('E', JSON.stringify({ rows: rows.split('\n').length - 1, bytes: Buffer.byteLength(rows), sha256 }));
-  };
-  const header = {
-    jobmirror: '0.0.1',
-    postgres: '17.1',
-    installation: 'x',
-    at: '2026-01-01T00:00:00Z',
-    migrations: ['0001_schema.sql'],
-  };
-  add('H', JSON.stringify(header));
-  table('installation', ['id'], 'x\n');
-  const columns = ['feed', 'key', 'site', 'site_job_id', 'record_hash', 'content_hash'];
-  table('mapping', columns, `acme\tp1\tboard\t1\t\\\\x${'00'.repeat(16)}\t\\\\x${'01'.repeat(16)}\n`);
-  add('S', JSON.stringify({ name: 'entry_number', last: '7', called: true }));
-  const sha256 = createHash('sha256').update(Buffer.concat(frames)).digest('hex');
-  add('Z', JSON.stringify({ tables: 2, rows: 2, sha256 }));
-  return Buffer.concat(frames);
+function frame(kind: string, content: string): Buffer {
+  const head = Buffer.alloc(5, kind);
+  head.writeUInt32BE(Buffer.byteLength(content), 1);
+  return Buffer.concat([head, Buffer.from(content)]);
+}
+
+function table(name: string, columns: string[], rows: string): Buffer[] {
+  const sha256 = createHash('sha256').update(rows).digest('hex');
+  const end = { rows: rows.split('\n').length - 1, bytes: Buffer.byteLength(rows), sha256 };
+  return [frame('T', JSON.stringify({ name, columns })), frame('D', rows), frame('E', JSON.stringify(end))];
+}
+
+/** The header of a backup, and its other frames. */
+function splitHeader(frames: Buffer): [header: object, rest: Buffer] {
+  const end = 5 + frames.readUInt32BE(1);
+  return [JSON.parse(frames.subarray(5, end).toString()) as object, frames.subarray(end)];
 }
 
 describe('after a restore', () => {

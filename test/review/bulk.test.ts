@@ -5,11 +5,12 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { type BulkRequest, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
-import { groupAll, listGroups } from '../../src/review/list-groups.ts';
+import { listGroups } from '../../src/review/list-groups.ts';
 import { makeSafe } from '../../src/store/backup/after-restore.ts';
 import { type BulkKind, findBulk, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { reviewPage } from '../../src/store/review/review-page.ts';
+import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
@@ -257,7 +258,7 @@ describe('a group', () => {
       stage = await openStage();
       await fillReview();
       // A filter selects no entry of a kind that the action is not for, but a person can name it.
-      await groupAll(stage.app.db);
+      await foldReviewCounts(stage.app.db);
       for (const [, text, effect] of TABLE.filter(([each]) => each === action)) {
         // The record without a key is found by its kind.
         const found = text === 'nobody' ? { kinds: ['unreadable'] as const } : { text };

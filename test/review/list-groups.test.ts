@@ -2,12 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { groupAll, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
+import { type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
 import { groupTitle } from '../../src/review/read-model/group.ts';
-import { openDatabase } from '../../src/store/postgres/database.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
-import { readOverview } from '../../src/store/status/feed-overview.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -205,27 +203,6 @@ describe('groups', () => {
         expect([older, newer, actual]).toEqual([older, newer, expected]);
       }
     }
-  });
-
-  it('of entries from before groups existed are made by the first listing', { tags: 'slow' }, async () => {
-    const { db } = stage.app;
-    await db.query('alter table change disable trigger user');
-    await stage.pull(invalid);
-    await db.query('alter table change enable trigger user');
-    await db.query('delete from ungrouped_entry');
-    expect(await brief()).toEqual([]);
-    await db.query('insert into ungrouped_entry (after_id, last_id) select min(id) - 1, max(id) from change');
-    // Until then, status counts them although the server is read-only and no group can be written.
-    const url = new URL(db.url);
-    url.searchParams.set('options', '-c default_transaction_read_only=on');
-    const standby = openDatabase(url.href, { max: 1 });
-    await groupAll(standby);
-    expect(await readOverview(standby, new Map(), acme)).toMatchObject([{ rejected: 7 }]);
-    await standby.close();
-    expect(await brief()).toEqual([['rejected', 'location-state', 7]]);
-    expect(await isInStep()).toBe(true);
-    expect(await db.query('select from ungrouped_entry')).toEqual([]);
-    expect(await readOverview(db, new Map(), acme)).toMatchObject([{ rejected: 7 }]);
   });
 });
 

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { countLive } from '../../src/store/mapping/mapping-list.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
 import { foldReviewCounts } from '../../src/store/review/review-totals.ts';
 import { readOverview } from '../../src/store/status/feed-overview.ts';
 import { readGauges } from '../../src/store/status/gauges.ts';
@@ -84,26 +83,6 @@ it('are folded once there are many', { tags: 'slow' }, async () => {
     );
   expect(await countLive(db)).toEqual(new Map([[feedName('acme'), 1_001]]));
   expect(await db.query('select from mapping_tally')).toEqual([]);
-});
-
-it('count the jobs that were there before', { tags: 'slow' }, async () => {
-  const older = await createTestDatabase({ empty: true });
-  const old = openDatabase(older.url, { max: 1 });
-  try {
-    const texts = [...(await readMigrations())];
-    const first = texts.findIndex(([name]) => name === '0046_mapping_counts.sql');
-    await old.transaction(async (tx) => {
-      await openMigrations(tx);
-      await applyMigrations(tx, new Map(texts.slice(0, first)));
-      await tx.query(STATEMENTS[0]);
-      await applyMigrations(tx, new Map(texts.slice(first)));
-    });
-    expect((await countLive(old)).size).toBeGreaterThan(0);
-    expect(await differences(old)).toEqual([]);
-  } finally {
-    await old.close();
-    await older.drop();
-  }
 });
 
 it('the overview and the metrics count each state', async () => {

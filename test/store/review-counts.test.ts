@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
-import { applyMigrations, openMigrations, readMigrations } from '../../src/store/postgres/migrate.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { countEntries, ENTRY_KINDS } from '../../src/store/review/review-entries.ts';
 import { ENTRY_COUNTS, foldReviewCounts, VALUE_COUNTS } from '../../src/store/review/review-totals.ts';
@@ -177,25 +176,5 @@ it('give the same groups and sums as reading the entries', async () => {
     expect(await countEntries(db, { ...filter, kinds, within: query })).toEqual(
       await countEntries(db, { ...filter, kinds, within: read }),
     );
-  }
-});
-
-it('have the entries from before they were kept', { tags: 'slow' }, async () => {
-  const older = await createTestDatabase({ empty: true });
-  const old = openDatabase(older.url, { max: 1 });
-  try {
-    const texts = [...(await readMigrations())];
-    const first = texts.findIndex(([name]) => name === '0045_review_counts.sql');
-    await old.transaction(async (tx) => {
-      await openMigrations(tx);
-      await applyMigrations(tx, new Map(texts.slice(0, first)));
-      for (const at of [0, 1, 0, 1, 2, 5]) await tx.query(STATEMENTS[at] ?? '');
-      await applyMigrations(tx, new Map(texts.slice(first)));
-    });
-    expect((await old.query('select from review_total')).length).toBeGreaterThan(0);
-    expect(await differences(old)).toEqual([]);
-  } finally {
-    await old.close();
-    await older.drop();
   }
 });

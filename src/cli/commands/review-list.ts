@@ -5,7 +5,6 @@ import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { escalates } from '../../review/escalation.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { notesOnRestore } from '../../runtime/read-status.ts';
@@ -21,6 +20,7 @@ import {
   type ReviewEntry,
   reviewEntries,
 } from '../../store/review/review-entries.ts';
+import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
@@ -57,7 +57,7 @@ export function reviewListCommand(): Command {
         const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
         const within = narrowed(app.config, options);
-        await groupAll(app.db);
+        await foldReviewCounts(app.db);
         const filter = {
           feed,
           kinds,

@@ -14,7 +14,7 @@ import {
   seenByBulk,
 } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
-import { readParts } from '../../store/review/review-totals.ts';
+import { foldReviewCounts, readParts } from '../../store/review/review-totals.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import {
   byFeedAndKind,
@@ -26,7 +26,6 @@ import {
 import { answerFirst, answerFirstAmong, concerning } from '../answer-first.ts';
 import { type FeedsConfig, readHere } from '../configured-policy.ts';
 import { countActedOn, countLeft, isActedOn, type LeftAlone } from '../entry-facts.ts';
-import { groupAll } from '../list-groups.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
 import { describeLeftAlone, describeSelected } from './describe-selected.ts';
 
@@ -67,7 +66,7 @@ class RefusedError extends Error {
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
 export async function startBulk(db: Database, config: FeedsConfig, request: BulkRequest): Promise<BulkStart> {
   const { expected, mark, seen, alsoNew, ...asked } = request;
-  await groupAll(db);
+  await foldReviewCounts(db);
   try {
     return await db.transaction(async (tx): Promise<BulkStart> => {
       const here = await readHere(tx, config);
@@ -156,7 +155,7 @@ export async function previewBulk(
 
 /** What the query selects now, of whatever kind. */
 export async function countNow(db: Database, query: EntryQuery): Promise<CountedEntries[]> {
-  await groupAll(db);
+  await foldReviewCounts(db);
   return countSelected(db, query);
 }
 

@@ -4,6 +4,7 @@ import type { FeedName } from '../../posting/identifiers.ts';
 import { auditAction } from '../../store/access/audit.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { findGroup } from '../../store/review/group-kind.ts';
+import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import {
   endRule,
   findRule,
@@ -14,7 +15,6 @@ import {
   type RuleDetail,
   ruleInForce,
 } from '../../store/review/rules.ts';
-import { groupAll } from '../list-groups.ts';
 
 export interface RuleRequest {
   readonly group: string;
@@ -32,7 +32,7 @@ export type RuleEnd =
 
 /** The rule takes no entry that the group has now. */
 export async function addRule(db: Database, request: RuleRequest): Promise<RuleEnd> {
-  await groupAll(db);
+  await foldReviewCounts(db);
   return db.transaction(async (tx) => {
     const made = await addRuleWithin(tx, request);
     if (made.kind !== 'made') return made;

@@ -13,13 +13,10 @@ export const inQuestion = (
   and exists (select from feed_state q where q.feed = ${c}.feed and q.rekey_since is not null
     and (q.rekey_all or exists (select from rekey_posting r where r.feed = ${c}.feed and r.is_new = false and r.key = ${c}.key))))`;
 
-/** SQL: what is stored about the change `c` with its entry. */
-export const storedCircumstancesSql = (c: string): string =>
-  `change_circumstances(${c}.desired, ${c}.pull, ${c}.gone, ${c}.invalid, ${c}.record_hash, ${c}.key)`;
-
 /** SQL: what is so of the change `c`, besides its state, that decides what can be done about it: `ReadCircumstance`s. */
 export const circumstancesSql = (c: string): string =>
-  `(${storedCircumstancesSql(c)} || case when ${inQuestion(c)} then array['questioned'] else '{}' end)`;
+  `(change_circumstances(${c}.desired, ${c}.pull, ${c}.gone, ${c}.invalid, ${c}.record_hash, ${c}.key)
+    || case when ${inQuestion(c)} then array['questioned'] else '{}' end)`;
 
 /**
  * SQL: whether the create `c` may be sent as far as the keys of its feed are concerned. @param f the state of its feed; null if it is

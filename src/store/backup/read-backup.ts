@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
+import { explainOlder, replaceFormer } from '../postgres/former-schema.ts';
 import { readMigrations } from '../postgres/migrate.ts';
 import {
   ANY_MAGIC,
@@ -74,13 +75,16 @@ export function checkBackup(path: string, signal: AbortSignal): Promise<BackupSu
   return readBackup(path, take, signal);
 }
 
-/** @throws BackupFileError if the migrations of the backup are not all known: a newer version wrote it. */
+/** @throws BackupFileError if the migrations of the backup are not all known: a newer version wrote it, or one too old to be taken over. */
 export async function expectKnown({ jobmirror, migrations }: BackupHeader): Promise<void> {
   const known = await readMigrations();
-  const unknown = migrations.filter((name) => !known.has(name));
+  const unknown = replaceFormer(migrations).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
+  const older = explainOlder(unknown);
   throw new BackupFileError(
-    `jobmirror ${jobmirror} wrote it, with tables that this version does not know (${unknown.join(', ')}): update jobmirror`,
+    older === undefined
+      ? `jobmirror ${jobmirror} wrote it, with tables that this version does not know (${unknown.join(', ')}): update jobmirror`
+      : `jobmirror ${jobmirror} wrote it, and ${older}`,
   );
 }
 

@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import { pause } from '../../flow/pause.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { explainOlder, FORMER_TABLE, isFormer, replaceFormer, takeOverFormer } from '../postgres/former-schema.ts';
 import { applyMigrations, openMigrations, readMigrations } from '../postgres/migrate.ts';
 import { makeSafe, type SetAside } from './after-restore.ts';
 import { type BackupSequence, type BackupTable, COPY_SETTINGS, type OwnObjects, objectsOf } from './backup-frames.ts';
@@ -15,7 +16,9 @@ export type RestoreRefusal =
   | { readonly kind: 'in_use'; readonly processes: readonly string[] }
   | { readonly kind: 'not_empty'; readonly jobs: number; readonly pulls: number }
   /** Its tables were made by a newer version. */
-  | { readonly kind: 'newer_database'; readonly migrations: readonly string[] };
+  | { readonly kind: 'newer_database'; readonly migrations: readonly string[] }
+  /** Its tables are too old to be taken over. */
+  | { readonly kind: 'older_database'; readonly reason: string };
 
 export interface Restored {
   readonly kind: 'restored';
@@ -67,7 +70,7 @@ async function whyNot(
   replace: boolean,
 ): Promise<RestoreRefusal | undefined> {
   // Whoever starts now waits for this restore before it touches the tables.
-  await openMigrations(session);
+  const applied = await openMigrations(session);
   const others = await otherConnections(session);
   if (others.length > 0) {
     const about = await describeProcesses(session);
@@ -76,10 +79,13 @@ async function whyNot(
       processes: about.length > 0 ? about : others.map(({ name, pid }) => `${name}, server process ${pid}`),
     };
   }
-  const applied = await session.query<{ name: string }>('select name from migration order by name');
   if (applied.length === 0) return undefined;
-  const unknown = applied.map(({ name }) => name).filter((name) => !texts.has(name));
-  if (unknown.length > 0) return { kind: 'newer_database', migrations: unknown };
+  const unknown = replaceFormer(applied).filter((name) => !texts.has(name));
+  if (unknown.length > 0) {
+    const reason = explainOlder(unknown);
+    return reason === undefined ? { kind: 'newer_database', migrations: unknown } : { kind: 'older_database', reason };
+  }
+  if (isFormer(applied)) await takeOverFormer(session);
   await session.query(`lock table mapping, change, pull in access exclusive mode`);
   const [has] = await session.query<{ jobs: number; pulls: number; any: boolean }>(
     `select (select count(*) from mapping) as jobs, (select count(*) from pull) as pulls,
@@ -129,13 +135,16 @@ async function load(
 ): Promise<BackupSummary> {
   let loading: TableLoad | undefined;
   let had: ReadonlySet<string> = new Set();
+  let former = false;
   const tables: string[] = [];
   const take = async (part: BackupPart): Promise<void> => {
     switch (part.kind) {
       case 'header':
         await expectKnown(part.header);
-        had = new Set(part.header.migrations);
+        had = new Set(replaceFormer(part.header.migrations));
         await applyMigrations(session, new Map([...texts].filter(([name]) => had.has(name))));
+        former = isFormer(part.header.migrations);
+        if (former) await session.query(FORMER_TABLE);
         break;
       case 'table':
         loading = await TableLoad.open(session, part.table);
@@ -160,8 +169,9 @@ async function load(
     throw error;
   });
   await session.query(tables.map((name) => `alter table ${name} enable trigger user`).join('; '));
+  if (former) await takeOverFormer(session);
   await applyMigrations(session, new Map([...texts].filter(([name]) => !had.has(name))));
-  await session.query(`analyze ${tables.join(', ')}`);
+  await session.query(`analyze ${objectsOf(texts).tables.join(', ')}`);
   return backup;
 }
 

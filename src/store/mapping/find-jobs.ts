@@ -135,7 +135,7 @@ const first = (titles: number): string => `select d.feed, d.key, ${WORDS} as wor
   select * from document where $2::text is null or feed = $2 order by feed, key limit ${titles}) d`;
 
 /**
- * Postings with a title of which words begin with each word of the text, as `word_query` of migration 0047 has it: at most so many,
+ * Postings with a title of which words begin with each word of the text, as the function `word_query` has it: at most so many,
  * in no order. A posting that waits to be created has neither a job nor an entry in review, and is not found.
  */
 export async function postingsTitled(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
 import { pause } from '../../flow/pause.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
+import { explainOlder, isFormer, replaceFormer, takeOverFormer } from './former-schema.ts';
 import { isLockTaken } from './transient-error.ts';
 import { onUsableServer } from './usable-server.ts';
 
@@ -21,7 +22,7 @@ const TRY_EVERY_MS = 200;
 
 /**
  * Applies the missing migrations; safe to call from several processes at once, and while older ones run.
- * Throws if the database was migrated by a newer version than this one, and UnusableServerError on a server that is of no use.
+ * Throws if the database is of a newer version, or of one too old to be taken over, and UnusableServerError on a server that is of no use.
  */
 export async function migrate(databaseUrl: string, migrations = folder): Promise<void> {
   const files = await listMigrations(migrations);
@@ -61,26 +62,30 @@ async function applyMissing(database: Database, texts: ReadonlyMap<string, strin
 }
 
 async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, busy: string | undefined): Promise<void> {
-  await openMigrations(tx);
-  const applied = new Set((await tx.query<{ name: string }>('select name from migration')).map((row) => row.name));
+  const found = await openMigrations(tx);
+  const applied = new Set(replaceFormer(found));
   const unknown = [...applied].filter((name) => !texts.has(name));
   if (unknown.includes(DEVELOPMENT_SCHEMA)) throw new Error(FROM_DEVELOPMENT);
   if (unknown.length > 0) {
+    const older = explainOlder(unknown);
+    if (older !== undefined) throw new Error(`the database can't be migrated: ${older}`);
     throw new Error(
       `the database has migrations that this version does not know (${unknown.join(', ')}): update jobmirror`,
     );
   }
   const tables = [...texts].flatMap(([name, text]) => (applied.has(name) ? tablesOf(text) : []));
   await takeTables(tx, tables, busy);
+  if (isFormer(found)) await takeOverFormer(tx);
   await applyMigrations(tx, new Map([...texts].filter(([name]) => !applied.has(name))));
 }
 
-/** Creates the table of applied migrations, if it does not exist. Until the transaction ends, nobody else migrates. */
-export async function openMigrations(tx: Queryable): Promise<void> {
+/** Creates the table of applied migrations, if it does not exist, and returns their names. Until the transaction ends, nobody else migrates. */
+export async function openMigrations(tx: Queryable): Promise<string[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
   await tx.query(
     'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
   );
+  return (await tx.query<{ name: string }>('select name from migration order by name')).map(({ name }) => name);
 }
 
 /** Applies these migrations, in their order. The table `migration` exists, and nobody else uses the others. */

@@ -171,7 +171,7 @@ export async function countEntries(db: Queryable, filter: EntryFilter): Promise<
   return new Map(rows.map((row) => [row.kind, row.n]));
 }
 
-/** Held changes of one feed. Entries from before groups existed are grouped by now, see `groupAll`. */
+/** Held changes of one feed. */
 export interface HeldGroup {
   readonly feed: FeedName;
   readonly site: SiteName;

@@ -7,7 +7,6 @@ import { WAITS_FOR_SEARCH } from '../change/site-search.ts';
 import { countLive } from '../mapping/mapping-list.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
-import { UNGROUPED_COUNTS } from '../review/group-history.ts';
 import { ENTRY_COUNTS } from '../review/review-totals.ts';
 import { undeletedOrphans } from '../site/orphan-site-jobs.ts';
 
@@ -119,9 +118,7 @@ async function readFeed(
 /** The entries that wait for a person, of each kind. */
 async function countReview(db: Queryable, feed: FeedName): Promise<Readonly<Record<EntryKind, number>>> {
   const rows = await db.query<{ kind: EntryKind; n: number }>(
-    `select kind, sum(n)::bigint as n from (
-       select kind, n from ${ENTRY_COUNTS} where feed = $1 and not discarded
-       union all select * from ${UNGROUPED_COUNTS} ungrouped) counts group by kind`,
+    `select kind, sum(n)::bigint as n from ${ENTRY_COUNTS} where feed = $1 and not discarded group by kind`,
     [feed],
   );
   const countOf = (kind: EntryKind) => rows.find((row) => row.kind === kind)?.n ?? 0;

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { cursorSchema, limitSchema, NOTHING, numberSchema } from '../../operations/scalars.ts';
 import { readHere } from '../../review/configured-policy.ts';
 import { escalates } from '../../review/escalation.ts';
-import { groupAll } from '../../review/list-groups.ts';
 import { entryJson, listedEntryJson } from '../../review/read-model/entry.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { reviewPage } from '../../store/review/review-page.ts';
+import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import { entryAnswer, listedEntryAnswer, pageOf } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { route } from './http-route.ts';
@@ -37,7 +37,7 @@ export const listReview = route({
     const kinds = query.kind ?? ENTRY_KINDS;
     const selected = { ...(await entryQuery(app, { ...query, kinds })), discarded };
     const after = decodeCursor(query.cursor, placeSchema);
-    await groupAll(db);
+    await foldReviewCounts(db);
     const { entries, next } = await reviewPage(db, selected, query.limit ?? DEFAULT_LIMIT, after);
     const items = entries.map((entry) =>
       listedEntryJson(entry, { escalated: !discarded && escalates(entry, config), discarded }, writeAction),

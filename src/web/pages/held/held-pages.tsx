@@ -5,8 +5,8 @@ import { textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { type BulkRequest, startBulk } from '../../../review/bulk/start-bulk.ts';
 import { heldOf, readHeldPage } from '../../../review/held-deletes.ts';
-import { groupAll } from '../../../review/list-groups.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
+import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { requireFeed } from '../../api/known.ts';
 import { placeSchema } from '../../api/review.ts';
@@ -28,7 +28,7 @@ export function heldPages({ app, control }: PageContext): Hono<WebEnv> {
     showPage(async ({ visit, query }) => {
       const name = query('feed');
       if (name === undefined) {
-        await groupAll(db);
+        await foldReviewCounts(db);
         return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
       }
       const feed = await requireFeed(app, name);

@@ -1,10 +1,10 @@
 // Reads what a list of entries shows, and binds what can be decided to it.
-
 import { offersFor } from '../../../review/bulk/selection-offers.ts';
-import { groupAll, listGroups } from '../../../review/list-groups.ts';
+import { listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
+import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { readSeen } from '../../../store/review/selected-counts.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { placeSchema } from '../../api/review.ts';
@@ -18,7 +18,7 @@ type Read = Pick<EntriesProps, 'texts' | 'feeds' | 'sites' | 'group' | 'notes' |
 
 export async function readEntriesPage(app: App, { texts, query }: ReadSelection): Promise<Read> {
   const { db, config } = app;
-  await groupAll(db);
+  await foldReviewCounts(db);
   const id = texts.group;
   // Bound before the entries are read: what comes in between is shown, but not decided.
   const counts = await offersFor(app, query);
