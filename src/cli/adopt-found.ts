@@ -1,5 +1,6 @@
 // Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
-import type { SiteConfig } from '../config/config.ts';
+import { foundOf, siteOfFeed } from '../operations/adoption.ts';
+import { expectNotMoved } from '../operations/sites.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type FoundJobsOfFeed, type LeftEntry, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
@@ -11,7 +12,7 @@ import type { FoundOf } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
-import { refuseMove } from './refuse-move.ts';
+import { refusalExplained } from './operation-command.ts';
 import { runShowing } from './run-bulk-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
 import { say } from './write-action.ts';
@@ -32,10 +33,11 @@ export async function adoptFoundOf(
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const site = siteOf(app, feed);
-  const { referenceField } = site.options;
-  await refuseMove(app, site, options.config);
-  const of = { feed, site: site.name, referenceField };
+  const of = await refusalExplained(options, async () => {
+    const site = siteOfFeed(app, feed);
+    await expectNotMoved(app, site);
+    return foundOf(feed, site);
+  });
   const found = await readFoundJobs(app.db, of);
   const { sure, left: ambiguous } = found;
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
@@ -57,13 +59,6 @@ export async function adoptFoundOf(
   await reportLeft(feed, left, options);
   const progress = isDone ? ExitStatus.done : ExitStatus.failed;
   process.exitCode = worstStatus([status, progress, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
-}
-
-function siteOf({ config }: App, feed: FeedName): SiteConfig {
-  const configured = config.feeds.get(feed);
-  const site = configured && config.sites.get(configured.siteName);
-  if (site === undefined) throw new UserError(`there is no feed ${feed} in ${config.path}`);
-  return site;
 }
 
 async function askToAdopt(feed: FeedName, sure: number, left: number, options: AdoptFoundOptions): Promise<void> {

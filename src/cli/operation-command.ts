@@ -76,7 +76,7 @@ export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>
   form: SingleForm<z.output<Input>, z.output<Output>>,
 ): Command {
   const command = commandOf(operation, form);
-  if (operation.scope !== 'read') command.option(...ACTOR);
+  if (!(operation.reads ?? operation.scope === 'read')) command.option(...ACTOR);
   if ('view' in form) PRINTED.set(command, operation.output);
   return withCommon(command, form.json ?? 'print one JSON object').action(async (...given: unknown[]) => {
     const { values, options } = partsOf(given);
@@ -93,8 +93,8 @@ export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
   options: CommonOptions,
 ): Promise<void> =>
   withApp(options, (app, signal) =>
-    explained(options, async () => {
-      const done = await operation.run(input, askedHere(app, options));
+    refusalExplained(options, async () => {
+      const done = await operation.run(input, askedHere(app, options, signal));
       if ('follow' in told) return told.follow(done, app, options, signal);
       return options.json === true
         ? printJson(z.encode(operation.output, done))
@@ -123,7 +123,7 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
   return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {
     const { values, options } = partsOf(given);
     return withApp(options, (app) =>
-      explained(options, async () => {
+      refusalExplained(options, async () => {
         const input = inputOf(operation, form, values, options);
         const from = form.after === undefined ? undefined : options[nameOf(form.after.flag)];
         const after = typeof from === 'number' ? form.after?.place(from) : undefined;
@@ -191,10 +191,12 @@ export const runWithin = <Input extends z.ZodType, Output extends z.ZodType>(
   options: object,
 ): Promise<z.output<Output>> => {
   const given: CommonOptions = { ...options };
-  return explained(given, () => operation.run(input, askedHere(app, given)));
+  return refusalExplained(given, () => operation.run(input, askedHere(app, given)));
 };
 
-async function explained<Result>(options: GivenOptions, run: () => Promise<Result>): Promise<Result> {
+/** @throws {UserError} with the reason why an operation is refused */
+export async function refusalExplained<Result>(given: object, run: () => Promise<Result>): Promise<Result> {
+  const options: CommonOptions = { ...given };
   try {
     return await run();
   } catch (error) {
@@ -208,8 +210,9 @@ async function explained<Result>(options: GivenOptions, run: () => Promise<Resul
 }
 
 /** A command carries out itself what it starts: see `follow`. */
-const askedHere = (app: App, { as }: GivenOptions): OperationContext => ({
+const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal): OperationContext => ({
   app,
+  ...(signal && { signal }),
   actor: actorName(typeof as === 'string' ? as : undefined),
   control: idleControl('only a process of start can do this'),
 });

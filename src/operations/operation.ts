@@ -15,6 +15,8 @@ export interface OperationContext {
   /** Who asks, for the audit. */
   readonly actor: string;
   readonly control: Control;
+  /** Aborted when whoever asks no longer waits. */
+  readonly signal?: AbortSignal;
 }
 
 interface Described {
@@ -26,6 +28,8 @@ interface Described {
   readonly summary: string;
   /** What the asker must be allowed to do. `read` changes nothing. */
   readonly scope: Scope;
+  /** Changes nothing; by default, an operation with the scope `read`. */
+  readonly reads?: boolean;
 }
 
 /** Asks for one thing, or does one thing. */

@@ -1,7 +1,8 @@
 // The schemas of values in requests: bounded, and without what the database can't store.
 import { z } from 'zod';
-import { type FeedName, MAX_KEY_LENGTH, type PostingKey, postingKey } from '../posting/identifiers.ts';
+import { type FeedName, MAX_KEY_LENGTH, type PostingKey, postingKey, type SiteJobId } from '../posting/identifiers.ts';
 import { FIELD_NAME } from '../posting/site-rules.ts';
+import { readJobId, readJobUrl } from '../site/http/job-address.ts';
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
@@ -33,6 +34,15 @@ export const keyText = text(2 * MAX_KEY_LENGTH)
   .refine((key) => [...key].length <= MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`);
 /** The key of a posting, which begins and ends without space. */
 export const postingKeyText = keyText.transform((key) => postingKey(key.trim()));
+/** The ID of a job on its site, or its address as answers and commands show it. */
+export const siteJobIdText = text(2_000).transform((written, context): SiteJobId => {
+  const isUrl = /^https?:\/\//i.test(written) && URL.canParse(written);
+  const { siteJobId, guessedId } = isUrl ? readJobUrl(written, new URL(written)) : { siteJobId: readJobId(written) };
+  const id = siteJobId ?? guessedId;
+  if (id !== undefined) return id;
+  context.addIssue({ code: 'custom', message: "can't be the ID of a job" });
+  return z.NEVER;
+});
 export const numberSchema = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a number')

@@ -29,7 +29,7 @@ it('a site that was paused again is not resumed, nor believed to be emptied', as
   const pause = () => pauseSite(db, board, messageOf('its jobs are gone'), undefined);
   const anna = await visitorOf(served, 'anna');
   const media: readonly (readonly [string, (since: string) => Promise<string>])[] = [
-    ['page', async (since) => (await anna.post('/sites/board/resume', { since, emptied: 'yes' })).text],
+    ['page', async (since) => (await anna.post('/sites/board/resume', { paused_since: since, emptied: 'true' })).text],
     [
       'API',
       async (since) => (await served.api('POST', 'sites/board/resume', { paused_since: since, emptied: true })).text,

@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import { placesOf } from '../../config/load-us-states.ts';
+import { expectNotMoved } from '../../operations/sites.ts';
 import type { PersonsVerdict } from '../../review/check-verdict.ts';
 import { configuredPolicy } from '../../review/configured-policy.ts';
 import { resolveEntry } from '../../review/resolve-entry.ts';
@@ -18,8 +19,8 @@ import { askToSendAgain } from '../ask-to-send-again.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { type Narrowing, narrowing } from '../narrow-entries.ts';
+import { refusalExplained } from '../operation-command.ts';
 import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
-import { refuseMove } from '../refuse-move.ts';
 import { resolveMany } from '../resolve-many.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { siteJobIdOf } from '../site-job-id.ts';
@@ -116,7 +117,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   const change = await findChange(app.db, id);
   const configured = change === undefined ? undefined : app.config.sites.get(change.site);
   // A check at a different address proves nothing.
-  if (configured !== undefined) await refuseMove(app, configured, options.config);
+  if (configured !== undefined) await refusalExplained(options, () => expectNotMoved(app, configured));
   const site = configured && (await openSite(app.db, configured));
   try {
     const { config, as, ifVersion } = options;

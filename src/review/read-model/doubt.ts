@@ -1,7 +1,6 @@
-// A create in doubt beside the jobs that it may have made, as pages, scripts and the terminal show it.
+// Words for a create in doubt beside the jobs that it may have made, on pages and in the terminal.
 import type { Likeness } from '../../plan/adopt/compare-job.ts';
 import type { DoubtCandidate } from '../compare-candidates.ts';
-import type { ShownDoubt } from '../compare-doubt.ts';
 
 export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
   match: 'It is what was sent',
@@ -20,33 +19,3 @@ export const describeAbsent = (candidate: Exclude<DoubtCandidate, { kind: 'shown
   candidate.kind === 'absent'
     ? `The site says that it has no job ${candidate.siteJobId}.`
     : `Job ${candidate.siteJobId} could not be checked, so it may exist or not: ${candidate.message}.`;
-
-export function comparedDoubtJson(doubt: ShownDoubt, candidates: readonly DoubtCandidate[]) {
-  const { change, version, sent, startedAt, candidateIds } = doubt;
-  return {
-    entry: change.id,
-    version,
-    feed: change.feed,
-    key: change.key,
-    site: change.site,
-    sent_at: startedAt,
-    sent_fields: sent,
-    known_jobs: candidateIds,
-    candidates: candidates.map(candidateJson),
-  };
-}
-
-function candidateJson(candidate: DoubtCandidate) {
-  const shown = candidate.kind === 'shown' ? candidate : undefined;
-  return {
-    site_job_id: candidate.siteJobId,
-    answer: candidate.kind,
-    message: candidate.kind === 'unchecked' ? candidate.message : null,
-    url: shown?.url ?? null,
-    created_at: shown?.createdAt ?? null,
-    likeness: shown?.likeness ?? null,
-    owned: shown?.owned ?? null,
-    fields: shown?.fields ?? null,
-    differing: shown === undefined ? null : [...shown.differing].sort(),
-  };
-}

@@ -50,7 +50,14 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
       const { worker } = engine.self;
       const { site } = adopting;
       const detail = detailOf(request);
-      const number = await beginAdoptRun(app.db, { feed, site: site.name, actor, asked: request.kind, worker, detail });
+      const number = await beginAdoptRun(app.db, {
+        feed,
+        site: site.name,
+        actor,
+        asked: request.decision,
+        worker,
+        detail,
+      });
       onStart({ kind: 'started', run: number });
       await runAdoption(app, adopting, request, {
         actor,
@@ -89,22 +96,22 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
 }
 
 const detailOf = (request: AdoptionRequest): Readonly<Record<string, unknown>> =>
-  request.kind === 'named' ? { key: request.key, siteJobId: request.siteJobId } : {};
+  request.decision === 'named' ? { key: request.key, siteJobId: request.job_id } : {};
 
 const STALE = 'the matches have changed since they were shown; look at them again';
 
 /** Why the request cannot be done, so that nothing is begun. */
 async function whyNot({ db }: App, { feed, site }: Adopting, request: AdoptionRequest): Promise<string | undefined> {
-  if (request.kind === 'named') {
+  if (request.decision === 'named') {
     if (request.version === undefined) return undefined;
     const proposal = (await proposalsOf(db, feed, [request.key])).get(request.key);
-    const isShown = proposal?.candidates.some(({ siteJobId }) => siteJobId === request.siteJobId) === true;
+    const isShown = proposal?.candidates.some(({ siteJobId }) => siteJobId === request.job_id) === true;
     if (proposal === undefined || !isShown) return STALE;
     return proposal.version === request.version ? undefined : otherVersion(request.version, proposal.version);
   }
   if (site.options.listPath === undefined)
     return `site ${site.name} has no list_path, so its jobs cannot be read; set it, or name the job of each posting`;
-  if (request.kind === 'match') return undefined;
+  if (request.decision === 'match') return undefined;
   const shown = await readAdoptRun(db, feed);
   const isAsShown = shown?.mark === request.mark && shown.matchedSite === site.name && shown.sure > 0;
   return isAsShown ? undefined : STALE;

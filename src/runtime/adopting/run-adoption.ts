@@ -73,7 +73,10 @@ export async function runAdoption(
     log.warn({ err: error, feed, run }, 'the end of matching jobs could not be stored'),
   );
   const { state, adopted, refusals } = end;
-  log.info({ feed, run, actor, asked: request.kind, state, adopted, refused: refusals.length }, 'matching jobs ended');
+  log.info(
+    { feed, run, actor, asked: request.decision, state, adopted, refused: refusals.length },
+    'matching jobs ended',
+  );
 }
 
 interface Done {
@@ -89,7 +92,7 @@ function carryOut(
   running: RunningAdoption,
   done: Done,
 ): Promise<string | undefined> {
-  switch (request.kind) {
+  switch (request.decision) {
     case 'named':
       return carryOutNamed(app, adopting, request, running, done);
     case 'match':
@@ -110,7 +113,7 @@ async function carryOutNamed(
 ): Promise<string | undefined> {
   const end = await adoptAsNamed(app, adopting, request, actor);
   if (end.kind === 'failed') return end.message;
-  const { key, siteJobId } = request;
+  const { key, job_id: siteJobId } = request;
   if (end.kind === 'refused') done.refusals = [{ key, siteJobId, message: end.message }];
   else done.adopted = 1;
   await removeDecidedOne(app.db, adopting.feed, key);
@@ -197,7 +200,7 @@ async function adoptShown(
 
 // Adopts the one job that a person decided about: as it was shown, or as it is now if the person named posting and job.
 
-type NamedRequest = Extract<AdoptionRequest, { kind: 'named' }>;
+type NamedRequest = Extract<AdoptionRequest, { decision: 'named' }>;
 
 /** `failed`: the feed cannot be read. */
 async function adoptAsNamed(
@@ -214,7 +217,8 @@ async function adoptAsNamed(
   if (version !== undefined && now !== undefined && now !== version)
     return { kind: 'refused', message: otherVersion(version, now), mayInsist: false };
   checkLock();
-  return adoptNamed(subject, read.found, request, actor);
+  const { key, job_id: siteJobId, anyway = false } = request;
+  return adoptNamed(subject, read.found, { key, siteJobId, anyway }, actor);
 }
 
 /** As it was shown, if the feed still has that record, which takes no plan of the whole feed; otherwise as the feed has it now. */
@@ -239,18 +243,18 @@ async function readPosting(
 /** What somebody asks for. */
 export type AdoptionRequest =
   /** To compare anew, and adopt nothing. */
-  | { readonly kind: 'match' }
+  | { readonly decision: 'match' }
   /** To adopt the certain matches that were shown. @param mark of them */
-  | { readonly kind: 'sure'; readonly mark: string }
+  | { readonly decision: 'sure'; readonly mark: string }
   /** To adopt one job. */
   | {
-      readonly kind: 'named';
+      readonly decision: 'named';
       readonly key: PostingKey;
-      readonly siteJobId: SiteJobId;
+      readonly job_id: SiteJobId;
       /** Even if it seems to be another job, or another posting's. */
-      readonly anyway: boolean;
-      /** Of the proposal that was shown; `undefined`: the person named both. */
-      readonly version: string | undefined;
+      readonly anyway?: boolean | undefined;
+      /** Of the proposal that was shown; absent: the person named both. */
+      readonly version?: string | undefined;
     };
 
 export type AdoptionStart =

@@ -1,5 +1,6 @@
 // The API's actions on single review entries: the same that the terminal has.
 import { z } from 'zod';
+import { openSiteOfEntry } from '../../operations/candidates.ts';
 import type { OperationContext } from '../../operations/operation.ts';
 import { fieldsSchema, NOTHING, numberSchema, text } from '../../operations/scalars.ts';
 import type { BulkAction } from '../../plan/action.ts';
@@ -14,7 +15,6 @@ import { resolveEntry } from '../../review/resolve-entry.ts';
 import { readJobId } from '../../site/http/job-address.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { ProblemError } from '../problem.ts';
-import { openSiteOfEntry } from '../site-of-entry.ts';
 import { actedAnswer } from './answers.ts';
 import { type HttpOperation, route } from './http-route.ts';
 import { notFound } from './known.ts';

@@ -64,8 +64,6 @@ export const siteAnswer = z
   })
   .meta({ title: 'Site' });
 
-export const resumedAnswer = z.looseObject({ site: name, was_paused: z.boolean() }).meta({ title: 'Resumed' });
-
 const state = z.enum(POSTING_STATES);
 const keyed = { state, key: z.string(), site_job_id: z.string().nullable(), site_job_url: z.string().nullable() };
 
@@ -119,39 +117,6 @@ export const entryAnswer = z
     actions: z.array(actionOutput),
   })
   .meta({ title: 'Entry' });
-
-export const comparedDoubtAnswer = z
-  .looseObject({
-    entry: count,
-    version: z.string().describe('Send it along with the decision.'),
-    feed: name,
-    key: z.string(),
-    site: name,
-    sent_at: time,
-    sent_fields: fields,
-    known_jobs: z.array(z.string()).describe('Jobs that it may have made, as far as the list of the site has shown.'),
-    candidates: z.array(
-      z.looseObject({
-        site_job_id: z.string(),
-        answer: z
-          .enum(['shown', 'absent', 'unchecked'])
-          .describe(
-            '`absent`: the site says that it has no such job. `unchecked`: it did not tell, `message` says why.',
-          ),
-        message: z.string().nullable(),
-        url: z.string().nullable(),
-        created_at: time.nullable(),
-        likeness: z
-          .enum(['match', 'perhaps', 'resembles', 'other'])
-          .nullable()
-          .describe('It is what was sent, may be, is similar, or seems to be another job.'),
-        owned: z.boolean().nullable().describe('It belongs to another posting, or is about to be deleted.'),
-        fields: fields.nullable(),
-        differing: z.array(z.string()).nullable().describe('Sent fields that the job shows with another value.'),
-      }),
-    ),
-  })
-  .meta({ title: 'ComparedDoubt' });
 
 export const actedAnswer = z
   .looseObject({

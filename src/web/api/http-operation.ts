@@ -32,8 +32,7 @@ export function httpOperation(operation: Operation): HttpOperation {
 }
 
 function single(operation: SingleOperation): HttpOperation {
-  const { id, path, summary, scope, output, locationOf } = operation;
-  const reads = scope === 'read';
+  const { id, path, summary, scope, output, locationOf, reads = scope === 'read' } = operation;
   const { params, query, body } = placed(operation);
   return {
     id,

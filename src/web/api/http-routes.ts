@@ -1,29 +1,29 @@
 // All operations of the API, in the order of its documentation.
 import { showActivity } from '../../operations/activity.ts';
+import { adoptFound, showAdoption, showFound, startAdoption } from '../../operations/adoption.ts';
 import {
   continueReviewAction,
   listReviewActions,
   showReviewAction,
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
+import { compareEntry } from '../../operations/candidates.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { renewPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
+import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
-import { showAdoption, startAdoption } from './adopt.ts';
-import { compareEntry } from './candidates.ts';
 import { setFields } from './edits.ts';
 import { listFeeds, showFeed } from './feeds.ts';
-import { adoptFound, showFound } from './found.ts';
 import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
 import { listPostings, showPosting } from './postings.ts';
 import { listReview, showEntry } from './review.ts';
-import { listSites, resumeConfiguredSite } from './sites.ts';
+import { listSites } from './sites.ts';
 
 export const OPERATIONS: readonly HttpOperation[] = [
   listFeeds,
@@ -33,10 +33,10 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(renewOfFeed),
   httpOperation(showRekey),
   httpOperation(decideAboutRekey),
-  showAdoption,
-  startAdoption,
-  showFound,
-  adoptFound,
+  httpOperation(showAdoption),
+  httpOperation(startAdoption),
+  httpOperation(showFound),
+  httpOperation(adoptFound),
   httpOperation(showPulls),
   httpOperation(showPull),
   listPostings,
@@ -60,9 +60,9 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(noteReviewGroup),
   httpOperation(removeReviewNote),
   showEntry,
-  compareEntry,
+  httpOperation(compareEntry),
   ...ENTRY_ACTIONS,
   listSites,
-  resumeConfiguredSite,
+  httpOperation(resumeConfiguredSite),
   httpOperation(showActivity),
 ];

@@ -1,12 +1,9 @@
 // The API's operations on sites.
-import { z } from 'zod';
-import { NOTHING, nameText, text } from '../../operations/scalars.ts';
+import { NOTHING } from '../../operations/scalars.ts';
 import { siteJson } from '../../review/read-model/site.ts';
 import { readSiteStatus } from '../../runtime/read-status.ts';
-import { resumeSiteFor } from '../resume-site.ts';
-import { pageOf, resumedAnswer, siteAnswer } from './answers.ts';
+import { pageOf, siteAnswer } from './answers.ts';
 import { route } from './http-route.ts';
-import { requireSite } from './known.ts';
 
 export const listSites = route({
   id: 'listSites',
@@ -20,35 +17,5 @@ export const listSites = route({
   async run(_input, { app }) {
     const { sites, ...around } = await readSiteStatus(app);
     return { body: { items: sites.map((site) => siteJson(site, around, app.writeAction)), next_cursor: null } };
-  },
-});
-
-export const resumeConfiguredSite = route({
-  id: 'resumeSite',
-  method: 'post',
-  path: '/sites/{site}/resume',
-  summary: 'Resume sending to a paused site, at once',
-  scope: 'review',
-  params: z.strictObject({ site: nameText }),
-  query: NOTHING,
-  body: z
-    .strictObject({
-      emptied: z
-        .boolean()
-        .optional()
-        .describe('The site was really emptied: believe it for a day when it says that jobs are gone.'),
-      paused_since: text(40)
-        .optional()
-        .describe('The `paused_since` of the site that was seen: another pause is not ended.'),
-    })
-    .optional(),
-  response: resumedAnswer,
-  async run({ params, body }, { app, control, actor }) {
-    const site = requireSite(app, params.site);
-    const wasPaused = await resumeSiteFor({ app, control, actor }, site, {
-      emptied: body?.emptied === true,
-      seen: body?.paused_since === undefined ? undefined : { since: body.paused_since },
-    });
-    return { body: { site: site.name, was_paused: wasPaused } };
   },
 });

@@ -64,8 +64,8 @@ export const pageAddress = {
   /** Changed keys: which new posting is which missing one. @param shown which kind of them, and from which on */
   rekey: (feed?: string, shown: { readonly show?: string; readonly cursor?: string | undefined } = {}) =>
     `/rekey${query({ feed, ...shown })}`,
-  /** Jobs that the site already has: which one belongs to which posting. @param shown which kind of postings, and after which one */
-  adopt: (feed?: string, shown: { readonly show?: string; readonly after?: number | undefined } = {}) =>
+  /** Jobs that the site already has: which one belongs to which posting. @param shown which kind of postings */
+  adopt: (feed?: string, shown: { readonly show?: string; readonly cursor?: string | undefined } = {}) =>
     `/adopt${query({ feed, ...shown })}`,
   /** @param resolved the entry that was just resolved */
   doubts: (feed?: string, { cursor, resolved }: { readonly cursor?: string; readonly resolved?: number } = {}) =>

@@ -1,9 +1,18 @@
 // A table of pairs: a posting beside the job, or the other posting, that it may be, with the evidence, what differs, and the decision.
 import type { Child } from 'hono/jsx';
+import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { PulledDifference } from '../../review/pulled-changes.ts';
 import { ShownDifference } from './difference.tsx';
 
-interface Pair {
+/** A job on its site, by its ID. */
+export const JobLink = ({ siteJobId, url }: { siteJobId: SiteJobId; url: string | null | undefined }) =>
+  url != null && /^https?:\/\//i.test(url) ? (
+    <a href={url} rel="noreferrer">{`Job ${siteJobId}`}</a>
+  ) : (
+    <span>{`Job ${siteJobId}`}</span>
+  );
+
+export interface Pair {
   /** The sides that the columns name; without the first one, that of the pair above covers this pair as well. */
   readonly cells: readonly Child[];
   /** How many pairs the first side covers. */

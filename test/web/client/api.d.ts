@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 52c7ad1045878311b6f1d99e4f0aa33dd9b018cd4cb341bb4188514d390f5328
+// The types of the API's client. SHA-256 of the document: e4c5d7567c2e35aba6b90a866486b9368876680282cef733df253a3015957428
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -1795,13 +1795,11 @@ export interface operations {
                         /** @description How many of the accepted ones were not adopted. */
                         refused?: number;
                         /** @description Some of them. */
-                        refusals?: ({
+                        refusals?: {
                             key: string;
                             job_id: string;
                             message: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description When the matches were found; `null`: there are none yet. */
                         matched_at?: string | null;
                         notes?: string[];
@@ -1812,7 +1810,7 @@ export interface operations {
                         other_jobs?: number;
                         /** @description Another one if other matches are sure. */
                         mark?: string | null;
-                        items: ({
+                        items: {
                             key: string;
                             title: string | null;
                             /** @enum {string} */
@@ -1822,34 +1820,26 @@ export interface operations {
                             /** @description The job that the posting has got since. */
                             own_job_id: string | null;
                             /** @description The best one first. */
-                            candidates: ({
+                            candidates: {
                                 job_id: string;
                                 url: string | null;
                                 title: string | null;
                                 score: number;
                                 reasons: string[];
-                                differences: ({
+                                differences: {
                                     field: string;
                                     /** @description What the job shows; `null`: no such field. */
                                     job: string | null;
                                     posting: string | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
+                                }[];
                                 /** @description Further fields that differ. */
                                 more_fields: number;
                                 /** @description A posting has the job by now, or it is about to be deleted. */
                                 owned: boolean;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                            }[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -1964,8 +1954,6 @@ export interface operations {
                     "application/json": {
                         feed: string;
                         run: number;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -2090,19 +2078,15 @@ export interface operations {
                         left: number;
                         /** @description Identifies the certain jobs; send it to adopt exactly these. */
                         mark: string;
-                        items: ({
+                        items: {
                             entry: number;
                             key: string;
                             job_id: string;
                             /** @description Why a person decides about it by itself; `null`: its posting is certain. */
                             message: string | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -5489,7 +5473,7 @@ export interface operations {
                         };
                         /** @description Jobs that it may have made, as far as the list of the site has shown. */
                         known_jobs: string[];
-                        candidates: ({
+                        candidates: {
                             site_job_id: string;
                             /**
                              * @description `absent`: the site says that it has no such job. `unchecked`: it did not tell, `message` says why.
@@ -5506,13 +5490,8 @@ export interface operations {
                             fields: {
                                 [key: string]: string;
                             } | null;
-                            /** @description Sent fields that the job shows with another value. */
                             differing: string[] | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
+                        }[];
                     };
                 };
             };
@@ -6469,6 +6448,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Name of the site. */
                 site: string;
             };
             cookie?: never;
@@ -6478,6 +6458,8 @@ export interface operations {
                 "application/json": {
                     /** @description The site was really emptied: believe it for a day when it says that jobs are gone. */
                     emptied?: boolean;
+                    /** @description It is the same site, with the same jobs, at the address that base_url has now. */
+                    moved?: boolean;
                     /** @description The `paused_since` of the site that was seen: another pause is not ended. */
                     paused_since?: string;
                 };
@@ -6493,8 +6475,12 @@ export interface operations {
                     "application/json": {
                         site: string;
                         was_paused: boolean;
-                    } & {
-                        [key: string]: unknown;
+                        /** @description `false`: whether its token may write, the next change tells. */
+                        token_proven: boolean;
+                        /** @description With `moved`: how many jobs were compared. */
+                        compared?: number;
+                        /** @description With `moved`: what the comparison could not tell. */
+                        note?: string;
                     };
                 };
             };

@@ -1,13 +1,28 @@
 // Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
 import { plural } from '../../../plan/plural.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
+import type { ShownCandidateJob, ShownProposal, ShownProposals } from '../../../review/adopt/shown-proposals.ts';
 import { type AdoptRun, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
+import { encodeCursor } from '../../api/cursor.ts';
 import { pageAddress } from '../addresses.ts';
-import { Layout, mayReview, type Visit } from '../layout.tsx';
+import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { JobLink, type Pair, Pairs } from '../pairs.tsx';
 import { When } from '../when.tsx';
-import { AdoptNamed, AdoptSure, MatchJobs } from './adopt-forms.tsx';
-import type { AdoptProps, MatchedProps } from './adopt-props.ts';
-import { Matches } from './matches.tsx';
+
+interface AdoptProps {
+  readonly visit: Visit;
+  readonly feed: FeedName;
+  readonly shown: ShownProposals;
+  readonly show: ProposalKind;
+  readonly after: number | undefined;
+  /** Why a decision was refused. */
+  readonly alert?: string;
+}
+
+/** A run has stored what it found. */
+interface MatchedProps extends AdoptProps {
+  readonly run: AdoptRun & { readonly matchedAt: Date };
+}
 
 export const AdoptFeeds = ({
   visit,
@@ -162,15 +177,162 @@ const Found = (props: MatchedProps) => {
   );
 };
 
+const Matches = (props: MatchedProps) => {
+  const { visit, feed, show, run, shown } = props;
+  const hasJobs = show !== 'unmatched';
+  return (
+    <Pairs
+      label="matches"
+      columns={hasJobs ? ['Posting', 'Job on the site'] : ['Posting']}
+      differing={hasJobs ? 'The job → the posting' : undefined}
+      decides={hasJobs && mayReview(visit)}
+      pairs={shown.items.flatMap((proposal): Pair[] => {
+        const posting = <Posting {...props} proposal={proposal} />;
+        if (!hasJobs) return [{ ...proposal, cells: [posting], moreFields: 0, decide: null }];
+        const { key, verdict, version, ownJobId, candidates } = proposal;
+        return candidates.map((candidate, at) => ({
+          ...candidate,
+          differences: candidate.differences.map(({ field, before, now }) => ({ field, before, now })),
+          cells: [...(at === 0 ? [posting] : []), <Job {...candidate} />],
+          ...(candidates.length > 1 && { rows: candidates.length }),
+          verdict: verdict === 'sure' && at === 0 ? ('sure' as const) : ('unsure' as const),
+          reasons: at === 0 ? proposal.reasons : candidate.reasons,
+          decide: ownJobId === null && !candidate.owned && run.state !== 'running' && (
+            <AdoptThis visit={visit} feed={feed} show={show} version={version} posting={key} candidate={candidate} />
+          ),
+        }));
+      })}
+    />
+  );
+};
+
+const Posting = ({ visit, feed, proposal }: MatchedProps & { readonly proposal: ShownProposal }) => {
+  const { key, title, ownJobId, isKnown } = proposal;
+  return (
+    <>
+      {isKnown ? <a href={visit.prefix + pageAddress.posting(feed, key)}>{key}</a> : key}
+      {title !== null && <span class="detail">{title}</span>}
+      {ownJobId !== null && <span class="detail">{`has job ${ownJobId} by now`}</span>}
+    </>
+  );
+};
+
+const Job = ({ siteJobId, url, title, owned }: ShownCandidateJob) => (
+  <>
+    <JobLink siteJobId={siteJobId} url={url} />
+    {title !== null && <span class="detail">{title}</span>}
+    {owned && <span class="detail">belongs to a posting by now, or is about to be deleted</span>}
+  </>
+);
+
 const Pages = ({ visit, feed, show, after, shown: { items, next } }: AdoptProps) =>
   after === undefined && next === undefined ? null : (
     <nav aria-label="Pages of matches" class="row">
       {after !== undefined && <a href={visit.prefix + pageAddress.adopt(feed, { show })}>First page</a>}
       {next !== undefined && (
-        <a href={visit.prefix + pageAddress.adopt(feed, { show, after: next })} rel="next">
+        <a
+          href={visit.prefix + pageAddress.adopt(feed, { show, cursor: encodeCursor({ after: next }) ?? undefined })}
+          rel="next"
+        >
           Next page
         </a>
       )}
       <span class="quiet">{`${items.length} on this page`}</span>
     </nav>
   );
+
+const MatchJobs = ({ visit, feed, shown: { run } }: AdoptProps) => {
+  const isFirst = run?.matchedAt == null;
+  return (
+    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Match the jobs">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="match" />
+      <p class="hint">
+        Reads the whole list of the site and the feed, and compares them. Nothing is adopted, and nothing is changed on
+        the site. Until it ends, the feed is not pulled.
+      </p>
+      <p>
+        <button type="submit" class={isFirst ? 'main' : ''}>
+          {isFirst ? 'Match the jobs' : 'Match them again'}
+        </button>
+      </p>
+    </form>
+  );
+};
+
+const AdoptSure = ({ visit, feed, run }: MatchedProps) =>
+  run.sure === 0 ? null : (
+    <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="All sure matches">
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="decision" value="sure" />
+      <input type="hidden" name="mark" value={run.mark ?? ''} />
+      <p class="hint">
+        Site and feed are read again first: a match that is not sure any more, or was not shown, is not adopted. Nothing
+        is changed on the site; the next pull sends what differs, unless the feed only creates jobs.
+      </p>
+      <p>
+        <button type="submit" class="main">
+          {run.sure === 1 ? 'Adopt the sure match' : `Adopt all ${run.sure} sure matches`}
+        </button>
+      </p>
+    </form>
+  );
+
+/** Adopts a candidate that is shown. */
+const AdoptThis = ({
+  visit,
+  feed,
+  show,
+  version,
+  posting,
+  candidate: { siteJobId },
+}: Pick<AdoptProps, 'visit' | 'feed' | 'show'> & {
+  readonly version: string;
+  readonly posting: PostingKey;
+  readonly candidate: ShownCandidateJob;
+}) => (
+  <form method="post" action={visit.prefix + pageAddress.adopt()}>
+    <Csrf visit={visit} />
+    <input type="hidden" name="feed" value={feed} />
+    <input type="hidden" name="decision" value="named" />
+    <input type="hidden" name="show" value={show} />
+    <input type="hidden" name="key" value={posting} />
+    <input type="hidden" name="job_id" value={siteJobId} />
+    <input type="hidden" name="version" value={version} />
+    <button type="submit" aria-label={`It is its job: ${posting} has job ${siteJobId}`}>
+      It is its job
+    </button>
+  </form>
+);
+
+const AdoptNamed = ({ visit, feed }: AdoptProps) => (
+  <form method="post" action={visit.prefix + pageAddress.adopt()} class="panel" aria-label="Another job">
+    <Csrf visit={visit} />
+    <input type="hidden" name="feed" value={feed} />
+    <input type="hidden" name="decision" value="named" />
+    <p>
+      <strong>Another job</strong>
+    </p>
+    <div class="row">
+      <p>
+        <label for="key">Key of the posting</label>
+        <input id="key" name="key" required maxlength={1_000} autocomplete="off" />
+      </p>
+      <p>
+        <label for="job">ID of its job on the site</label>
+        <input id="job" name="job_id" required maxlength={200} autocomplete="off" />
+      </p>
+    </div>
+    <p>
+      <label>
+        <input type="checkbox" name="anyway" value="true" autocomplete="off" /> Even if it seems to be another job, or
+        the job of another posting
+      </label>
+    </p>
+    <p>
+      <button type="submit">Adopt that job</button>
+    </p>
+  </form>
+);

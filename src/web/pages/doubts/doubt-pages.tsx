@@ -1,9 +1,9 @@
 // The pages of creates in doubt: a list, and one with the jobs that it may have made.
 import { type Context, Hono } from 'hono';
+import { compareWith, openSiteOfEntry } from '../../../operations/candidates.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
-import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { PersonsVerdict } from '../../../review/check-verdict.ts';
-import { compareDoubt, readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
+import { readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
 import { configuredPolicy } from '../../../review/configured-policy.ts';
 import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
@@ -16,7 +16,6 @@ import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
 import { placeSchema } from '../../api/review.ts';
 import { ProblemError } from '../../problem.ts';
-import { openSiteOfEntry } from '../../site-of-entry.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayReview } from '../layout.tsx';
@@ -56,7 +55,14 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
         throw new ProblemError({ status: 403, detail: 'only reviewers may have jobs read from the site' });
       const job = query('job');
       const typed = job === undefined ? undefined : jobIdIn(job);
-      return <DoubtPage visit={visit} {...props} candidates={await readCandidates(app, props, typed)} typed={typed} />;
+      return (
+        <DoubtPage
+          visit={visit}
+          {...props}
+          candidates={(await compareWith(app, id, typed === undefined ? [] : [typed])).candidates}
+          typed={typed}
+        />
+      );
     }),
   );
   pages.post(
@@ -91,15 +97,6 @@ async function doubtIn({ db, config }: App, id: number): Promise<ShownDoubt> {
   const doubt = await readDoubt(db, config, id);
   if (doubt === undefined) throw notFound(`entry ${id} is not, or no longer, a create in doubt`);
   return doubt;
-}
-
-async function readCandidates(app: App, doubt: ShownDoubt, typed: SiteJobId | undefined) {
-  const site = await openSiteOfEntry(app, doubt.change.id);
-  try {
-    return await compareDoubt(app.db, doubt, typed === undefined ? [] : [typed], site);
-  } finally {
-    await site?.client.close();
-  }
 }
 
 /** Whether an entry that the address names is resolved by now. */

@@ -9,6 +9,7 @@ import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../.
 import type { OpenChangeRow } from '../../../store/change/open-change.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
+import { JobLink } from '../pairs.tsx';
 import { When } from '../when.tsx';
 
 export interface DoubtProps extends ShownDoubt {
@@ -116,11 +117,7 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
             <th scope="col">Sent</th>
             {shown.map(({ siteJobId, url }) => (
               <th scope="col">
-                {url !== undefined && /^https?:\/\//i.test(url) ? (
-                  <a href={url} rel="noreferrer">{`Job ${siteJobId}`}</a>
-                ) : (
-                  `Job ${siteJobId}`
-                )}
+                <JobLink siteJobId={siteJobId} url={url} />
               </th>
             ))}
           </tr>

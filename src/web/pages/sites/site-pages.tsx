@@ -1,18 +1,19 @@
 // The pages of sites: all of them, and one with its requests and the form that resumes it.
 import { Hono } from 'hono';
+import { resumeConfiguredSite } from '../../../operations/sites.ts';
 import { readSiteStatus } from '../../../runtime/read-status.ts';
 import { recentRequestsTo } from '../../../store/site/recent-requests.ts';
 import { notFound, requireSite } from '../../api/known.ts';
-import { resumeSiteFor } from '../../resume-site.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
-import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { operationForm, type PageContext, showPage } from '../page.tsx';
 import { SitePage } from './site.tsx';
 import { SitesPage } from './sites.tsx';
 
 const SHOWN_REQUESTS = 50;
 
-export function sitePages({ app, control }: PageContext): Hono<WebEnv> {
+export function sitePages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
   const pages = new Hono<WebEnv>();
   pages.get(
     '/sites',
@@ -33,12 +34,10 @@ export function sitePages({ app, control }: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/sites/:site/resume',
-    actOnForm('review', async ({ c, form, actor, goTo }) => {
-      const site = requireSite(app, c.req.param('site') ?? '');
-      // Another cause than the one that was shown may need something else than to go on.
-      const seen = { since: form.one('since') };
-      await resumeSiteFor({ app, control, actor }, site, { emptied: form.one('emptied') === 'yes', seen });
-      return goTo(pageAddress.site(site.name));
+    // Another cause than the one that was shown may need something else than to go on.
+    operationForm(context, resumeConfiguredSite, {
+      required: ['paused_since'],
+      next: ({ site }) => pageAddress.site(site),
     }),
   );
   return pages;

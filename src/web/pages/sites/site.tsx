@@ -103,10 +103,10 @@ const Paused = ({ visit, site: { state }, write }: Pick<SitePageProps, 'visit' |
     {mayReview(visit) && (
       <form method="post" action={visit.prefix + pageAddress.resumeSite(state.site)}>
         <Csrf visit={visit} />
-        <input type="hidden" name="since" value={state.pausedSince?.toISOString()} />
+        <input type="hidden" name="paused_since" value={state.pausedSince?.toISOString()} />
         <label>
-          <input type="checkbox" name="emptied" value="yes" /> The site was really emptied: believe it for a day when it
-          says that jobs are gone
+          <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
+          it says that jobs are gone
         </label>
         <p>
           <button type="submit" class="main">

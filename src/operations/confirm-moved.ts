@@ -4,11 +4,11 @@ import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { type AskedSite, askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { messageOf } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { App } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
 import { openSiteClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
@@ -16,7 +16,7 @@ import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/visible-jobs.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
 import { findMove } from '../store/site/known-address.ts';
-import { commandWriter } from './command-line.ts';
+import { OperationRefused } from './operation.ts';
 
 /** Requests at most this many jobs from the site. */
 const MOST_ASKED = 20;
@@ -35,13 +35,13 @@ export interface MoveEvidence {
 }
 
 /**
- * Returns the evidence; `undefined` if the address has not changed. @throws UserError if the site at the new address shows
+ * Returns the evidence; `undefined` if the address has not changed. @throws {OperationRefused} if the site at the new address shows
  * other jobs than those created, or can't be asked now.
  */
 export async function confirmMoved(
   { db }: Pick<App, 'db'>,
   site: SiteConfig,
-  { config, signal }: { readonly config: string | undefined; readonly signal: AbortSignal },
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<MoveEvidence | undefined> {
   const address = addressOf(site.options);
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
@@ -57,8 +57,7 @@ export async function confirmMoved(
   try {
     const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
     const learnt = await learntRewrites(db, site.name);
-    const tryAgain = commandWriter(config)(['resume', site.name, '--moved']);
-    const asked = { site, client, rateLimiter, signal, tryAgain };
+    const asked = { site, client, rateLimiter, signal };
     return judge(site, address, await compareAll(asked, jobs, learnt));
   } finally {
     await client.close();
@@ -67,8 +66,6 @@ export async function confirmMoved(
 
 interface Asking extends AskedSite {
   readonly site: SiteConfig;
-  /** The command that asks again. */
-  readonly tryAgain: string;
 }
 
 /**
@@ -134,15 +131,16 @@ const NOT_NOW = {
 };
 
 /** Throws if the site accepts no requests at the moment. Returns if it only does not show single jobs. */
-async function refuseUnasked({ site, client, rateLimiter, signal, tryAgain }: Asking, error: unknown): Promise<void> {
+async function refuseUnasked({ site, client, rateLimiter, signal }: Asking, error: unknown): Promise<void> {
   await rateLimiter.take(signal);
   const refused = error instanceof NotShownError && error.status === 401;
   const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
   if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;
-  throw new UserError(
+  const text =
     `site ${site.name} could not be asked at ${addressOf(site.options)} whether it is the same site: ${NOT_NOW[kind]} ` +
-      `(${(error as Error).message}). Nothing was changed. Try again when it answers: ${tryAgain}`,
-  );
+    `(${(error as Error).message}). Nothing was changed`;
+  const again = { kind: 'resume_site', site: site.name, because: 'moved' } as const;
+  throw new OperationRefused('conflict', messageOf(text, [{ words: 'Try again when it answers', action: again }]));
 }
 
 /** Even at the right site, a few jobs may differ: people edit them, and sites reuse IDs. */
@@ -152,7 +150,8 @@ function judge({ name, options }: SiteConfig, address: string, comparisons: read
   const jobs = same + others.length;
   const named = others.slice(0, MOST_NAMED).join('; ');
   if (others.length > 0 && others.length >= same) {
-    throw new UserError(
+    throw new OperationRefused(
+      'conflict',
       `${address} shows other jobs than those of site ${name} in ${others.length} of ${plural(jobs, 'job')}: ${named}. ` +
         `Nothing was changed, and nothing is sent there. Set base_url of site ${name} back, and give the other site a name of its own`,
     );
