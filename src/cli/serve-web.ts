@@ -8,6 +8,7 @@ import { startBulkRunner } from '../runtime/bulk-runner.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { startHttp } from '../runtime/http/serve.ts';
 import { pullNow } from '../runtime/schedule/pull-now.ts';
+import { accessTo } from '../web/access/access.ts';
 import { webRoutes } from '../web/web-routes.ts';
 
 export interface WebServer {
@@ -23,8 +24,9 @@ export interface WebServer {
 export async function serveWeb(app: App): Promise<WebServer> {
   let queueCounts: Engine['queueCounts'] = async () => new Map();
   const control = lateControl();
-  const pages = app.config.web.served ? (webRoutes(app, control) as unknown as Hono) : undefined;
-  const http = await startHttp(app, () => queueCounts(), pages);
+  const access = accessTo(app.db, app.config);
+  const pages = app.config.web.served ? (webRoutes(app, control, access) as unknown as Hono) : undefined;
+  const http = await startHttp(app, () => queueCounts(), { mayMonitor: access.mayMonitor, pages });
   const ends: ((graceMs: number) => Promise<void>)[] = [() => http.close()];
   return {
     url: http.url,

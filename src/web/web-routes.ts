@@ -5,9 +5,7 @@ import { OperationRefused } from '../operations/operation.ts';
 import { tell } from '../plan/message.ts';
 import type { App } from '../runtime/app.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
-import { clientReader } from './access/client.ts';
-import { visitorReader } from './access/counted-visitor.ts';
-import { sessionsFor } from './access/sessions.ts';
+import type { Access } from './access/access.ts';
 import { apiRoutes } from './api/api.ts';
 import { ErrorPage } from './pages/page.tsx';
 import { pageRoutes } from './pages/page-routes.tsx';
@@ -15,12 +13,8 @@ import { type HttpProblem, ProblemError, problemResponse, TITLES } from './probl
 import type { WebEnv } from './web-env.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 
-export function webRoutes(app: App, control: Control): Hono<WebEnv> {
-  const { web } = app.config;
+export function webRoutes(app: App, control: Control, { readClient, readVisitor, sessions }: Access): Hono<WebEnv> {
   const routes = new Hono<WebEnv>();
-  const readClient = clientReader(web.trustedProxies);
-  const sessions = sessionsFor(app.db, web);
-  const readVisitor = visitorReader(web, sessions);
   routes.use(async (c, next) => {
     await next();
     for (const [name, value] of Object.entries(PROTECTING)) c.res.headers.set(name, value);

@@ -19,7 +19,7 @@ afterEach(async () => {
 /** The metrics that a process shows, without its own. */
 async function serve(): Promise<{ text(): Promise<string>; value(series: string): Promise<number | undefined> }> {
   const engine = await mirror.engine();
-  const http = await startHttp(await mirror.app(), engine.queueCounts);
+  const http = await startHttp(await mirror.app(), engine.queueCounts, { mayMonitor: async () => undefined });
   ends.push(() => http.close());
   const text = async () => (await fetch(`${http.url}/metrics`)).text();
   return {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { lateControl } from '../../src/operations/control.ts';
+import { hashPassword } from '../../src/config/password-hash.ts';
 import { type AdoptNow, adoptNow } from '../../src/runtime/adopting/adopt-now.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { type BulkRunner, startBulkRunner } from '../../src/runtime/bulk-runner.ts';
@@ -13,6 +14,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { healthRoutes } from '../../src/runtime/http/health.ts';
 import { startHttpServer } from '../../src/runtime/http/serve.ts';
 import { pullNow } from '../../src/runtime/schedule/pull-now.ts';
+import { accessTo } from '../../src/web/access/access.ts';
 import { webRoutes } from '../../src/web/web-routes.ts';
 import type { Mirror } from '../support/mirror.ts';
 
@@ -63,6 +65,8 @@ export interface ServeOptions {
   /** Without users and tokens. */
   readonly open?: boolean;
   readonly trustedProxies?: readonly string[];
+  /** Whether checking a password takes as long as with a hash that `users hash` makes. */
+  readonly costlyPassword?: boolean;
 }
 
 export interface AskOptions {
@@ -80,13 +84,14 @@ export interface Answer {
 
 export async function serve(
   mirror: Mirror,
-  { sends = false, requestsPerMinute, open = false, trustedProxies = [] }: ServeOptions = {},
+  { sends = false, requestsPerMinute, open = false, trustedProxies = [], costlyPassword = false }: ServeOptions = {},
 ): Promise<Served> {
   for (const [name, token] of Object.entries(TOKENS)) {
     await writeFile(join(mirror.folder, `${name}.token`), token, { mode: 0o600 });
   }
   await writeFile(join(mirror.folder, 'ats.secret'), WEBHOOK_SECRET, { mode: 0o600 });
-  await writeFile(join(mirror.folder, 'anna.hash'), PASSWORD_HASH, { mode: 0o600 });
+  const hash = costlyPassword ? await hashPassword(PASSWORD) : PASSWORD_HASH;
+  await writeFile(join(mirror.folder, 'anna.hash'), hash, { mode: 0o600 });
   const path = join(mirror.folder, 'served.yaml');
   await writeFile(path, (await readFile(mirror.configPath, 'utf8')) + (open ? '' : PROTECTED));
   const config = await loadConfig({ path, env: mirror.env, cwd: mirror.folder });
@@ -116,7 +121,7 @@ export async function serve(
     });
   }
   const routes = healthRoutes({ check: async () => ({ ok: true }) });
-  routes.route('/', webRoutes(app, control) as unknown as Hono);
+  routes.route('/', webRoutes(app, control, accessTo(app.db, app.config)) as unknown as Hono);
   const server = await startHttpServer({ host: '127.0.0.1', port: 0, routes });
   return {
     url: server.url,

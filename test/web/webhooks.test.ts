@@ -143,6 +143,13 @@ it('refused is what is not signed by a known sender, and what says nothing about
   for (const [name, message, status] of SIGNED) {
     expect([name, (await send(message, { id: name })).status]).toEqual([name, status]);
   }
-  expect((await send(CHANGED, { sender: 'other' })).status).toBe(403);
+  // Nor does it learn which others there are.
+  const ofNone = { ...CHANGED, data: { feed: 'unknown' } };
+  const [ofAcme, unknown] = [
+    await send(CHANGED, { sender: 'other' }),
+    await send(ofNone, { sender: 'other', id: 'msg_2' }),
+  ];
+  expect([ofAcme.status, ofAcme.body.detail]).toEqual([403, 'webhook other may not speak of feed acme']);
+  expect([unknown.status, unknown.body.detail]).toEqual([403, 'webhook other may not speak of feed unknown']);
   expect(await pulls()).toBe(0);
 });

@@ -99,25 +99,29 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
   };
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+const isLoopbackAddress = (address: string): boolean => addressesIn(['127.0.0.0/8', '::1'])(address);
 
 /** Whether only this machine can reach an address. */
-export const isLoopback = (host: string): boolean =>
-  host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'));
+export const isLoopback = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
 
-/** Adds an address or a range. @throws if it is neither */
-export function addAddressRange(list: BlockList, range: string): void {
-  const [address = '', bits] = range.split('/');
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  if (bits === undefined) list.addAddress(address, family);
-  else list.addSubnet(address, Number(bits), family);
+/** Whether an address is one of these, which are addresses and ranges. @throws if one of them is neither */
+export function addressesIn(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
+
+/** An IPv4 address as such, which a socket for both families shows as IPv6. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 function isRange(range: string): boolean {
   try {
-    addAddressRange(new BlockList(), range);
+    addressesIn([range]);
     return true;
   } catch {
     return false;

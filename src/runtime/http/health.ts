@@ -26,7 +26,7 @@ interface HealthChecks {
   readonly checkTimeoutMs?: number;
 }
 
-/** Answers with 200 or 503 and the check's result as JSON; everything that is not mounted beside it with 404. */
+/** Answers with 200 or 503 and the check's result as JSON. */
 export function healthRoutes({ check, ready = check, checkTimeoutMs = 5_000 }: HealthChecks): Hono {
   const routes = new Hono();
   for (const [path, run] of [
@@ -36,10 +36,9 @@ export function healthRoutes({ check, ready = check, checkTimeoutMs = 5_000 }: H
     const inTime = oneAtATime(() => checkInTime(run, checkTimeoutMs));
     routes.get(path, async () => {
       const health = await inTime();
-      return answer(health.ok ? 200 : 503, health);
+      return answerJson(health.ok ? 200 : 503, health);
     });
   }
-  routes.notFound(() => answer(404, { error: 'only GET /healthz, /readyz and /metrics are answered here' }));
   return routes;
 }
 
@@ -71,10 +70,11 @@ function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
   };
 }
 
-function answer(status: number, body: object): Response {
-  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return new Response(`${JSON.stringify(body)}\n`, { status, headers });
-}
+export const answerJson = (status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+  });
 
 /** How many late feeds and failures are listed; a thousand would help nobody. */
 const MOST_NAMED = 20;
@@ -108,7 +108,7 @@ export async function healthChecks(app: App): Promise<HealthChecks> {
   return { check, ready };
 }
 
-/** Omits text from sources, sites and the configuration: anybody who reaches the port may read the answer. */
+/** Omits text from sources, sites and the configuration: who monitors need not be one who may read them. */
 const publicCondition = ({ kind, site, feed, message }: HealthCondition, write: WriteAction): object => ({
   kind,
   ...(site === undefined ? {} : { site }),

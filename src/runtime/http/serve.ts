@@ -1,34 +1,72 @@
 // Starts the HTTP server of `start` with all of its routes.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createAdaptorServer } from '@hono/node-server';
-import type { Hono } from 'hono';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { addressesIn } from '../../config/build/web-config.ts';
 import { packageRoot } from '../../config/package-root.ts';
 import { startMetrics } from '../../telemetry/metrics.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
+import { limitConnections } from './connections.ts';
 import { cacheBriefly, collectGauges, type ReadQueues } from './gauges.ts';
-import { healthChecks, healthRoutes } from './health.ts';
+import { answerJson, healthChecks, healthRoutes } from './health.ts';
 import { metricsRoutes } from './metrics-routes.ts';
+
+/** Why a request may not read health or metrics, which name feeds and sites. `undefined`: it may. */
+export type MayMonitor = (
+  request: IncomingMessage,
+  what: 'health' | 'metrics',
+) => Promise<
+  { readonly status: number; readonly reason: string; readonly headers: Readonly<Record<string, string>> } | undefined
+>;
 
 /**
  * @param pages further routes, for what health and metrics do not answer
  * @throws {UserError} if the configured address cannot be listened on
  */
-export async function startHttp(app: App, readQueues: ReadQueues, pages?: Hono): Promise<HttpServer> {
-  const { listen, metricsToken } = app.config;
+export async function startHttp(
+  app: App,
+  readQueues: ReadQueues,
+  { mayMonitor, pages }: { readonly mayMonitor: MayMonitor; readonly pages?: Hono | undefined },
+): Promise<HttpServer> {
+  const { listen, web } = app.config;
   const { host, port } = listen;
   const metrics = startMetrics(aboutVersion());
   const since = new Date();
   const gauges = cacheBriefly(() => collectGauges(app, since, readQueues));
-  const routes = healthRoutes(await healthChecks(app));
-  routes.route('/', metricsRoutes({ metrics, gauges, token: metricsToken?.reveal(), isLocal: isLoopback(host) }));
+  const routes = new Hono<{ Bindings: HttpBindings }>();
+  routes.use(async (c, next) => {
+    await next();
+    c.res.headers.set('X-Content-Type-Options', 'nosniff');
+  });
+  for (const [path, what] of [
+    ['/healthz', 'health'],
+    ['/metrics', 'metrics'],
+  ] as const) {
+    routes.use(path, async ({ env }, next) => {
+      const refusal = await mayMonitor(env.incoming, what);
+      return refusal === undefined ? next() : answerJson(refusal.status, { error: refusal.reason }, refusal.headers);
+    });
+  }
+  routes.route('/', healthRoutes(await healthChecks(app)));
+  routes.route('/', metricsRoutes({ metrics, gauges }));
   if (pages !== undefined) routes.route('/', pages);
+  routes.notFound(() => answerJson(404, { error: 'only GET /healthz, /readyz and /metrics are answered here' }));
+  routes.onError((err) => {
+    app.log.error({ err }, 'request failed');
+    return answerJson(503, { ok: false, error: 'the check failed' });
+  });
   try {
-    const server = await startHttpServer({ host, port, routes });
+    const server = await startHttpServer({
+      host,
+      port,
+      routes: routes as unknown as Hono,
+      trustedProxies: web.trustedProxies,
+    });
     return {
       url: server.url,
       close() {
@@ -46,9 +84,6 @@ export async function startHttp(app: App, readQueues: ReadQueues, pages?: Hono):
     );
   }
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 
 function aboutVersion(): Readonly<Record<string, string>> {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
@@ -69,20 +104,23 @@ interface HttpServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly routes: Hono;
+  /** Addresses from which many clients come. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /** Somebody who sends slowly keeps a connection no longer than this. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
-const MOST_CONNECTIONS = 1_000;
+const MOST_CONNECTIONS = { inAll: 1_000, ofOne: 300 } as const;
 
 /** @throws the system's error if it cannot listen on the address, such as EADDRINUSE */
-export async function startHttpServer({ host, port, routes }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host, port, routes, trustedProxies = [] } = options;
   const server = createAdaptorServer({
     fetch: routes.fetch,
     serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
   }) as Server;
-  server.maxConnections = MOST_CONNECTIONS;
+  limitConnections(server, { ...MOST_CONNECTIONS, isShared: addressesIn(trustedProxies) });
   server.listen(port, host);
   await once(server, 'listening');
   const { port: actual } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 // Says where a request comes from and which address it was sent to, believing the headers of configured proxies only.
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv6 } from 'node:net';
-import { addAddressRange } from '../../config/build/web-config.ts';
+import { isIP } from 'node:net';
+import { addressesIn, plainAddress } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 
 export interface Client {
@@ -22,11 +22,12 @@ const PREFIX = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){0,8}$/;
 
 /** @throws {ProblemError} (on use) if the host or a header of a trusted proxy is malformed */
 export function clientReader(trustedProxies: readonly string[]): ReadClient {
-  const trusted = new BlockList();
-  for (const range of trustedProxies) addAddressRange(trusted, range);
-  const isTrusted = (address: string): boolean =>
-    isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  return ({ headers, socket }) => {
+  const isTrusted = addressesIn(trustedProxies);
+  return ({ headers, rawHeaders, socket }) => {
+    // Node takes the first of several, and a proxy before it may have taken the last.
+    if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) {
+      throw malformed('Host', 'is given several times');
+    }
     const peer = plainAddress(socket.remoteAddress ?? '');
     const forwarded = isTrusted(peer) ? headers : {};
     const protocol = one(forwarded['x-forwarded-proto']) ?? 'http';
@@ -57,9 +58,6 @@ function nearestUntrusted(list: string | undefined, isTrusted: (address: string)
   const nearest = addresses.findLast((address) => !isTrusted(address));
   return nearest !== undefined && isIP(nearest) !== 0 ? nearest : undefined;
 }
-
-/** IPv4 addresses also come as IPv6. */
-const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 const malformed = (header: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${header} ${message}`, faults: [{ where: `header.${header}`, message }] });

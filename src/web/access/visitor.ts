@@ -1,10 +1,9 @@
 // Decides who sends a request and what they may do: a token, a signed-in user, or anyone on this machine if there are neither.
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'hono/utils/cookie';
 import { isLoopback, type Role, type Scope, type WebConfig } from '../../config/build/web-config.ts';
 import { ProblemError } from '../problem.ts';
 import type { Client } from './client.ts';
-import { COOKIE, type Sessions, type SignedIn, sameSecret } from './sessions.ts';
+import { type Sessions, type SignedIn, sameSecret } from './sessions.ts';
 
 export interface Visitor {
   /** For the audit: `anna`, `token hr`, `local`. */
@@ -37,22 +36,39 @@ export async function visitorOf(
     return LOCAL;
   }
   if (authorization !== undefined) return tokenVisitor(authorization, config);
-  const signedIn = await sessions.find(parse(cookie, COOKIE)[COOKIE]);
+  const signedIn = await sessions.find(cookie);
   if (signedIn === undefined) return undefined;
   return { actor: signedIn.name, scopes: new Set(SCOPES_OF[signedIn.user.role]), signedIn, byBrowser: true };
 }
 
 /** Headers of reverse proxies, which would let everyone in who can reach them. */
-const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
+const OF_PROXIES = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+  'x-real-ip',
+] as const;
 
-function expectLocal({ headers }: IncomingMessage, { host }: Client): void {
-  const proxied = OF_PROXIES.find((name) => headers[name] !== undefined);
+/** The header by which a request shows that a proxy passed it on. */
+export const headerOfProxy = ({ headers }: IncomingMessage): string | undefined =>
+  OF_PROXIES.find((name) => headers[name] !== undefined);
+
+/** Whether a `Host` header names this machine. A page elsewhere may have its own name point at it (DNS rebinding). */
+export const namesThisMachine = (host: string): boolean =>
+  isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+
+function expectLocal(request: IncomingMessage, { host }: Client): void {
+  const proxied = headerOfProxy(request);
   if (proxied !== undefined) {
     const detail = `the request came through a proxy (${proxied}), which needs web.users or web.tokens; configure them`;
     throw new ProblemError({ status: 403, detail });
   }
-  // A page elsewhere may have its name point at this machine (DNS rebinding).
-  if (isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''))) return;
+  if (namesThisMachine(host)) return;
   throw new ProblemError({
     status: 403,
     detail: `without users and tokens, requests must be sent to this machine by the name localhost or 127.0.0.1, not ${host}; configure web.users or web.tokens`,

@@ -1,7 +1,6 @@
 // Signing in and out of the pages.
 import { type Context, Hono } from 'hono';
-import { parse } from 'hono/utils/cookie';
-import { COOKIE, type Sessions, sessionCookie } from '../access/sessions.ts';
+import { type Sessions, sessionCookie } from '../access/sessions.ts';
 import { expectOwnPage } from '../access/visitor.ts';
 import type { WebEnv } from '../web-env.ts';
 import { ownAddress } from './page.tsx';
@@ -23,14 +22,18 @@ export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
     const to = ownAddress(form.one('to'));
     const result = await sessions.signIn(client, name, password);
     if (result.kind === 'signed_in') {
-      await sessions.end(cookieOf(c));
+      await sessions.end(cookiesOf(c));
       c.header('Set-Cookie', sessionCookie(result.secret, client));
       return c.redirect(client.prefix + to, 303);
     }
     const again = { prefix: client.prefix, name, to };
     if (result.kind === 'wrong') return c.html(<SignIn {...again} error="Name or password is wrong." />, 401);
-    const error = `Too many wrong attempts. Try again in ${Math.ceil(result.waitSeconds / 60)} min.`;
     c.header('Retry-After', String(result.waitSeconds));
+    if (result.kind === 'busy') {
+      const error = `Too many people are signing in. Try again in ${result.waitSeconds} s.`;
+      return c.html(<SignIn {...again} error={error} />, 503);
+    }
+    const error = `Too many wrong attempts. Try again in ${Math.ceil(result.waitSeconds / 60)} min.`;
     return c.html(<SignIn {...again} error={error} />, 429);
   });
   routes.post('/sign-out', async (c) => {
@@ -39,7 +42,7 @@ export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
     if (visitor !== undefined) {
       const form = await readForm(c.req);
       expectOwnPage(c.env.incoming, client, visitor, form.one('csrf'));
-      await sessions.end(cookieOf(c));
+      await sessions.end(cookiesOf(c));
     }
     c.header('Set-Cookie', sessionCookie(undefined, client));
     return c.redirect(`${client.prefix}/sign-in`, 303);
@@ -47,4 +50,4 @@ export function signInRoutes(sessions: Sessions): Hono<WebEnv> {
   return routes;
 }
 
-const cookieOf = (c: Context<WebEnv>): string | undefined => parse(c.req.header('cookie') ?? '', COOKIE)[COOKIE];
+const cookiesOf = (c: Context<WebEnv>): string => c.req.header('cookie') ?? '';

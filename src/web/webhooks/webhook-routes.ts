@@ -69,10 +69,11 @@ async function take(
   { who, sender, body }: { readonly who: string; readonly sender: WebhookSender; readonly body: Buffer },
 ): Promise<Response> {
   const { type, data } = readMessage(body);
-  const feed = await requireFeed(app, data.feed);
-  if (sender.feeds !== undefined && !sender.feeds.has(feed)) {
-    throw new ProblemError({ status: 403, detail: `${who} may not speak of feed ${feed}` });
+  // Before the feed is looked up, so that a sender does not learn which others there are.
+  if (sender.feeds?.has(data.feed) === false) {
+    throw new ProblemError({ status: 403, detail: `${who} may not speak of feed ${data.feed}` });
   }
+  const feed = await requireFeed(app, data.feed);
   // A feed is read as a whole, so a change of one posting needs a pull as well.
   const start = await control.pullSoon(feed);
   if (start.kind === 'unusable') throw new ProblemError({ status: 503, detail: start.message });

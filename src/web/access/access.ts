@@ -1,0 +1,70 @@
+// Who may see what of one process: the reader of clients, sessions and visitors, and who may read health and metrics.
+import type { IncomingMessage } from 'node:http';
+import { addressesIn, plainAddress, type WebConfig } from '../../config/build/web-config.ts';
+import type { Secret } from '../../config/secret.ts';
+import type { MayMonitor } from '../../runtime/http/serve.ts';
+import type { Queryable } from '../../store/postgres/database.ts';
+import { ProblemError } from '../problem.ts';
+import { clientReader, type ReadClient } from './client.ts';
+import { type ReadVisitor, visitorReader } from './counted-visitor.ts';
+import { type Sessions, sameSecret, sessionsFor } from './sessions.ts';
+import { headerOfProxy, isOpen, namesThisMachine } from './visitor.ts';
+
+export interface Access {
+  readonly readClient: ReadClient;
+  readonly sessions: Sessions;
+  readonly readVisitor: ReadVisitor;
+  readonly mayMonitor: MayMonitor;
+}
+
+export function accessTo(
+  db: Queryable,
+  { web, metricsToken }: { readonly web: WebConfig; readonly metricsToken: Secret | undefined },
+): Access {
+  const readClient = clientReader(web.trustedProxies);
+  const sessions = sessionsFor(db, web);
+  const readVisitor = visitorReader(web, sessions);
+  const mayRead = async (request: IncomingMessage): Promise<boolean> =>
+    (await readVisitor(request, readClient(request)))?.scopes.has('read') === true;
+  return {
+    readClient,
+    sessions,
+    readVisitor,
+    async mayMonitor(request, what) {
+      const token = metricsToken?.reveal();
+      const [, given = ''] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
+      if (token !== undefined && sameSecret(given, token)) return undefined;
+      const needsToken = what === 'metrics' && token !== undefined;
+      if (!needsToken && isFromHere(request)) return undefined;
+      if (isOpen(web)) return token === undefined ? NOT_FROM_HERE : UNKNOWN;
+      try {
+        return (await mayRead(request)) ? undefined : UNKNOWN;
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error;
+        const { status, detail, headers = {} } = error.problem;
+        return { status, reason: detail, headers };
+      }
+    },
+  };
+}
+
+const isThisMachine = addressesIn(['127.0.0.0/8', '::1']);
+
+/** Sent on this machine to this machine, not passed on by a proxy. Monitors of HTTP/1.0 send no `Host`; browsers always do. */
+const isFromHere = (request: IncomingMessage): boolean =>
+  isThisMachine(plainAddress(request.socket.remoteAddress ?? '')) &&
+  headerOfProxy(request) === undefined &&
+  namesThisMachine(request.headers.host ?? 'localhost');
+
+const NOT_FROM_HERE = {
+  status: 403,
+  reason:
+    'health and metrics are not served beyond this machine, nor through a proxy, without a token: set metrics.token in the configuration, and let the monitor send it (authorization: credentials)',
+  headers: {},
+};
+
+const UNKNOWN = {
+  status: 401,
+  reason: 'send the token of metrics.token, or one of web.tokens with the scope read, as "Authorization: Bearer TOKEN"',
+  headers: { 'WWW-Authenticate': 'Bearer' },
+};
