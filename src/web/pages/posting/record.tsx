@@ -3,6 +3,7 @@ import { excerpt } from '../../../posting/xml-characters.ts';
 import { actionsOfRecord } from '../../../review/entry-facts.ts';
 import { entryVersion } from '../../../review/entry-version.ts';
 import type { RecordEntry } from '../../../store/review/review-entry.ts';
+import { terminalText } from '../../../telemetry/terminal-text.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
@@ -33,7 +34,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
   const marked = record.problems.find(({ value }) => value)?.value;
   return (
     <Layout
-      title={`${record.kind === 'unreadable' ? 'Unreadable record' : 'Repeated key'}: ${excerpt(record.key ?? 'no usable key')}`}
+      title={`${record.kind === 'unreadable' ? 'Unreadable record' : 'Repeated key'}: ${terminalText(excerpt(record.key ?? 'no usable key'))}`}
       visit={visit}
       section="review"
     >
@@ -49,7 +50,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
           {record.key === undefined ? (
             'not usable'
           ) : (
-            <a href={visit.prefix + pageAddress.posting(record.feed, record.key)}>{record.key}</a>
+            <a href={visit.prefix + pageAddress.posting(record.feed, record.key)}>{terminalText(record.key)}</a>
           )}
         </dd>
         <dt>Feed</dt>
@@ -78,11 +79,11 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
         {record.problems.slice(0, 20).map(({ field, value, message }) => (
           <li class="bad">
             {field !== undefined && <strong>{`${field}: `}</strong>}
-            {excerpt(message, 500)}
+            {terminalText(excerpt(message, 500))}
             {value !== undefined && (
               <>
                 {' '}
-                <mark class="text">{value}</mark>
+                <mark class="text">{terminalText(value)}</mark>
               </>
             )}
           </li>

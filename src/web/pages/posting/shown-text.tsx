@@ -1,10 +1,14 @@
-// A text of a feed or site, as text, with the part that is meant marked.
+// A text of a feed or site, as text, with the part that is meant marked. Characters that would turn or hide what stands beside them are
+// shown as their escapes, as in a terminal.
+import { terminalText } from '../../../telemetry/terminal-text.ts';
 import type { Shown } from './room.ts';
 
 /** @param mark marked wherever the text contains it; the whole text, if it is empty or the text is this */
 export const ShownText = ({ shown, mark }: { shown: Shown; mark?: string | undefined }) => (
   <>
-    <span class="text">{mark === undefined ? shown.text : marked(shown.text, mark)}</span>
+    <span class="text">
+      {mark === undefined ? terminalText(shown.text) : marked(terminalText(shown.text), terminalText(mark))}
+    </span>
     {shown.left > 0 && <span class="hint">{` … ${shown.left} more characters`}</span>}
   </>
 );
