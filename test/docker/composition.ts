@@ -184,8 +184,14 @@ it('nothing is left to do or to review, and the worker is healthy', async () => 
   await expect
     .poll(() => installation.compose(...args, '--config=/etc/jobmirror/jobmirror.yaml'))
     .not.toContain('FAILING');
-  const health = await fetch(`http://127.0.0.1:${PORTS.worker}/healthz`);
-  expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ ok: true, workers: 1 })]);
+  const asked = "fetch('http://127.0.0.1:8080/healthz').then((answer) => answer.text()).then(console.log)";
+  const health = await installation.compose('exec', '--no-TTY', 'worker', 'node', '-e', asked);
+  expect(JSON.parse(health)).toMatchObject({ ok: true, workers: 1 });
+  // It names feeds and sites, so nobody else reads it.
+  const [from, ready] = await Promise.all(
+    ['healthz', 'readyz'].map((path) => fetch(`http://127.0.0.1:${PORTS.worker}/${path}`)),
+  );
+  expect([from?.status, ready?.status]).toEqual([403, 200]);
   expect((await inspect('worker')).State.Health.Status).toBe('healthy');
 });
 

@@ -281,6 +281,52 @@ describe('a server of the test', () => {
     expect([problems, records.length]).toEqual(['', 2]);
   });
 
+  it.each([
+    ['with names that match', 'a.xml', /more than 10000 files in sftp:.* match/],
+    ['with other names', 'b.txt', /lists more than 200000 entries in in"/],
+  ])('that lists without end, %s, is left', { tags: 'slow' }, async (_, filename, message) => {
+    const attrs = { mode: 0o100644, uid: 0, gid: 0, size: 1, atime: 1, mtime: 1 };
+    const entries = Array.from({ length: 2_000 }, () => ({ filename, longname: filename, attrs }));
+    const configOf = await serve('password', (client) => {
+      client.on('session', (accept) => {
+        accept().on('sftp', (acceptSftp) => {
+          const sftp = acceptSftp();
+          sftp.on('OPENDIR', (id) => sftp.handle(id, Buffer.from('d')));
+          sftp.on('READDIR', (id) => sftp.name(id, entries));
+          sftp.on('CLOSE', (id) => sftp.status(id, 0));
+        });
+      });
+    });
+    const pick = { pattern: '*.xml', pick: 'all' } as const;
+    expect((await readFrom({ ...configOf('zq-right'), path: 'in', pick })).problems).toMatch(message);
+  });
+
+  it('that sends less than it said, and does not close the connection, is left', async () => {
+    let closed: () => void = () => undefined;
+    const closing = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const configOf = await serve('password', (client) => {
+      client.on('close', closed);
+      client.on('session', (accept) => {
+        accept().on('sftp', (acceptSftp) => {
+          const sftp = acceptSftp();
+          sftp.on('STAT', (id) =>
+            sftp.attrs(id, { mode: 0o100644, uid: 0, gid: 0, size: 99_999_999, atime: 1, mtime: 1 }),
+          );
+          sftp.on('OPEN', (id) => sftp.handle(id, Buffer.from('h')));
+          sftp.on('READ', (id, _handle, offset) => {
+            if (offset === 0) sftp.data(id, Buffer.from('<source><job>1</job>'));
+            else if (offset < 32 * 1024) sftp.status(id, 1);
+          });
+        });
+      });
+    });
+    const { problems } = await readFrom(configOf('zq-right'));
+    expect(problems).toMatch(/the file was cut while it was being read/);
+    await closing;
+  });
+
   it('that loses the connection while it sends makes the reading incomplete', async () => {
     const configOf = await serve('password', (client) => {
       client.on('session', (accept) => {

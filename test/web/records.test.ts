@@ -18,7 +18,9 @@ afterAll(async () => {
 it('characters that turn text, control terminals or stay invisible are shown as their escapes', async () => {
   const turned = '\u202etxet denrut\u2066 \u009b31m';
   await stage.pull([...postings(1), posting('', { title: turned, description: turned })]);
-  const [entry] = await stage.app.db.query('select id from record_problem order by id desc limit 1');
+  const [entry] = await stage.app.db.query<{ readonly id: number }>(
+    'select id from record_problem order by id desc limit 1',
+  );
   const { status, text } = await rawRequest(served.url, { path: `/review/entry?id=${entry?.id}` });
   expect(status).toBe(200);
   expect(text).toContain('\\u202etxet denrut\\u2066 \\u009b31m');

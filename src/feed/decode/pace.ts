@@ -76,6 +76,8 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
         }
       } finally {
         signal.removeEventListener('abort', onAbort);
+        // Where the source failed, nothing arrived that would have ended the wait.
+        rate?.stop();
         // Not awaited: a source that hangs would not complete this either.
         source.return?.().catch(() => undefined);
       }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
-import { type Folder, type FolderFile, openFolder } from '../file/folder.ts';
+import { type Folder, type FolderFile, MAX_FOLDER_FILES, openFolder } from '../file/folder.ts';
 import {
   BrokenOff,
   type OpenedSource,
@@ -52,10 +52,8 @@ function remoteFolder(config: SftpConfig, { sftp }: SftpSession, signal: AbortSi
   return {
     place: sftpPlace(folder),
     async list(matches) {
-      const entries = await call<FileEntryWithStats[]>(path, (done) => sftp.readdir(path, done));
       const files: FolderFile[] = [];
-      for (const { filename: name, attrs } of entries) {
-        if (!matches(name)) continue;
+      for (const { filename: name, attrs } of await listFolder(sftp, path, matches)) {
         // Asking for each file would take as many times to the server and back.
         const isLink = hasMode(attrs) && attrs.isSymbolicLink();
         const isClear = hasMode(attrs) && !isLink;
@@ -69,6 +67,31 @@ function remoteFolder(config: SftpConfig, { sftp }: SftpSession, signal: AbortSi
     },
     read: (name) => openRemote(sftp, posix.join(path, name), name, signal),
   };
+}
+
+/** A server may list without end. */
+const MOST_ENTRIES = 20 * MAX_FOLDER_FILES;
+
+/** The entries whose names match; not many more than {@link MAX_FOLDER_FILES}, of which the caller wants none. */
+async function listFolder(
+  sftp: SFTPWrapper,
+  path: string,
+  matches: (name: string) => boolean,
+): Promise<readonly FileEntryWithStats[]> {
+  const handle = await call<Buffer>(path, (done) => sftp.opendir(path, done));
+  const matching: FileEntryWithStats[] = [];
+  for (let listed = 0; matching.length <= MAX_FOLDER_FILES; ) {
+    const part = await call<FileEntryWithStats[] | undefined>(path, (done) =>
+      sftp.readdir(handle, (error, entries) => (isEnd(error) ? done(undefined, undefined) : done(error, entries))),
+    );
+    if (part === undefined) break;
+    listed += Math.max(1, part.length);
+    if (listed > MOST_ENTRIES)
+      throw new BrokenOff(`the SFTP server lists more than ${MOST_ENTRIES} entries in ${path}`);
+    matching.push(...part.filter(({ filename }) => matches(filename)));
+  }
+  await call<void>(path, (done) => sftp.close(handle, done));
+  return matching;
 }
 
 /** Servers need not say what kind of file it is: then it counts as one, and reading a folder fails. */
@@ -139,6 +162,8 @@ function call<Result>(path: string, start: (done: Done<Result>) => void): Promis
 
 // Opens a session with an SFTP server whose host key is pinned.
 
+const CLOSES_WITHIN_MS = 1_000;
+
 interface SftpSession {
   readonly sftp: SFTPWrapper;
   end(): void;
@@ -154,6 +179,8 @@ async function connectSftp({ host, port, login }: SftpConfig, signal: AbortSigna
   const end = (): void => {
     signal.removeEventListener('abort', onAbort);
     client.end();
+    // A server that does not close its side, as one that still owes answers, would keep the process alive.
+    setTimeout(() => client.destroy(), CLOSES_WITHIN_MS).unref();
   };
   try {
     signal.throwIfAborted();
@@ -251,14 +278,14 @@ async function readWhole(sftp: SFTPWrapper, handle: Buffer, from: number, length
 }
 
 /** SSH_FX_EOF (draft-ietf-secsh-filexfer-02, section 7). */
-const EOF = 1;
+const isEnd = (error: Error | null | undefined): boolean =>
+  error !== undefined && error !== null && 'code' in error && error.code === 1;
 
 /** Empty at the end of the file. */
 const readOnce = (sftp: SFTPWrapper, handle: Buffer, from: number, length: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     sftp.read(handle, Buffer.allocUnsafe(length), 0, length, from, (error, bytesRead, buffer) => {
-      const isEnd = error !== undefined && error !== null && 'code' in error && error.code === EOF;
-      if (isEnd) resolve(Buffer.alloc(0));
+      if (isEnd(error)) resolve(Buffer.alloc(0));
       else if (error) reject(error);
       else resolve(buffer.subarray(0, bytesRead));
     });
