@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
+import { describeLeft } from '../operations/status.ts';
 import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
@@ -15,7 +16,6 @@ import { migrate } from '../store/postgres/migrate.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { checkReferences } from './check-references.ts';
-import { describeLeft } from './left-behind.ts';
 
 export interface DatabaseCheck {
   /** Reasons why a feed will not be pulled or nothing will be sent to a site. */

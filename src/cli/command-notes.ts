@@ -1,15 +1,11 @@
 // What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses. The JSON of
 // a command that is made of an operation is described by the operation.
-import type { HealthCondition } from '../review/assess-health.ts';
+import { HEALTH_CONDITIONS } from '../review/assess-health.ts';
 import type { actedJson } from '../review/read-model/acted.ts';
 import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
-import type { feedJson } from '../review/read-model/feed.ts';
 import type { reportJson, reportLineJson } from '../review/read-model/feed-report.ts';
 import type { groupJson } from '../review/read-model/group.ts';
-import type { healthJson } from '../review/read-model/health.ts';
-import type { postingJson } from '../review/read-model/posting.ts';
 import type { PullReportJson } from '../review/read-model/pull-report.ts';
-import type { siteJson } from '../review/read-model/site.ts';
 import type { ExitStatus } from '../runtime/exit-status.ts';
 import type { PlannedChange, UnsentPosting } from '../store/backlog/planned-changes.ts';
 import type { findingJson, resultJson } from './output/describe-finding.ts';
@@ -174,91 +170,6 @@ const BULK_NOTES: CommandNotes = {
   exitStatus: { 1: 'it was interrupted, or did nothing', 2: 'entries were left alone or are still rejected' },
 };
 
-const HEALTH_MEMBERS = {
-  kind: '`check`',
-  status: '`well`, `failing`, or `review` if nothing fails but something needs a person',
-  failing: 'what fails: `[{"condition","site","feed","message","detail"}]`',
-  review: 'what needs a person, in the same form',
-} satisfies Record<keyof ReturnType<typeof healthJson>, string>;
-
-const CONDITIONS = {
-  paused: 'nothing is sent to the site: it is paused, or paused for a running process whose token it refuses',
-  moved: 'nothing is sent to the site: its jobs were made at another address',
-  out_of_reach:
-    'nothing is sent to the site: it has not answered four times in a row, or has only asked to wait for more than an hour',
-  configuration: 'the settings of a feed are wrong',
-  pulls_failing:
-    'the last three pulls of a feed failed; or only the last one, if the feed has no schedule or was never pulled completely',
-  stale: 'no complete pull for three runs of the schedule (or `stale_after_minutes`)',
-  late: 'a scheduled run is due and does not begin',
-  left: 'a feed was removed from the configuration while its changes wait',
-  not_sent: 'changes wait, and no process is sending',
-  unsearched:
-    'creates of a feed have waited five minutes for a search of its site for jobs that it has already, and the search fails',
-  undeleted: 'the site has not deleted a job that no posting has (one that was made twice) in five tries, one a minute',
-  restored:
-    'under `review`: the database was restored from a backup and `recover` was not run since, or it left jobs that no posting has',
-  review: 'under `review`: entries wait, or the keys of a feed seem to have changed',
-} satisfies Record<HealthCondition['kind'], string>;
-
-const SITE_MEMBERS = {
-  kind: '`site`',
-  site: 'name of the site',
-  state: '`sending`, `paused`, `out_of_reach`, or `waiting` if the site asks for it',
-  paused_since: 'since when it is paused, or `null`',
-  pause_cause: 'why, or `null`',
-  next_probe: 'when a request tries whether the pause is over, or `null`',
-  waits_until: 'until when the site asks to wait, or `null`',
-  learnt_requests_per_second: 'rate that the site accepts, if it is lower than the configured one, or `null`',
-  token_refused: 'the site refuses the token of this configuration',
-  other_refused_tokens: 'tokens of other processes that it refuses: `[{"since","noted_by"}]`',
-  unreachable_streak: 'how many times in a row it has not answered',
-  last_message: 'what its last failure said, or `null`',
-  address: 'address where its jobs were made, or `null`',
-  moved_to: 'the configured address, if that is another one, or `null`',
-  orphans: 'jobs of ours that no posting has, still to be deleted',
-  references:
-    'whether its jobs show `reference_field`: `unknown`, `shown`, `missing` or `some`; `null`: none is configured',
-  workers: 'processes that send',
-  configurations_differ: 'how the configurations of running processes differ, or `null`',
-  failing: 'what fails, in words',
-  actions: 'what can be done about it',
-} satisfies Record<keyof ReturnType<typeof siteJson>, string>;
-
-const FEED_MEMBERS = {
-  kind: '`feed`',
-  feed: 'name of the feed',
-  site: 'name of its site',
-  configured: 'the configuration has the feed',
-  retired: 'it was retired',
-  escalated: 'held changes or creates in doubt have waited for too long',
-  live: 'jobs on the site',
-  ready: 'changes that may be sent now or later',
-  sending: 'changes in flight',
-  in_doubt: 'creates of unknown outcome',
-  held: 'changes that wait for approval',
-  rejected: 'postings that were rejected',
-  failed: 'changes that were given up',
-  unreadable: 'entries of unreadable records',
-  duplicates: 'entries of repeated keys',
-  discarded: 'entries that a person has discarded',
-  hold_reason: 'why deletes are held, or `null`',
-  rekey: 'why creates and deletes wait if the keys seem to have changed, or `null`',
-  restored: 'what to know of jobs made since the backup from which the database was restored, or `null`',
-  held_for_seconds: 'for how long the oldest held change has waited, or `null`',
-  in_doubt_for_seconds: 'for how long the oldest create has been in doubt, or `null`',
-  schedule: 'the schedule, or `null`',
-  next_run: 'when it is pulled next, or `null`',
-  last_run: 'when it was last pulled, or `null`',
-  last_complete: 'when the last complete pull ended, or `null`',
-  late_seconds: 'how late its run is, or `null`',
-  last_verify: 'what the last run of `verify` found, or `null`',
-  warnings: 'likely mistakes of the mapping',
-  failing: 'what fails, in words',
-  actions: 'what can be done about it',
-  last_pull: 'the last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
-} satisfies Record<keyof ReturnType<typeof feedJson>, string>;
-
 const LISTED_ENTRY_MEMBERS = {
   id: 'number of the entry',
   feed: 'name of the feed',
@@ -305,31 +216,6 @@ const ENTRY_MEMBERS = {
   records: 'of a record: how many there are like it',
   actions: 'what can be done about it',
 } satisfies Record<MembersOf<ReturnType<typeof entryJson>>, string>;
-
-const POSTING_MEMBERS = {
-  feed: 'name of the feed',
-  key: 'key of the posting',
-  version: 'of what is recorded: for edits by the API',
-  not_editable: 'why its fields cannot be edited; `null`: they can',
-  site_job: 'its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`, or `null`',
-  change: 'what waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`, or `null`',
-  expired_at: 'when its job ended because of `expire_after_days`, or `null`',
-  renewed_at: 'when its days began anew, or `null`',
-  skipped_by_date: 'since and until when a date skips its record, or `null`',
-  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
-  edits_version: 'of these edits',
-  differences: 'the fields in which the wanted and the accepted content differ',
-  notes: 'what was altered in its fields while they were read',
-  record: 'beginning of its record, or `null`',
-  detail: 'the detail that was requested for it: `{"requested_at","excerpt"}`, or `null`',
-  requests: 'requests about it, in brief',
-  failures: 'failed attempts with request and response',
-  duplicates: 'numbers of the entries of repeated keys',
-  unreadable: 'unreadable records with its key',
-  acts: 'what people did',
-  last_pull:
-    'the last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`; or `null`',
-} satisfies Record<keyof ReturnType<typeof postingJson>, string>;
 
 const FINDING_MEMBERS = {
   feed: 'name of the feed',
@@ -472,12 +358,7 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     ],
   },
   status: {
-    json: [
-      { about: 'One object per site:', members: SITE_MEMBERS },
-      { about: 'One object per feed:', members: FEED_MEMBERS },
-      { about: 'With `--check`, the last object:', members: HEALTH_MEMBERS },
-      { about: 'Values of `condition`:', members: CONDITIONS },
-    ],
+    json: [{ about: 'Values of `condition`:', members: HEALTH_CONDITIONS }],
     exitStatus: {
       0: 'with `--check`: all is well',
       1: 'with `--check`: something fails',
@@ -516,7 +397,6 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
       },
     ],
   },
-  why: { json: [{ about: 'One object:', members: POSTING_MEMBERS }] },
   verify: {
     json: [
       { about: 'One object per finding:', members: FINDING_MEMBERS },

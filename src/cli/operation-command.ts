@@ -12,7 +12,7 @@ import {
   type SingleOperation,
 } from '../operations/operation.ts';
 import type { App } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
+import { type ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { printJson, printLine, printLines } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
@@ -44,11 +44,21 @@ type SingleForm<Input, Output> = CommandForm & {
   read?(given: readonly unknown[], options: GivenOptions): Promise<Input>;
   /** Help of `--json`. */
   readonly json?: string;
+  /**
+   * The members of the output that are printed as JSON objects of their own, one for each item of a list, and with which options.
+   * By default the output is one object.
+   */
+  readonly objects?: Readonly<Partial<Record<keyof Output & string, true | ((options: GivenOptions) => boolean)>>>;
 } & Told<Output>;
 
 /** A line that says what was done, or what follows in this process, which prints everything itself. */
 type Told<Output> =
-  | { view(done: Output, write: WriteCommand): string }
+  | {
+      /** A line, or several. */
+      view(done: Output, write: WriteCommand): string | readonly string[];
+      /** By default, everything was done. */
+      exitStatus?(done: Output, options: GivenOptions): ExitStatus | undefined;
+    }
   | { follow(done: Output, app: App, options: CommonOptions, signal: AbortSignal): Promise<void> };
 
 interface ListForm<Input, Item, Place> extends CommandForm {
@@ -66,10 +76,16 @@ interface ListForm<Input, Item, Place> extends CommandForm {
 }
 
 /** What the commands of operations print as JSON; of a command that prints everything itself, nothing is known. */
-const PRINTED = new WeakMap<Command, z.ZodType>();
+const PRINTED = new WeakMap<Command, readonly z.ZodType[]>();
 
-/** The schema of each object that a command prints with `--json`, if it was made of an operation. */
-export const printedBy = (command: Command): z.ZodType | undefined => PRINTED.get(command);
+/** The schemas of the objects that a command prints with `--json`. */
+export const printedBy = (command: Command): readonly z.ZodType[] => PRINTED.get(command) ?? [];
+
+/** Says which objects a command prints that does more than an operation. */
+export function printing(command: Command, ...objects: readonly z.ZodType[]): Command {
+  PRINTED.set(command, objects);
+  return command;
+}
 
 export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>(
   operation: SingleOperation<Input, Output>,
@@ -77,11 +93,11 @@ export function singleCommand<Input extends z.ZodType, Output extends z.ZodType>
 ): Command {
   const command = commandOf(operation, form);
   if (!(operation.reads ?? operation.scope === 'read')) command.option(...ACTOR);
-  if ('view' in form) PRINTED.set(command, operation.output);
+  if ('view' in form) printing(command, ...objectsOf(operation.output, form.objects));
   return withCommon(command, form.json ?? 'print one JSON object').action(async (...given: unknown[]) => {
     const { values, options } = partsOf(given);
     const read = form.read ?? (async () => inputOf(operation, form, values, options));
-    return runSingle(operation, await read(values, options), form, options);
+    return runSingle(operation, await read(values, options), form, options, form.objects);
   });
 }
 
@@ -91,16 +107,38 @@ export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
   input: z.output<Input>,
   told: Told<z.output<Output>>,
   options: CommonOptions,
+  objects?: ObjectMembers,
 ): Promise<void> =>
   withApp(options, (app, signal) =>
     refusalExplained(options, async () => {
       const done = await operation.run(input, askedHere(app, options, signal));
       if ('follow' in told) return told.follow(done, app, options, signal);
-      return options.json === true
-        ? printJson(z.encode(operation.output, done))
-        : printLine(told.view(done, commandWriter(configOf(options))));
+      process.exitCode = told.exitStatus?.(done, options) ?? process.exitCode;
+      if (options.json === true) return printObjects(z.encode(operation.output, done), options, objects);
+      const said = told.view(done, commandWriter(configOf(options)));
+      return typeof said === 'string' ? printLine(said) : printLines(said);
     }),
   );
+
+type ObjectMembers = Readonly<Record<string, true | ((options: GivenOptions) => boolean) | undefined>>;
+
+/** The schemas of what is printed as objects of their own. */
+function objectsOf(output: z.ZodType, objects: ObjectMembers | undefined): z.ZodType[] {
+  if (objects === undefined) return [output];
+  return Object.keys(objects).map((name) => {
+    const member = membersOf(output)[name] as z.ZodType;
+    const item = member instanceof z.ZodArray ? (member.element as z.ZodType) : member;
+    return member.description === undefined ? item : item.describe(member.description);
+  });
+}
+
+async function printObjects(printed: unknown, options: GivenOptions, objects: ObjectMembers | undefined) {
+  if (objects === undefined) return printJson(printed);
+  for (const [name, isPrinted] of Object.entries(objects)) {
+    if (isPrinted !== true && isPrinted?.(options) !== true) continue;
+    for (const each of [(printed as Readonly<Record<string, unknown>>)[name]].flat()) await printJson(each);
+  }
+}
 
 /** The options of every operation's command. */
 export const withCommon = (command: Command, json: string): Command =>
@@ -117,7 +155,7 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
   form: ListForm<z.output<Input>, z.output<Item>, z.output<Place>>,
 ): Command {
   const command = commandOf(operation, form);
-  PRINTED.set(command, operation.item);
+  printing(command, operation.item);
   if (form.after !== undefined) command.option(form.after.flag, form.after.help, positiveNumber);
   command.option('--limit <n>', `${form.noun} at most (default: ${form.shown})`, positiveNumber);
   return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {

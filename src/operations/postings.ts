@@ -1,14 +1,279 @@
-// What people do to single postings.
+// Postings: what is known about one, what a person has set in it, and bringing it up to date.
 import { z } from 'zod';
-import { createOnlyOf } from '../plan/create-only-fields.ts';
-import { postingKey } from '../posting/identifiers.ts';
+import type { Here } from '../plan/allowed.ts';
+import { acceptedByUpdate, type CreateOnlyFields, createOnlyOf } from '../plan/create-only-fields.ts';
+import { messageOfReason, type Reason } from '../plan/desired-change.ts';
+import { noticeOf, tell, type WriteAction } from '../plan/message.ts';
+import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { readHere } from '../review/configured-policy.ts';
+import { actionsOfChange } from '../review/entry-facts.ts';
+import { versionOfPosting } from '../review/entry-version.ts';
 import { findPosting } from '../review/find-posting.ts';
+import { editableIn } from '../review/plan-edit.ts';
 import { editsVersion, undoEdits } from '../review/undo-edit.ts';
 import { auditAction } from '../store/access/audit.ts';
+import { CHANGE_STATES } from '../store/change/life-cycle.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
 import { editsOfPosting } from '../store/change/override.ts';
+import type { LiveJob, PostingStory } from '../store/review/posting-history.ts';
+import { type LineState, POSTING_STATES } from '../store/status/report-lines.ts';
 import { renewOfFeed } from './feeds.ts';
-import { namedFeed, OperationRefused, operation } from './operation.ts';
-import { count, feedNameOutput, feedNameText, fieldName, keyOutput, keyText, text } from './scalars.ts';
+import { namedFeed, type OperationContext, OperationRefused, operation } from './operation.ts';
+import { pullOf, uncountedPullOutput } from './pulls.ts';
+import {
+  actionOutput,
+  count,
+  feedNameOutput,
+  feedNameText,
+  fieldName,
+  keyOutput,
+  keyText,
+  noticeOutput,
+  siteNameOutput,
+  text,
+  time,
+} from './scalars.ts';
+
+const ENCODED_KEY = 'Percent-encoded: `A%2F1` for `A/1`.';
+const ofPosting = { feed: feedNameText, key: keyText.describe(ENCODED_KEY) };
+
+const fieldsOutput = z.record(z.string(), z.string());
+
+/** What is wrong with a field, or was altered in it. */
+const problemOutput = z.strictObject({
+  field: z.string().optional(),
+  value: z.string().optional(),
+  message: z.string(),
+  repaired: z.literal(true).optional(),
+  choose: z.literal(true).optional(),
+});
+
+const differenceOutput = z.strictObject({
+  field: z.string(),
+  desired: z.string().nullable().describe('`null`: the posting has no such field.'),
+  site: z.string().nullable().describe('What the site last accepted.'),
+  differs: z.boolean(),
+});
+
+export const postingOutput = z
+  .strictObject({
+    feed: feedNameOutput.describe('Name of the feed.'),
+    key: keyOutput.describe('Key of the posting.'),
+    state: z
+      .enum(POSTING_STATES)
+      .nullable()
+      .describe('What became of it; `null`: only its records are known, and they can not be used, or nothing is.'),
+    site_job_id: z.string().nullable().describe('Its job on the site.'),
+    site_job_url: z.string().nullable().describe('The address of the job.'),
+    reasons: z.array(z.string()).describe('Why it is not on the site as the feed has it.'),
+    version: z.string().nullable().describe('Of what is recorded: send it along with an edit.'),
+    not_editable: z.string().nullable().describe('Why its fields cannot be edited; `null`: they can.'),
+    site_job: z
+      .strictObject({
+        site: siteNameOutput,
+        site_job_id: z.string(),
+        site_job_url: z.string().nullable(),
+        mapped_at: time,
+        missing_pulls: count,
+        fields: fieldsOutput.nullable(),
+      })
+      .nullable()
+      .describe('Its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`.'),
+    change: z
+      .strictObject({
+        id: count,
+        state: z.enum(CHANGE_STATES),
+        operation: z.enum(['create', 'update', 'delete']),
+        desired_fields: fieldsOutput.nullable(),
+        since: time,
+        attempts: count,
+        reason: noticeOutput.nullable(),
+        problems: z.array(problemOutput),
+        note: z.string().nullable(),
+        actions: z.array(actionOutput),
+      })
+      .nullable()
+      .describe('What waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`.'),
+    expired_at: time.nullable().describe('When its job ended because of `expire_after_days`.'),
+    renewed_at: time.nullable().describe('When its days began anew.'),
+    skipped_by_date: z
+      .strictObject({ since: time.nullable(), until: time.nullable() })
+      .nullable()
+      .describe('Since and until when a date skips its record.'),
+    edits: z
+      .array(z.strictObject({ field: z.string(), source_value: z.string().nullable(), value: z.string() }))
+      .describe('Edits by reviewers: `[{"field","source_value","value"}]`.'),
+    edits_version: z.string().describe('Of these edits.'),
+    differences: z.array(differenceOutput).describe('The fields in which the wanted and the accepted content differ.'),
+    notes: z.array(problemOutput).describe('What was altered in its fields while they were read.'),
+    record: z
+      .string()
+      .nullable()
+      .describe(
+        'The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept.',
+      ),
+    detail: z
+      .strictObject({ requested_at: time, excerpt: z.string() })
+      .nullable()
+      .describe('The detail that was requested for it: `{"requested_at","excerpt"}`.'),
+    requests: z
+      .array(
+        z.strictObject({
+          at: time,
+          operation: z.string(),
+          site_job_id: z.string().nullable(),
+          status: count.nullable(),
+          outcome: z.string(),
+        }),
+      )
+      .describe('Requests about it, in brief.'),
+    failures: z
+      .array(
+        z.strictObject({
+          at: time,
+          operation: z.string(),
+          kind: z.string(),
+          problems: z.array(problemOutput),
+          request: z.strictObject({ method: z.string(), url: z.string(), body: z.string().optional() }).nullable(),
+          response: z.strictObject({ status: count, location: z.string().optional(), body: z.string() }).nullable(),
+        }),
+      )
+      .describe('Failed attempts with request and response.'),
+    duplicates: z.array(count).describe('Numbers of the entries of repeated keys.'),
+    unreadable: z
+      .array(z.strictObject({ id: count, since: time, discarded: z.boolean(), reason: z.string() }))
+      .describe('Unreadable records with its key.'),
+    acts: z
+      .array(z.strictObject({ at: time, actor: z.string(), action: z.string(), reason: z.string().optional() }))
+      .describe('What people did.'),
+    last_pull: uncountedPullOutput
+      .nullable()
+      .describe(
+        'The last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`.',
+      ),
+  })
+  .meta({ title: 'Posting' });
+
+type ShownPosting = z.output<typeof postingOutput>;
+
+export const showPosting = operation({
+  id: 'showPosting',
+  path: '/feeds/{feed}/postings/{key}',
+  summary: 'Everything about one posting: its state, its job on the site, and why',
+  scope: 'read',
+  input: z.strictObject(ofPosting),
+  output: postingOutput,
+  async run({ feed: name, key: written }, { app }) {
+    const feed = await namedFeed(app, name);
+    const key = postingKey(written.trim());
+    const found = await findPosting(app.db, feed, key);
+    if (found === undefined) throw unknownPosting(feed, key);
+    return postingOf(found, app, await readHere(app.db, app.config));
+  },
+});
+
+const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
+  new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+
+/** @param found also of a posting of which nothing is known */
+export function postingOf(
+  { story, state }: { readonly story: PostingStory; readonly state: LineState | null },
+  { config, writeAction: write }: Pick<OperationContext['app'], 'config' | 'writeAction'>,
+  here: Here,
+): ShownPosting {
+  const { live, change, lastPull, expiry, skipped, detail } = story;
+  const editable = editableIn(config, story);
+  const createOnly = createOnlyOf(config.feeds.get(story.feed)?.mapping ?? {});
+  return {
+    feed: story.feed,
+    key: story.key,
+    // The states of postings only, as it is found by its key.
+    state: state as ShownPosting['state'],
+    site_job_id: live?.siteJobId ?? null,
+    site_job_url: live?.url ?? null,
+    reasons: reasonsOf(story, (reason) => tell(messageOfReason(reason), write)),
+    version: versionOfPosting(story) ?? null,
+    not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
+    site_job: live === undefined ? null : siteJobOf(live),
+    change: change === undefined ? null : changeOf(change, write, here),
+    expired_at: expiry?.expiredAt ?? null,
+    renewed_at: expiry?.renewedAt ?? null,
+    skipped_by_date: skipped === undefined ? null : { since: skipped.since ?? null, until: skipped.until ?? null },
+    edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    edits_version: editsVersion(story.edits),
+    differences: fieldDifferences(change?.fields, live?.fields, createOnly).filter(({ differs }) => differs),
+    notes: [...story.notes],
+    record: story.record ?? null,
+    detail:
+      detail === undefined
+        ? null
+        : { requested_at: detail.requestedAt, excerpt: detail.document.toString('utf8', 0, SHOWN_BYTES) },
+    requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
+    failures: story.failures.map(({ problems, ...failure }) => ({ ...failure, problems: [...problems] })),
+    duplicates: story.duplicates.map(({ id }) => id),
+    unreadable: [...story.unreadable],
+    acts: [...story.acts],
+    last_pull: lastPull === undefined ? null : pullOf(lastPull, write),
+  };
+}
+
+const SHOWN_BYTES = 2_048;
+
+const siteJobOf = (live: LiveJob): ShownPosting['site_job'] => ({
+  site: live.site,
+  site_job_id: live.siteJobId,
+  site_job_url: live.url ?? null,
+  mapped_at: live.since,
+  missing_pulls: live.missingPulls,
+  fields: live.fields ?? null,
+});
+
+const changeOf = (change: OpenChangeRow, write: WriteAction, here: Here): ShownPosting['change'] => ({
+  id: change.id,
+  state: change.state,
+  operation: change.operation,
+  desired_fields: change.fields ?? null,
+  since: change.since,
+  attempts: change.attempts,
+  reason: change.reason === undefined ? null : noticeOf(write, messageOfReason(change.reason)),
+  problems: [...(change.reason?.problems ?? [])],
+  note: change.reason?.note ?? null,
+  actions: actionsOfChange(change, here),
+});
+
+function reasonsOf({ change, unreadable }: PostingStory, said: (reason: Reason) => string): string[] {
+  const reason = change?.reason;
+  const problems = (reason?.problems ?? []).map(({ field, message }) =>
+    field === undefined ? message : `${field}: ${message}`,
+  );
+  const why = problems.length > 0 || reason === undefined ? problems : [said(reason)];
+  return [...why, ...unreadable.map((record) => record.reason)];
+}
+
+export type FieldDifference = z.output<typeof differenceOutput>;
+
+/**
+ * What a posting should have on the site and what it has there, field by field.
+ * @param site `undefined`: not known, or there is no job. @param createOnly fields that are left to the site once there is a job
+ */
+export function fieldDifferences(
+  posting: Fields | undefined,
+  site: Fields | undefined,
+  createOnly: CreateOnlyFields,
+): FieldDifference[] {
+  const desired = posting === undefined || site === undefined ? posting : acceptedByUpdate(posting, site, createOnly);
+  const shown = desired ?? site ?? {};
+  const names = [...new Set([...Object.keys(shown), ...Object.keys(site ?? {})])];
+  return names.map((field) => {
+    const to = textIn(shown, field);
+    const from = textIn(site ?? {}, field);
+    return { field, desired: to, site: from, differs: desired !== undefined && site !== undefined && to !== from };
+  });
+}
+
+const textIn = (fields: Fields, name: string): string | null =>
+  Object.hasOwn(fields, name) ? (fields[name] ?? null) : null;
 
 export const undoEdit = operation({
   id: 'undoEdit',
@@ -16,8 +281,7 @@ export const undoEdit = operation({
   summary: 'Undo what a person has set in a posting: the next pull brings back what the source has',
   scope: 'review',
   input: z.strictObject({
-    feed: feedNameText,
-    key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.'),
+    ...ofPosting,
     fields: z.array(fieldName).min(1).max(1_000).optional().describe('Only these; all that were edited by default.'),
     version: text(100).optional().describe('The `edits_version` of the posting that was seen.'),
   }),
@@ -35,9 +299,7 @@ export const undoEdit = operation({
     // An edit outlives its posting, and applies again when that comes back.
     const isKnown =
       (await findPosting(db, feed, key)) !== undefined || (await editsOfPosting(db, feed, key)).length > 0;
-    if (!isKnown) {
-      throw new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
-    }
+    if (!isKnown) throw unknownPosting(feed, key);
     const { mapping = {}, policy } = config.feeds.get(feed) ?? {};
     const report = await undoEdits(db, feed, key, {
       actor,
@@ -59,7 +321,7 @@ export const renewPosting = operation({
   summary:
     'Start the days of a posting on the site anew (expire_after_days); if it has expired, the next pull creates its job again',
   scope: 'review',
-  input: z.strictObject({ feed: feedNameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  input: z.strictObject(ofPosting),
   output: z.strictObject({ feed: z.string(), key: z.string(), message: z.string() }).meta({ title: 'Renewed' }),
   async run({ feed: name, key: written }, context) {
     const { feed } = await renewOfFeed.run({ feed: name, keys: [written] }, context);

@@ -1,11 +1,12 @@
 // Pulls: started, and listed with their counts so far.
 import { z } from 'zod';
-import { countedPullJson } from '../review/read-model/pull.ts';
+import { actionsOf, noticeOf, type WriteAction } from '../plan/message.ts';
 import { auditAction } from '../store/access/audit.ts';
-import { countedPull, countedPulls } from '../store/pull/pull-history.ts';
+import { type CountedPull, countedPull, countedPulls } from '../store/pull/pull-history.ts';
+import type { PullRow } from '../store/pull/pull-row.ts';
 import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
-import { actionOutput, count, feedNameOutput, feedNameText, idNumber, time } from './scalars.ts';
+import { actionOutput, count, feedNameOutput, feedNameText, idNumber, noticeOutput, time } from './scalars.ts';
 
 /** Without what was sent for it. */
 export const uncountedPullOutput = z
@@ -31,13 +32,13 @@ export const uncountedPullOutput = z
     bytes: count.describe('Bytes read from the source, decompressed.'),
     duration_ms: count.nullable().describe('Total time, in milliseconds.'),
     weak: z.string().nullable().describe('Why the completeness of the feed is proven only weakly; `null`: it is not.'),
-    shortfalls: z.array(z.string()).describe('Why the feed is not proven complete.'),
-    message: z.string().nullable().describe('What a person should know.'),
+    shortfalls: z.array(noticeOutput).describe('Why the feed is not proven complete.'),
+    message: noticeOutput.nullable().describe('What a person should know.'),
     actions: z.array(actionOutput).describe('What can be done about it.'),
   })
   .meta({ title: 'Pull' });
 
-export const pullOutput = uncountedPullOutput
+const pullOutput = uncountedPullOutput
   .extend({
     created: count.describe('New postings, created on the site.'),
     updated: count.describe('Changed postings, updated on the site.'),
@@ -45,6 +46,42 @@ export const pullOutput = uncountedPullOutput
     requests: count.describe('Requests to the site.'),
   })
   .meta({ title: 'Pull' });
+
+export type ShownPull = z.output<typeof pullOutput>;
+
+/** Uses the names of `sync --json` for the values that both have. */
+export function pullOf(pull: PullRow, write: WriteAction): z.output<typeof uncountedPullOutput> {
+  const { notes, shortfalls } = pull;
+  return {
+    pull: pull.id,
+    feed: pull.feed,
+    undoes: pull.undoes ?? null,
+    status: pull.status,
+    complete: pull.complete,
+    started_at: pull.startedAt,
+    finished_at: pull.finishedAt ?? null,
+    seen: pull.seen,
+    unchanged: pull.unchanged,
+    duplicates: pull.duplicates,
+    unreadable: pull.unreadable,
+    skipped: pull.skipped,
+    expired: pull.expired,
+    gone: pull.gone,
+    grace: pull.grace,
+    discarded: pull.discarded,
+    bytes: pull.bytes,
+    duration_ms: pull.durationMs ?? null,
+    weak: pull.weak ?? null,
+    shortfalls: shortfalls.map((shortfall) => noticeOf(write, shortfall)),
+    message: notes.length === 0 ? null : noticeOf(write, ...notes),
+    actions: [...shortfalls, ...notes].flatMap(actionsOf),
+  };
+}
+
+function countedPullOf(pull: CountedPull, write: WriteAction): ShownPull {
+  const { created, updated, deleted, requests } = pull;
+  return { ...pullOf(pull, write), created, updated, deleted, requests };
+}
 
 export const showPulls = listOperation({
   id: 'listPulls',
@@ -58,7 +95,7 @@ export const showPulls = listOperation({
     const feed = name === undefined ? undefined : await namedFeed(app, name);
     await concludeAbandonedPulls(app.db, feed);
     const pulls = await countedPulls(app.db, feed, limit, after?.before);
-    return pulls.map((pull) => countedPullJson(pull, app.writeAction));
+    return pulls.map((pull) => countedPullOf(pull, app.writeAction));
   },
   placeOf: ({ pull }) => ({ before: pull }),
 });
@@ -74,7 +111,7 @@ export const showPull = operation({
     await concludeAbandonedPulls(app.db);
     const pull = await countedPull(app.db, id);
     if (pull === undefined) throw new OperationRefused('unknown', `there is no pull ${id}`);
-    return countedPullJson(pull, app.writeAction);
+    return countedPullOf(pull, app.writeAction);
   },
 });
 

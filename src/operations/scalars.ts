@@ -1,6 +1,15 @@
 // The schemas of values in requests: bounded, and without what the database can't store.
 import { z } from 'zod';
-import { type FeedName, MAX_KEY_LENGTH, type PostingKey, postingKey, type SiteJobId } from '../posting/identifiers.ts';
+import type { Action } from '../plan/action.ts';
+import type { Notice } from '../plan/message.ts';
+import {
+  type FeedName,
+  MAX_KEY_LENGTH,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+} from '../posting/identifiers.ts';
 import { FIELD_NAME } from '../posting/site-rules.ts';
 import { readJobId, readJobUrl } from '../site/http/job-address.ts';
 
@@ -82,6 +91,7 @@ export const listOf = <Value extends string>(values: readonly [Value, ...Value[]
 /** Names in answers: texts that keep their brand within the program. */
 const branded = <Name extends string>() => z.string() as unknown as z.ZodType<Name, string>;
 export const feedNameOutput = branded<FeedName>();
+export const siteNameOutput = branded<SiteName>();
 export const keyOutput = branded<PostingKey>();
 
 /** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
@@ -90,8 +100,20 @@ export const time = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 });
 
+/** What people are told, in answers: one text in JSON, and within the program with what can be done about it. */
+export const noticeOutput = z.codec(z.string(), z.custom<Notice>(), {
+  decode: (text) => ({ messages: [text], text }),
+  encode: ({ text }) => text,
+});
+
 /** What a person can do about something, as data. */
-export const actionOutput = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
+export const actionOutput = (z.looseObject({ kind: z.string() }) as unknown as z.ZodType<Action, object>).describe(
+  'Something that can be done about it.',
+);
+
+/** A list that is never too long for one answer. */
+export const wholeList = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ items: z.array(item), next_cursor: z.string().nullable().describe('`null`: nothing follows.') });
 
 /** How many there are, in answers. A difference that came out below zero is shown rather than refused with the whole answer. */
 export const count = z.int();

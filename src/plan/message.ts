@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 /** One way to go on: what to do in words, and the action as data. */
 export interface Advice {
   /** When or why to do it; capitalised if it is a sentence of its own. Absent: the action follows from the text. */
-  readonly words?: string;
+  readonly words?: string | undefined;
   /** Absent: something outside this program, which the words describe. */
   readonly action?: Action | undefined;
 }
@@ -43,6 +43,17 @@ export const tell = (message: Message, write: WriteAction): string =>
 /** Several messages in one line. */
 export const tellAll = (messages: readonly Message[], write: WriteAction): string =>
   messages.map((message) => tell(message, write)).join('; ');
+
+/** What people are told: as messages, and as the one text that programs read. */
+export interface Notice {
+  readonly messages: readonly Message[];
+  readonly text: string;
+}
+
+export const noticeOf = (write: WriteAction, ...messages: readonly Message[]): Notice => ({
+  messages,
+  text: tellAll(messages, write),
+});
 
 function tellAdvice({ words, action }: Advice, write: WriteAction): string {
   const written = action === undefined ? [] : [write(action)];

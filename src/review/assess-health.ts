@@ -5,22 +5,30 @@ import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type PullHistory, RECENT_PULLS } from '../store/pull/pull-history.ts';
 
+/** What each condition means. */
+export const HEALTH_CONDITIONS = {
+  paused: 'nothing is sent to the site: it is paused, or paused for a running process whose token it refuses',
+  moved: 'nothing is sent to the site: its jobs were made at another address',
+  out_of_reach:
+    'nothing is sent to the site: it has not answered four times in a row, or has only asked to wait for more than an hour',
+  configuration: 'the settings of a feed are wrong',
+  pulls_failing:
+    'the last three pulls of a feed failed; or only the last one, if the feed has no schedule or was never pulled completely',
+  stale: 'no complete pull for three runs of the schedule (or `stale_after_minutes`)',
+  late: 'a scheduled run is due and does not begin',
+  left: 'a feed was removed from the configuration while its changes wait',
+  not_sent: 'changes wait, and no process is sending',
+  unsearched:
+    'creates of a feed have waited five minutes for a search of its site for jobs that it has already, and the search fails',
+  undeleted: 'the site has not deleted a job that no posting has (one that was made twice) in five tries, one a minute',
+  restored:
+    'under `review`: the database was restored from a backup and `recover` was not run since, or it left jobs that no posting has',
+  review: 'under `review`: entries wait, or the keys of a feed seem to have changed',
+} as const;
+
 /** One thing that fails or waits. */
 export interface HealthCondition {
-  readonly kind:
-    | 'paused'
-    | 'moved'
-    | 'out_of_reach'
-    | 'configuration'
-    | 'pulls_failing'
-    | 'stale'
-    | 'late'
-    | 'left'
-    | 'not_sent'
-    | 'unsearched'
-    | 'undeleted'
-    | 'restored'
-    | 'review';
+  readonly kind: keyof typeof HEALTH_CONDITIONS;
   readonly site?: SiteName;
   readonly feed?: FeedName;
   /** One sentence without a full stop. Contains nothing that a source or site said, because anybody may read it. */

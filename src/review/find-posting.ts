@@ -10,6 +10,18 @@ export interface FoundPosting {
   readonly state: LineState | null;
 }
 
+/** Also of a posting that nothing is recorded of. */
+export async function lookUpPosting(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  newest?: number,
+): Promise<FoundPosting> {
+  const story = await readStory(db, feed, key, newest);
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
+  return { story, state: postings.find((posting) => posting.key === key)?.state ?? null };
+}
+
 /** `undefined`: nothing is recorded under this key. */
 export async function findPosting(
   db: Queryable,
@@ -17,14 +29,13 @@ export async function findPosting(
   key: PostingKey,
   newest?: number,
 ): Promise<FoundPosting | undefined> {
-  const story = await readStory(db, feed, key, newest);
-  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
-  const state = postings.find((posting) => posting.key === key)?.state ?? null;
+  const found = await lookUpPosting(db, feed, key, newest);
+  const { state, story } = found;
   const isKnown =
     state !== null ||
     story.unreadable.length > 0 ||
     story.duplicates.length > 0 ||
     story.expiry !== undefined ||
     story.skipped !== undefined;
-  return isKnown ? { story, state } : undefined;
+  return isKnown ? found : undefined;
 }

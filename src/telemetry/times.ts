@@ -37,3 +37,6 @@ export function formatSpan(durationMs: number): string {
   });
   return parts.join(' ');
 }
+
+/** Milliseconds until then, to the second: what is shown a moment after it was read is not a second less. */
+export const msUntil = (time: Date): number => Math.round((time.getTime() - Date.now()) / 1_000) * 1_000;

@@ -1,36 +1,57 @@
-// The status of sites and feeds as text for people.
+// The status of a site as text for people, and how a pull ended.
 import { describe, expect, it } from 'vitest';
-import { describeFeeds, describeSite, pullStatus } from '../../src/cli/output/describe-status.ts';
+import { describeSite, pullStatus } from '../../src/cli/output/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')} --config c.yaml`;
 
-const STATE = {
+const SITE = {
   site: siteName('board'),
-  pausedSince: undefined,
-  pauseCause: undefined,
-  waitsMs: 0,
-  unreachableStreak: 0,
-  lastMessage: undefined,
-  probeInMs: undefined,
+  state: 'sending',
+  paused_since: null,
+  pause_cause: null,
+  next_probe: null,
   probes: 0,
-} as const;
-const linesOf = (state: object, orphans = 0): string[] =>
-  describeSite({ state: { ...STATE, ...state }, orphans } as Parameters<typeof describeSite>[0], write);
+  waits_until: null,
+  learnt_requests_per_second: null,
+  unreachable_streak: 0,
+  last_message: null,
+  moved: null,
+  orphans: 0,
+  references_note: null,
+  other_refused_tokens: [],
+};
+const linesOf = (members: object): string[] =>
+  describeSite({ ...SITE, ...members } as unknown as Parameters<typeof describeSite>[0], write);
+const PAUSED = { state: 'paused', paused_since: new Date() };
+/** Times are given in milliseconds from now. */
+const timed = (members: object): object =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      /until|next/.test(name) ? new Date(Date.now() + Number(value)) : value,
+    ]),
+  );
 
 describe('a site', () => {
   it.each([
-    [{ unreachableStreak: 1 }, 'site board: out of reach, 1 time in a row; the next try is now'],
-    [{ unreachableStreak: 2, waitsMs: 4_000 }, 'site board: out of reach, 2 times in a row; the next try is in 4 s'],
-    [{ pausedSince: new Date(), probeInMs: 0, probes: 1 }, '  asked again now, by a running worker; 1 probe so far'],
-    [{ pausedSince: new Date(), probeInMs: 9_000 }, '  asked again in 9 s, by a running worker; 0 probes so far'],
+    [
+      { state: 'out_of_reach', unreachable_streak: 1 },
+      'site board: out of reach, 1 time in a row; the next try is now',
+    ],
+    [
+      { state: 'out_of_reach', unreachable_streak: 2, waits_until: 4_000 },
+      'site board: out of reach, 2 times in a row; the next try is in 4 s',
+    ],
+    [{ ...PAUSED, next_probe: 0, probes: 1 }, '  asked again now, by a running worker; 1 probe so far'],
+    [{ ...PAUSED, next_probe: 9_000 }, '  asked again in 9 s, by a running worker; 0 probes so far'],
   ])('%o', (state, line) => {
-    expect(linesOf(state)).toContain(line);
+    expect(linesOf(timed(state))).toContain(line);
   });
 
   it('shows one orphan site job, and several', () => {
-    expect(linesOf({}, 1)).toContain('  still to be deleted: 1 orphan site job');
-    expect(linesOf({}, 2)).toContain('  still to be deleted: 2 orphan site jobs');
+    expect(linesOf({ orphans: 1 })).toContain('  still to be deleted: 1 orphan site job');
+    expect(linesOf({ orphans: 2 })).toContain('  still to be deleted: 2 orphan site jobs');
   });
 });
 
@@ -41,27 +62,4 @@ it.each([
   [{ discarded: 0, skipped: 2, expired: 2 }, 'not modified, 2 expired'],
 ])('a pull with %o', (counts, words) => {
   expect(pullStatus({ status: 'not_modified', ...counts })).toBe(words);
-});
-
-describe('a schedule that nobody runs', () => {
-  const schedule = { feed: 'acme', pattern: '* * * * *', lateMs: 60_000, nextAt: new Date(), processes: 0 };
-  const counts = { live: 3, ready: 0, sending: 0, in_doubt: 0, held: 0, rejected: 0, failed: 0, unreadable: 0 };
-  const feed = {
-    ...counts,
-    duplicates: 0,
-    discarded: 0,
-    warnings: [],
-    feed: 'acme',
-    site: 'board',
-    schedule,
-    served: false,
-  };
-  it.each([
-    ['of a configured feed is late', { configured: true, retired: false }, true],
-    ['of a removed feed is not', { configured: false, retired: false }, false],
-    ['of a retired feed is not', { configured: false, retired: true }, false],
-  ])('%s', (_what, marks, isLate) => {
-    const lines = describeFeeds([{ ...feed, ...marks }] as unknown as Parameters<typeof describeFeeds>[0], write);
-    expect(lines.some((line) => line.startsWith('LATE: feed acme: its run is '))).toBe(isLate);
-  });
 });

@@ -92,7 +92,7 @@ function sectionOf({ words, command }: NamedCommand): string {
     ...tableOf('argument', command.registeredArguments.map(argumentRow)),
     ...tableOf('option', options.map(optionRow)),
     ...afterHelp(command),
-    ...(about === undefined ? printedTable(command) : ['**`--json`**', '', ...about]),
+    ...printedTables(command, about ?? []),
     ...(notes?.text ?? []).flatMap((text) => [text, '']),
     ...(notes?.exitStatus === undefined
       ? []
@@ -116,15 +116,18 @@ function kindOfValue({ enum: choices, anyOf, type, format, items }: JsonSchema):
   return words[String(type)] ?? String(type ?? 'any');
 }
 
-/** What the command of an operation prints. */
-function printedTable(command: Command): string[] {
-  const schema = printedBy(command);
-  if (schema === undefined) return [];
-  const members = Object.entries(inputJsonSchema(schema).properties ?? {}) as [string, JsonSchema][];
-  const rows = members.map(
-    ([name, member]) => `| \`${name}\` | ${kindOfValue(member)} | ${cell(String(member.description ?? ''))} |`,
-  );
-  return ['**`--json`**', '', '| member | value | meaning |', '|---|---|---|', ...rows, ''];
+/** What the command prints: each object by its schema, if it has one, then what else is noted. */
+function printedTables(command: Command, notes: readonly string[]): string[] {
+  const schemas = printedBy(command);
+  const tables = schemas.flatMap((schema) => {
+    const { properties, description } = inputJsonSchema(schema);
+    const rows = (Object.entries(properties ?? {}) as [string, JsonSchema][]).map(
+      ([name, member]) => `| \`${name}\` | ${kindOfValue(member)} | ${cell(String(member.description ?? ''))} |`,
+    );
+    const about = schemas.length > 1 && typeof description === 'string' ? [description, ''] : [];
+    return [...about, '| member | value | meaning |', '|---|---|---|', ...rows, ''];
+  });
+  return tables.length + notes.length === 0 ? [] : ['**`--json`**', '', ...tables, ...notes];
 }
 
 const memberRow = ([names, meaning]: readonly [string, string]): string =>

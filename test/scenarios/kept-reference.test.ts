@@ -1,7 +1,7 @@
 // A site that does not keep reference_field: it is found out at the first create, said, and forgotten when a job shows a reference.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
-import { readStatus } from '../../src/runtime/read-status.ts';
+import { readStatus } from '../../src/operations/status.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { type ForgetfulSite, openForgetfulSite } from '../support/forgetful-site.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';

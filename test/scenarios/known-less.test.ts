@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readStatus } from '../../src/operations/status.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
-import { readStatus } from '../../src/runtime/read-status.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { startCachingProxy } from '../support/caching-proxy.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -37,8 +37,9 @@ const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 /** What fails, as `status` and `/healthz` say. */
 async function failing(): Promise<readonly string[][]> {
   const app = await mirror.app();
-  const assessed = [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)];
-  return assessed.map((each) => each.failing.map(({ kind }) => kind));
+  const { check } = await readStatus(app);
+  const { failing } = await assessRunning(app, [], 1, undefined);
+  return [check.failing.map(({ condition }) => condition), failing.map(({ kind }) => kind)];
 }
 const entries = async () =>
   (await mirror.app()).db.query<{ id: number; key: string; found: string }>(

@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { pullOf } from '../../src/operations/pulls.ts';
 import { planFeed } from '../../src/pull/preview/dry-run.ts';
-import { pullJson } from '../../src/review/read-model/pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { listPulls } from '../../src/store/pull/pull-row.ts';
 import { checkCounts } from '../laws/laws.ts';
@@ -53,7 +53,7 @@ describe('drafts', () => {
     expect(await stored()).toBe(4);
     const { db, writeAction } = await mirror.app();
     const [pull] = await listPulls(db, acme, 1);
-    expect(pull === undefined ? undefined : pullJson(pull, writeAction)).toMatchObject({ seen: 9, skipped: 4 });
+    expect(pull === undefined ? undefined : pullOf(pull, writeAction)).toMatchObject({ seen: 9, skipped: 4 });
   });
 
   it('are counted in a plan, which stores nothing; created when published; each counted if their bytes are equal', {

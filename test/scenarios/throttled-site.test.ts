@@ -1,10 +1,10 @@
 // A site that accepts fewer requests than configured: it is mirrored at its own rate, and throttling fails no posting.
 // @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
+import { readStatus } from '../../src/operations/status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
-import { readStatus } from '../../src/runtime/read-status.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { readSiteState, takeSiteSlot, throttleSite } from '../../src/store/site/site-state.ts';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
@@ -64,8 +64,9 @@ const learnt = async () => (await state()).learntRate;
 /** What fails, as `status` and `/healthz` say. */
 async function failing(): Promise<readonly string[][]> {
   const app = await mirror.app();
-  const assessed = [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)];
-  return assessed.map((each) => each.failing.map(({ kind }) => kind));
+  const { check } = await readStatus(app);
+  const { failing } = await assessRunning(app, [], 1, undefined);
+  return [check.failing.map(({ condition }) => condition), failing.map(({ kind }) => kind)];
 }
 
 describe('a site that asks to wait', () => {

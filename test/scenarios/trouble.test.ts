@@ -1,9 +1,9 @@
 // Problems of a whole site: it is paused with a cause, resumed, and loses nothing.
 import { afterEach, describe, expect, it } from 'vitest';
+import { readStatus } from '../../src/operations/status.ts';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { assessRunning } from '../../src/runtime/read-health.ts';
-import { readStatus } from '../../src/runtime/read-status.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { openSite } from '../site/scripted-site.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -110,10 +110,10 @@ describe('a site that refuses everything, with many requests in flight', () => {
       `with lost as (delete from mapping where key = 'p1' returning *)
        insert into orphan_site_job (site, site_job_id, feed, key, attempts) select site, site_job_id, feed, key, 4 from lost`,
     );
-    const failing = async () =>
-      [(await readStatus(app)).assessment, await assessRunning(app, [], 1, undefined)].map((each) =>
-        each.failing.map(({ kind }) => kind),
-      );
+    const failing = async () => [
+      (await readStatus(app)).check.failing.map(({ condition }) => condition),
+      (await assessRunning(app, [], 1, undefined)).failing.map(({ kind }) => kind),
+    ];
     // The site only asks to wait, which is no answer about this job.
     const asked = () => app.db.query('select attempts from orphan_site_job where not_before > now() and attempts = 4');
     await expect.poll(asked).toHaveLength(1);

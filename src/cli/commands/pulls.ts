@@ -1,7 +1,6 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import type { Command } from 'commander';
-import type { z } from 'zod';
-import { type pullOutput, showPulls } from '../../operations/pulls.ts';
+import { type ShownPull, showPulls } from '../../operations/pulls.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
@@ -41,7 +40,7 @@ const COLUMNS = [
   { title: 'MESSAGE' },
 ] as const;
 
-const rowOf = (pull: z.output<typeof pullOutput>): string[] => [
+const rowOf = (pull: ShownPull): string[] => [
   String(pull.pull),
   pull.feed,
   formatTime(pull.started_at),
@@ -54,5 +53,9 @@ const rowOf = (pull: z.output<typeof pullOutput>): string[] => [
   String(pull.requests),
   formatBytes(pull.bytes),
   pull.duration_ms === null ? '-' : (pull.duration_ms / 1000).toFixed(1),
-  oneLine([pull.message, ...pull.shortfalls, pull.weak].filter((text) => text !== null).join('; ')),
+  oneLine(
+    [pull.message?.text, ...pull.shortfalls.map(({ text }) => text), pull.weak]
+      .filter((text) => text != null)
+      .join('; '),
+  ),
 ];

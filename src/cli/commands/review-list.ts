@@ -1,5 +1,6 @@
 // `jobmirror review list`: everything that needs a person, and the command that approves held deletes.
 import { Command, Option } from 'commander';
+import { notesOnRestore } from '../../operations/status.ts';
 import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -7,7 +8,6 @@ import { escalates } from '../../review/escalation.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
-import { notesOnRestore } from '../../runtime/read-status.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {

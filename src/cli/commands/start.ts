@@ -1,5 +1,6 @@
 // `jobmirror start`: runs the schedules and the workers, and serves /healthz and /metrics, until stopped.
 import { Command } from 'commander';
+import { leftBehind } from '../../operations/status.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { startAlerts } from '../../runtime/alerts/run-alerts.ts';
@@ -13,7 +14,6 @@ import { runSchedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { isOpen } from '../../web/access/visitor.ts';
 import { commandWriter } from '../command-line.ts';
-import { leftBehind } from '../left-behind.ts';
 import { serveWeb } from '../serve-web.ts';
 import { actionWriter } from '../write-action.ts';
 

@@ -1,6 +1,7 @@
 // `jobmirror sync`: pulls feeds once, sends their changes, and prints one summary per feed.
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { leftBehind } from '../../operations/status.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { type PullReport, pullReportJson } from '../../review/read-model/pull-report.ts';
@@ -17,7 +18,6 @@ import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter } from '../command-line.ts';
-import { leftBehind } from '../left-behind.ts';
 import { describePull } from '../output/describe-pull.ts';
 import { actionWriter, say } from '../write-action.ts';
 

@@ -30,3 +30,8 @@ export const TRANSITIONS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type ChangeState = Exclude<keyof typeof TRANSITIONS, 'none'>;
+
+export const CHANGE_STATES = Object.keys(TRANSITIONS).filter((state) => state !== 'none') as [
+  ChangeState,
+  ...ChangeState[],
+];

@@ -11,7 +11,8 @@ import { toJsonb } from '../postgres/jsonb.ts';
  * - `missing`: none does: the site is one without references.
  * - `some`: some do, so that a job without one may still be any posting's.
  */
-export type ReferenceState = 'unknown' | 'shown' | 'missing' | 'some';
+export const REFERENCE_STATES = ['unknown', 'shown', 'missing', 'some'] as const;
+export type ReferenceState = (typeof REFERENCE_STATES)[number];
 
 /** The reference of a site, as this process is configured. */
 export interface SiteReference {

@@ -1,7 +1,6 @@
 // The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
 import { z } from 'zod';
 import { noteOutput } from '../../operations/notes.ts';
-import { uncountedPullOutput } from '../../operations/pulls.ts';
 import { ruleOutput } from '../../operations/rules.ts';
 import { actionOutput } from '../../operations/scalars.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
@@ -20,70 +19,12 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
 
-export const feedAnswer = z
-  .looseObject({
-    feed: name,
-    site: name,
-    configured: z.boolean(),
-    live: count,
-    ready: count,
-    sending: count,
-    in_doubt: count,
-    held: count,
-    rejected: count,
-    failed: count,
-    unreadable: count,
-    duplicates: count,
-    discarded: count,
-    next_run: time.nullable(),
-    last_run: time.nullable(),
-    last_complete: time.nullable(),
-    failing: z.array(z.string()),
-    restored: z
-      .string()
-      .nullable()
-      .describe(
-        'What to know of jobs that were made since the backup from which the database was restored; `null`: nothing.',
-      ),
-    last_pull: uncountedPullOutput.nullable(),
-  })
-  .meta({ title: 'Feed' });
-
-export const siteAnswer = z
-  .looseObject({
-    site: name,
-    state: z.enum(['sending', 'paused', 'out_of_reach', 'waiting']),
-    paused_since: time.nullable(),
-    pause_cause: z.string().nullable(),
-    orphans: count,
-    references: z
-      .enum(['unknown', 'shown', 'missing', 'some'])
-      .nullable()
-      .describe('Whether its jobs show `reference_field`; `null`: none is configured.'),
-    failing: z.array(z.string()),
-  })
-  .meta({ title: 'Site' });
-
 const state = z.enum(POSTING_STATES);
 const keyed = { state, key: z.string(), site_job_id: z.string().nullable(), site_job_url: z.string().nullable() };
 
 export const listedPostingAnswer = z
   .looseObject({ ...keyed, since: time, reason: z.string().nullable(), problems: z.array(problem) })
   .meta({ title: 'ListedPosting' });
-
-const RECORD = 'The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept.';
-
-export const postingAnswer = z
-  .looseObject({
-    feed: name,
-    ...keyed,
-    state: state.nullable().describe('`null`: only its records are known, and they can not be used.'),
-    reasons: z.array(z.string()),
-    site_job: z.looseObject({ site: name, site_job_id: z.string(), site_job_url: z.string().nullable() }).nullable(),
-    change: z.looseObject({ id: count, state: z.string(), operation: z.string() }).nullable(),
-    record: z.string().nullable().describe(RECORD),
-  })
-  .meta({ title: 'Posting' });
 
 const kind = z.enum(ENTRY_KINDS);
 
@@ -113,7 +54,11 @@ export const entryAnswer = z
     age_seconds: count,
     problems: z.array(problem),
     desired_fields: fields.nullable().optional(),
-    record: z.string().nullable().optional().describe(RECORD),
+    record: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('The beginning of the record, as the feed has it; `null`: not kept.'),
     actions: z.array(actionOutput),
   })
   .meta({ title: 'Entry' });

@@ -1,5 +1,6 @@
 // The API's operations on what people set in a posting.
 import { z } from 'zod';
+import { postingOf, postingOutput } from '../../operations/postings.ts';
 import { fieldsSchema, keyText, NOTHING, nameText, text } from '../../operations/scalars.ts';
 import { tell } from '../../plan/message.ts';
 import { postingKey } from '../../posting/identifiers.ts';
@@ -7,7 +8,6 @@ import { readHere } from '../../review/configured-policy.ts';
 import { editedMessage, editPosting } from '../../review/edit-posting.ts';
 import { findPosting } from '../../review/find-posting.ts';
 import { actedJson } from '../../review/read-model/acted.ts';
-import { postingJson } from '../../review/read-model/posting.ts';
 import { ProblemError } from '../problem.ts';
 import { actedAnswer } from './answers.ts';
 import { route } from './http-route.ts';
@@ -46,9 +46,7 @@ export const setFields = route({
     }
     const now = await findPosting(app.db, feed, key);
     const current =
-      now === undefined
-        ? null
-        : postingJson(now.story, app.writeAction, app.config, await readHere(app.db, app.config));
+      now === undefined ? null : z.encode(postingOutput, postingOf(now, app, await readHere(app.db, app.config)));
     const more = report.stale === true ? { yours: body, version: current?.version ?? null, current } : { current };
     throw new ProblemError({ status: 409, detail: `posting ${key}: ${tell(report.message, app.writeAction)}`, more });
   },

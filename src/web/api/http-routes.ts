@@ -10,24 +10,24 @@ import {
 import { compareEntry } from '../../operations/candidates.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
-import { renewPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
+import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
+import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
 import { ENTRY_ACTIONS } from './act-on-entry.ts';
 import { setFields } from './edits.ts';
-import { listFeeds, showFeed } from './feeds.ts';
 import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
-import { listPostings, showPosting } from './postings.ts';
+import { listPostings } from './postings.ts';
 import { listReview, showEntry } from './review.ts';
-import { listSites } from './sites.ts';
 
 export const OPERATIONS: readonly HttpOperation[] = [
-  listFeeds,
-  showFeed,
+  httpOperation(showStatus),
+  httpOperation(listFeeds),
+  httpOperation(showFeed),
   httpOperation(startFeedPull),
   httpOperation(resumeStoppedFeed),
   httpOperation(renewOfFeed),
@@ -40,7 +40,7 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(showPulls),
   httpOperation(showPull),
   listPostings,
-  showPosting,
+  httpOperation(showPosting),
   httpOperation(syncPosting),
   setFields,
   httpOperation(undoEdit),
@@ -62,7 +62,7 @@ export const OPERATIONS: readonly HttpOperation[] = [
   showEntry,
   httpOperation(compareEntry),
   ...ENTRY_ACTIONS,
-  listSites,
+  httpOperation(listSites),
   httpOperation(resumeConfiguredSite),
   httpOperation(showActivity),
 ];

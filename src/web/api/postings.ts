@@ -1,19 +1,15 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
-import { cursorSchema, keyText, limitSchema, listOf, NOTHING, nameText, text } from '../../operations/scalars.ts';
-import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
-import { readHere } from '../../review/configured-policy.ts';
-import { findPosting } from '../../review/find-posting.ts';
+import { cursorSchema, keyText, limitSchema, listOf, nameText, text } from '../../operations/scalars.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { reportLineJson } from '../../review/read-model/feed-report.ts';
-import { postingJson } from '../../review/read-model/posting.ts';
 import type { App } from '../../runtime/app.ts';
 import { postingsTitled } from '../../store/mapping/find-jobs.ts';
-import type { PostingStory } from '../../store/review/posting-history.ts';
 import { POSTING_STATES, postingPage } from '../../store/status/report-lines.ts';
-import { listedPostingAnswer, pageOf, postingAnswer } from './answers.ts';
+import { listedPostingAnswer, pageOf } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { route } from './http-route.ts';
-import { requireFeed, unknownPosting } from './known.ts';
+import { requireFeed } from './known.ts';
 
 const DEFAULT_LIMIT = 50;
 const MOST_TITLED = 200;
@@ -52,41 +48,4 @@ async function titledOf({ db }: App, feed: FeedName, q: string | undefined): Pro
   if (q === undefined) return [];
   const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: q }, 1);
   return postings.length > 0 ? [] : (await postingsTitled(db, q, feed, MOST_TITLED)).map(({ key }) => key);
-}
-
-export const showPosting = route({
-  id: 'showPosting',
-  method: 'get',
-  path: '/feeds/{feed}/postings/{key}',
-  summary: 'Everything about one posting: its state, its job on the site, and why',
-  scope: 'read',
-  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
-  query: NOTHING,
-  response: postingAnswer,
-  async run({ params }, { app }) {
-    const feed = await requireFeed(app, params.feed);
-    const key = postingKey(params.key.trim());
-    const found = await findPosting(app.db, feed, key);
-    if (found === undefined) throw unknownPosting(feed, key);
-    const { story, state } = found;
-    const posting = postingJson(story, app.writeAction, app.config, await readHere(app.db, app.config));
-    return {
-      body: {
-        state,
-        site_job_id: posting.site_job?.site_job_id ?? null,
-        site_job_url: posting.site_job?.site_job_url ?? null,
-        reasons: reasonsOf(story, posting.change?.reason ?? undefined),
-        ...posting,
-      },
-    };
-  },
-});
-
-/** Why it is not on the site as the feed has it. */
-function reasonsOf({ change, unreadable }: PostingStory, reason: string | undefined): string[] {
-  const problems = (change?.reason?.problems ?? []).map(({ field, message }) =>
-    field === undefined ? message : `${field}: ${message}`,
-  );
-  const said = problems.length > 0 ? problems : reason === undefined ? [] : [reason];
-  return [...said, ...unreadable.map((record) => record.reason)];
 }

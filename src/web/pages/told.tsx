@@ -1,18 +1,17 @@
 // A message with what can be done about it: as commands, and as a link where a page does the same.
 import type { Action } from '../../plan/action.ts';
-import { actionsOf, type Message, tell, type WriteAction } from '../../plan/message.ts';
+import { actionsOf, type Notice } from '../../plan/message.ts';
 import { pageAddress } from './addresses.ts';
 
 export interface ToldProps {
-  readonly message: Message;
+  readonly notice: Notice;
   readonly prefix: string;
-  readonly write: WriteAction;
 }
 
-export const Told = ({ message, prefix, write }: ToldProps) => (
+export const Told = ({ notice: { messages, text }, prefix }: ToldProps) => (
   <>
-    {tell(message, write)}
-    {actionsOf(message).map((action) => {
+    {text}
+    {messages.flatMap(actionsOf).map((action) => {
       const page = pageOf(action);
       return (
         page !== undefined && (

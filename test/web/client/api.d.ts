@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: e4c5d7567c2e35aba6b90a866486b9368876680282cef733df253a3015957428
+// The types of the API's client. SHA-256 of the document: 56996ca6215e6121a5363372522723aa45970c14cd0f0f65aef12c6cd17aa9c1
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -8,6 +8,26 @@
  */
 
 export interface paths {
+    "/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The status of each site and feed, and what fails or needs review
+         * @description Needs the scope `read`.
+         */
+        get: operations["showStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/feeds": {
         parameters: {
             query?: never;
@@ -816,7 +836,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    listFeeds: {
+    showStatus: {
         parameters: {
             query?: never;
             header?: never;
@@ -832,26 +852,172 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
-                            feed: string;
+                        /** @description One object per site: */
+                        sites: {
+                            /** @constant */
+                            kind: "site";
+                            /** @description Name of the site. */
                             site: string;
-                            configured: boolean;
-                            live: number;
-                            ready: number;
-                            sending: number;
-                            in_doubt: number;
-                            held: number;
-                            rejected: number;
-                            failed: number;
-                            unreadable: number;
-                            duplicates: number;
-                            discarded: number;
-                            next_run: string | null;
-                            last_run: string | null;
-                            last_complete: string | null;
+                            /**
+                             * @description `paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
+                             * @enum {string}
+                             */
+                            state: "sending" | "paused" | "out_of_reach" | "waiting";
+                            /** @description Since when it is paused. */
+                            paused_since: string | null;
+                            /** @description Why it is paused. */
+                            pause_cause: string | null;
+                            /** @description When a request tries whether the pause is over. */
+                            next_probe: string | null;
+                            /** @description How many have tried it so far. */
+                            probes: number;
+                            /** @description Until when nothing is sent: the site asks to wait, or was out of reach. */
+                            waits_until: string | null;
+                            /** @description The rate that the site accepts, if it is lower than the configured one. */
+                            learnt_requests_per_second: number | null;
+                            /** @description The site refuses the token of this configuration. */
+                            token_refused: boolean;
+                            /** @description Tokens of other processes that it refuses, as `noted_by` has noticed. */
+                            other_refused_tokens: {
+                                /** Format: date-time */
+                                since: string;
+                                noted_by: string;
+                            }[];
+                            /** @description How many times in a row it has not answered. */
+                            unreachable_streak: number;
+                            /** @description What its last failure said. */
+                            last_message: string | null;
+                            /** @description The address where its jobs were made. */
+                            address: string | null;
+                            /** @description The configured address, if that is another one. */
+                            moved_to: string | null;
+                            /** @description Why nothing is sent then, and what to do. */
+                            moved: string | null;
+                            /** @description Jobs of ours that no posting has, still to be deleted. */
+                            orphans: number;
+                            /** @description Whether its jobs show `reference_field`; `null`: none is configured. */
+                            references: ("unknown" | "shown" | "missing" | "some") | null;
+                            /** @description What to know of that. */
+                            references_note: string | null;
+                            /** @description Processes that send. */
+                            workers: number;
+                            /** @description How the configurations of running processes differ. */
+                            configurations_differ: string | null;
+                            /** @description What fails. */
                             failing: string[];
-                            /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
+                            /** @description What can be done about it. */
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        }[];
+                        /** @description One object per feed, those first that have waited for too long: */
+                        feeds: {
+                            /** @constant */
+                            kind: "feed";
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description Name of its site. */
+                            site: string;
+                            /** @description The configuration has the feed. */
+                            configured: boolean;
+                            /** @description A running process has it in its configuration. */
+                            served: boolean;
+                            /** @description A person took it out of service. */
+                            retired: boolean;
+                            /** @description Since when, and by the undo of which pull, it is not pulled. */
+                            stopped: {
+                                undo: number;
+                                undone: number | null;
+                                /** Format: date-time */
+                                since: string;
+                            } | null;
+                            /** @description Held changes or creates in doubt have waited for too long. */
+                            escalated: boolean;
+                            /** @description Jobs on the site. */
+                            live: number;
+                            /** @description Changes that may be sent now or later. */
+                            ready: number;
+                            /** @description Changes in flight. */
+                            sending: number;
+                            /** @description Creates of unknown outcome. */
+                            in_doubt: number;
+                            /** @description Changes that wait for approval. */
+                            held: number;
+                            /** @description Postings that were rejected. */
+                            rejected: number;
+                            /** @description Changes that were given up. */
+                            failed: number;
+                            /** @description Entries of unreadable records. */
+                            unreadable: number;
+                            /** @description Entries of repeated keys. */
+                            duplicates: number;
+                            /** @description Entries that a person has discarded, so the site differs from the feed. */
+                            discarded: number;
+                            /** @description Why deletes are held. */
+                            hold_reason: string | null;
+                            /** @description What to do about the held deletes. */
+                            held_advice: {
+                                words?: string;
+                                /** @description Something that can be done about it. */
+                                action?: {
+                                    kind: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } | null;
+                            /** @description Why creates and deletes wait if the keys seem to have changed. */
+                            rekey: string | null;
+                            /** @description What to know of jobs made since the backup from which the database was restored. */
                             restored: string | null;
+                            /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
+                            search: string | null;
+                            /** @description What becomes of its jobs and changes, as no configuration has the feed. */
+                            left: string | null;
+                            /** @description For how long the oldest held change has waited. */
+                            held_for_seconds: number | null;
+                            /** @description For how long the oldest create has been in doubt. */
+                            in_doubt_for_seconds: number | null;
+                            /** @description The schedule, as running processes have it. */
+                            schedule: string | null;
+                            /** @description Its time zone. */
+                            time_zone: string | null;
+                            /** @description When it is pulled next. */
+                            next_run: string | null;
+                            /** @description When it was last pulled. */
+                            last_run: string | null;
+                            /** @description When the last complete pull ended. */
+                            last_complete: string | null;
+                            /** @description How late its run is. */
+                            late_seconds: number | null;
+                            /** @description Why its run does not begin, if that is too late. */
+                            late: string | null;
+                            /** @description What the last run of `verify` found. */
+                            last_verify: {
+                                /** Format: date-time */
+                                at: string;
+                                jobs: number;
+                                same: number;
+                                changed: number;
+                                gone: number;
+                                foreign: number;
+                                untold: number;
+                                marked: number;
+                                left: number;
+                                message?: string;
+                            } | null;
+                            /** @description Likely mistakes of the mapping. */
+                            warnings: string[];
+                            /** @description What fails. */
+                            failing: string[];
+                            /** @description What can be done about it. */
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
                             last_pull: {
                                 /** @description Its number. */
                                 pull: number;
@@ -901,13 +1067,262 @@ export interface operations {
                                     [key: string]: unknown;
                                 })[];
                             } | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
+                        /** @description With `--check`, the last object: */
+                        check: {
+                            /** @constant */
+                            kind: "check";
+                            /**
+                             * @description `review`: nothing fails, but something needs a person.
+                             * @enum {string}
+                             */
+                            status: "well" | "failing" | "review";
+                            /** @description What fails: `[{"condition","site","feed","message","detail"}]`. */
+                            failing: {
+                                /** @enum {string} */
+                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "review";
+                                site: string | null;
+                                feed: string | null;
+                                message: string;
+                                detail: string | null;
+                            }[];
+                            /** @description What needs a person, in the same form. */
+                            review: {
+                                /** @enum {string} */
+                                condition: "paused" | "moved" | "out_of_reach" | "configuration" | "pulls_failing" | "stale" | "late" | "left" | "not_sent" | "unsearched" | "undeleted" | "restored" | "review";
+                                site: string | null;
+                                feed: string | null;
+                                message: string;
+                                detail: string | null;
+                            }[];
+                        };
+                        /** @description Processes that send. */
+                        workers: number;
+                        /** @description How the configurations of running processes differ. */
+                        differences: string | null;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listFeeds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @constant */
+                            kind: "feed";
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description Name of its site. */
+                            site: string;
+                            /** @description The configuration has the feed. */
+                            configured: boolean;
+                            /** @description A running process has it in its configuration. */
+                            served: boolean;
+                            /** @description A person took it out of service. */
+                            retired: boolean;
+                            /** @description Since when, and by the undo of which pull, it is not pulled. */
+                            stopped: {
+                                undo: number;
+                                undone: number | null;
+                                /** Format: date-time */
+                                since: string;
+                            } | null;
+                            /** @description Held changes or creates in doubt have waited for too long. */
+                            escalated: boolean;
+                            /** @description Jobs on the site. */
+                            live: number;
+                            /** @description Changes that may be sent now or later. */
+                            ready: number;
+                            /** @description Changes in flight. */
+                            sending: number;
+                            /** @description Creates of unknown outcome. */
+                            in_doubt: number;
+                            /** @description Changes that wait for approval. */
+                            held: number;
+                            /** @description Postings that were rejected. */
+                            rejected: number;
+                            /** @description Changes that were given up. */
+                            failed: number;
+                            /** @description Entries of unreadable records. */
+                            unreadable: number;
+                            /** @description Entries of repeated keys. */
+                            duplicates: number;
+                            /** @description Entries that a person has discarded, so the site differs from the feed. */
+                            discarded: number;
+                            /** @description Why deletes are held. */
+                            hold_reason: string | null;
+                            /** @description What to do about the held deletes. */
+                            held_advice: {
+                                words?: string;
+                                /** @description Something that can be done about it. */
+                                action?: {
+                                    kind: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } | null;
+                            /** @description Why creates and deletes wait if the keys seem to have changed. */
+                            rekey: string | null;
+                            /** @description What to know of jobs made since the backup from which the database was restored. */
+                            restored: string | null;
+                            /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
+                            search: string | null;
+                            /** @description What becomes of its jobs and changes, as no configuration has the feed. */
+                            left: string | null;
+                            /** @description For how long the oldest held change has waited. */
+                            held_for_seconds: number | null;
+                            /** @description For how long the oldest create has been in doubt. */
+                            in_doubt_for_seconds: number | null;
+                            /** @description The schedule, as running processes have it. */
+                            schedule: string | null;
+                            /** @description Its time zone. */
+                            time_zone: string | null;
+                            /** @description When it is pulled next. */
+                            next_run: string | null;
+                            /** @description When it was last pulled. */
+                            last_run: string | null;
+                            /** @description When the last complete pull ended. */
+                            last_complete: string | null;
+                            /** @description How late its run is. */
+                            late_seconds: number | null;
+                            /** @description Why its run does not begin, if that is too late. */
+                            late: string | null;
+                            /** @description What the last run of `verify` found. */
+                            last_verify: {
+                                /** Format: date-time */
+                                at: string;
+                                jobs: number;
+                                same: number;
+                                changed: number;
+                                gone: number;
+                                foreign: number;
+                                untold: number;
+                                marked: number;
+                                left: number;
+                                message?: string;
+                            } | null;
+                            /** @description Likely mistakes of the mapping. */
+                            warnings: string[];
+                            /** @description What fails. */
+                            failing: string[];
+                            /** @description What can be done about it. */
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
+                            last_pull: {
+                                /** @description Its number. */
+                                pull: number;
+                                /** @description Name of the feed. */
+                                feed: string;
+                                /** @description The pull that this one undid; `null`: it read the feed. */
+                                undoes: number | null;
+                                /** @enum {string} */
+                                status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                                /** @description The feed is proven complete; only then can postings count as gone. */
+                                complete: boolean;
+                                /** Format: date-time */
+                                started_at: string;
+                                finished_at: string | null;
+                                /** @description Records in the feed. */
+                                seen: number;
+                                /** @description Postings that the site already has in this form. */
+                                unchanged: number;
+                                /** @description Further records with the same key. */
+                                duplicates: number;
+                                /** @description Records that cannot be read or have no key. */
+                                unreadable: number;
+                                /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
+                                skipped: number;
+                                /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
+                                expired: number;
+                                /** @description Live jobs whose posting is no longer in the feed. */
+                                gone: number;
+                                /** @description Of the gone: not missing for long enough. */
+                                grace: number;
+                                /** @description Entries that a person discarded, so the site differs from the feed. */
+                                discarded: number;
+                                /** @description Bytes read from the source, decompressed. */
+                                bytes: number;
+                                /** @description Total time, in milliseconds. */
+                                duration_ms: number | null;
+                                /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                                weak: string | null;
+                                /** @description Why the feed is not proven complete. */
+                                shortfalls: string[];
+                                /** @description What a person should know. */
+                                message: string | null;
+                                /** @description What can be done about it. */
+                                actions: ({
+                                    kind: string;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } | null;
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -976,25 +1391,110 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @constant */
+                        kind: "feed";
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Name of its site. */
                         site: string;
+                        /** @description The configuration has the feed. */
                         configured: boolean;
+                        /** @description A running process has it in its configuration. */
+                        served: boolean;
+                        /** @description A person took it out of service. */
+                        retired: boolean;
+                        /** @description Since when, and by the undo of which pull, it is not pulled. */
+                        stopped: {
+                            undo: number;
+                            undone: number | null;
+                            /** Format: date-time */
+                            since: string;
+                        } | null;
+                        /** @description Held changes or creates in doubt have waited for too long. */
+                        escalated: boolean;
+                        /** @description Jobs on the site. */
                         live: number;
+                        /** @description Changes that may be sent now or later. */
                         ready: number;
+                        /** @description Changes in flight. */
                         sending: number;
+                        /** @description Creates of unknown outcome. */
                         in_doubt: number;
+                        /** @description Changes that wait for approval. */
                         held: number;
+                        /** @description Postings that were rejected. */
                         rejected: number;
+                        /** @description Changes that were given up. */
                         failed: number;
+                        /** @description Entries of unreadable records. */
                         unreadable: number;
+                        /** @description Entries of repeated keys. */
                         duplicates: number;
+                        /** @description Entries that a person has discarded, so the site differs from the feed. */
                         discarded: number;
-                        next_run: string | null;
-                        last_run: string | null;
-                        last_complete: string | null;
-                        failing: string[];
-                        /** @description What to know of jobs that were made since the backup from which the database was restored; `null`: nothing. */
+                        /** @description Why deletes are held. */
+                        hold_reason: string | null;
+                        /** @description What to do about the held deletes. */
+                        held_advice: {
+                            words?: string;
+                            /** @description Something that can be done about it. */
+                            action?: {
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } | null;
+                        /** @description Why creates and deletes wait if the keys seem to have changed. */
+                        rekey: string | null;
+                        /** @description What to know of jobs made since the backup from which the database was restored. */
                         restored: string | null;
+                        /** @description How the search of the site for jobs of the feed stands; nothing is created before it ends. */
+                        search: string | null;
+                        /** @description What becomes of its jobs and changes, as no configuration has the feed. */
+                        left: string | null;
+                        /** @description For how long the oldest held change has waited. */
+                        held_for_seconds: number | null;
+                        /** @description For how long the oldest create has been in doubt. */
+                        in_doubt_for_seconds: number | null;
+                        /** @description The schedule, as running processes have it. */
+                        schedule: string | null;
+                        /** @description Its time zone. */
+                        time_zone: string | null;
+                        /** @description When it is pulled next. */
+                        next_run: string | null;
+                        /** @description When it was last pulled. */
+                        last_run: string | null;
+                        /** @description When the last complete pull ended. */
+                        last_complete: string | null;
+                        /** @description How late its run is. */
+                        late_seconds: number | null;
+                        /** @description Why its run does not begin, if that is too late. */
+                        late: string | null;
+                        /** @description What the last run of `verify` found. */
+                        last_verify: {
+                            /** Format: date-time */
+                            at: string;
+                            jobs: number;
+                            same: number;
+                            changed: number;
+                            gone: number;
+                            foreign: number;
+                            untold: number;
+                            marked: number;
+                            left: number;
+                            message?: string;
+                        } | null;
+                        /** @description Likely mistakes of the mapping. */
+                        warnings: string[];
+                        /** @description What fails. */
+                        failing: string[];
+                        /** @description What can be done about it. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
                         last_pull: {
                             /** @description Its number. */
                             pull: number;
@@ -1044,8 +1544,6 @@ export interface operations {
                                 [key: string]: unknown;
                             })[];
                         } | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -2718,31 +3216,211 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Name of the feed. */
                         feed: string;
-                        /** @description `null`: only its records are known, and they can not be used. */
-                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live") | null;
+                        /** @description Key of the posting. */
                         key: string;
+                        /** @description What became of it; `null`: only its records are known, and they can not be used, or nothing is. */
+                        state: ("rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live") | null;
+                        /** @description Its job on the site. */
                         site_job_id: string | null;
+                        /** @description The address of the job. */
                         site_job_url: string | null;
+                        /** @description Why it is not on the site as the feed has it. */
                         reasons: string[];
-                        site_job: ({
+                        /** @description Of what is recorded: send it along with an edit. */
+                        version: string | null;
+                        /** @description Why its fields cannot be edited; `null`: they can. */
+                        not_editable: string | null;
+                        /** @description Its job: `{"site","site_job_id","site_job_url","mapped_at","missing_pulls","fields"}`. */
+                        site_job: {
                             site: string;
                             site_job_id: string;
                             site_job_url: string | null;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
-                        change: ({
+                            /** Format: date-time */
+                            mapped_at: string;
+                            missing_pulls: number;
+                            fields: {
+                                [key: string]: string;
+                            } | null;
+                        } | null;
+                        /** @description What waits to be sent or for a person, with `state`, `reason`, `problems` and `actions`. */
+                        change: {
                             id: number;
-                            state: string;
-                            operation: string;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                            /** @enum {string} */
+                            state: "ready" | "sending" | "in_doubt" | "held" | "rejected" | "failed" | "discarded";
+                            /** @enum {string} */
+                            operation: "create" | "update" | "delete";
+                            desired_fields: {
+                                [key: string]: string;
+                            } | null;
+                            /** Format: date-time */
+                            since: string;
+                            attempts: number;
+                            reason: string | null;
+                            problems: {
+                                field?: string;
+                                value?: string;
+                                message: string;
+                                /** @constant */
+                                repaired?: true;
+                                /** @constant */
+                                choose?: true;
+                            }[];
+                            note: string | null;
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } | null;
+                        /** @description When its job ended because of `expire_after_days`. */
+                        expired_at: string | null;
+                        /** @description When its days began anew. */
+                        renewed_at: string | null;
+                        /** @description Since and until when a date skips its record. */
+                        skipped_by_date: {
+                            since: string | null;
+                            until: string | null;
+                        } | null;
+                        /** @description Edits by reviewers: `[{"field","source_value","value"}]`. */
+                        edits: {
+                            field: string;
+                            source_value: string | null;
+                            value: string;
+                        }[];
+                        /** @description Of these edits. */
+                        edits_version: string;
+                        /** @description The fields in which the wanted and the accepted content differ. */
+                        differences: {
+                            field: string;
+                            /** @description `null`: the posting has no such field. */
+                            desired: string | null;
+                            /** @description What the site last accepted. */
+                            site: string | null;
+                            differs: boolean;
+                        }[];
+                        /** @description What was altered in its fields while they were read. */
+                        notes: {
+                            field?: string;
+                            value?: string;
+                            message: string;
+                            /** @constant */
+                            repaired?: true;
+                            /** @constant */
+                            choose?: true;
+                        }[];
                         /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
                         record: string | null;
-                    } & {
-                        [key: string]: unknown;
+                        /** @description The detail that was requested for it: `{"requested_at","excerpt"}`. */
+                        detail: {
+                            /** Format: date-time */
+                            requested_at: string;
+                            excerpt: string;
+                        } | null;
+                        /** @description Requests about it, in brief. */
+                        requests: {
+                            /** Format: date-time */
+                            at: string;
+                            operation: string;
+                            site_job_id: string | null;
+                            status: number | null;
+                            outcome: string;
+                        }[];
+                        /** @description Failed attempts with request and response. */
+                        failures: {
+                            /** Format: date-time */
+                            at: string;
+                            operation: string;
+                            kind: string;
+                            problems: {
+                                field?: string;
+                                value?: string;
+                                message: string;
+                                /** @constant */
+                                repaired?: true;
+                                /** @constant */
+                                choose?: true;
+                            }[];
+                            request: {
+                                method: string;
+                                url: string;
+                                body?: string;
+                            } | null;
+                            response: {
+                                status: number;
+                                location?: string;
+                                body: string;
+                            } | null;
+                        }[];
+                        /** @description Numbers of the entries of repeated keys. */
+                        duplicates: number[];
+                        /** @description Unreadable records with its key. */
+                        unreadable: {
+                            id: number;
+                            /** Format: date-time */
+                            since: string;
+                            discarded: boolean;
+                            reason: string;
+                        }[];
+                        /** @description What people did. */
+                        acts: {
+                            /** Format: date-time */
+                            at: string;
+                            actor: string;
+                            action: string;
+                            reason?: string;
+                        }[];
+                        /** @description The last pull of its feed, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`. */
+                        last_pull: {
+                            /** @description Its number. */
+                            pull: number;
+                            /** @description Name of the feed. */
+                            feed: string;
+                            /** @description The pull that this one undid; `null`: it read the feed. */
+                            undoes: number | null;
+                            /** @enum {string} */
+                            status: "running" | "mirrored" | "not_modified" | "incomplete" | "failed" | "pending" | "review";
+                            /** @description The feed is proven complete; only then can postings count as gone. */
+                            complete: boolean;
+                            /** Format: date-time */
+                            started_at: string;
+                            finished_at: string | null;
+                            /** @description Records in the feed. */
+                            seen: number;
+                            /** @description Postings that the site already has in this form. */
+                            unchanged: number;
+                            /** @description Further records with the same key. */
+                            duplicates: number;
+                            /** @description Records that cannot be read or have no key. */
+                            unreadable: number;
+                            /** @description Records that are no postings by a rule of the feed, and those counted as expired. */
+                            skipped: number;
+                            /** @description The skipped records of postings whose jobs have been on the site for as many days as allowed. */
+                            expired: number;
+                            /** @description Live jobs whose posting is no longer in the feed. */
+                            gone: number;
+                            /** @description Of the gone: not missing for long enough. */
+                            grace: number;
+                            /** @description Entries that a person discarded, so the site differs from the feed. */
+                            discarded: number;
+                            /** @description Bytes read from the source, decompressed. */
+                            bytes: number;
+                            /** @description Total time, in milliseconds. */
+                            duration_ms: number | null;
+                            /** @description Why the completeness of the feed is proven only weakly; `null`: it is not. */
+                            weak: string | null;
+                            /** @description Why the feed is not proven complete. */
+                            shortfalls: string[];
+                            /** @description What a person should know. */
+                            message: string | null;
+                            /** @description What can be done about it. */
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } | null;
                     };
                 };
             };
@@ -5371,7 +6049,7 @@ export interface operations {
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
-                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
+                        /** @description The beginning of the record, as the feed has it; `null`: not kept. */
                         record?: string | null;
                         actions: ({
                             kind: string;
@@ -6373,23 +7051,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
+                            /** @constant */
+                            kind: "site";
+                            /** @description Name of the site. */
                             site: string;
-                            /** @enum {string} */
+                            /**
+                             * @description `paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.
+                             * @enum {string}
+                             */
                             state: "sending" | "paused" | "out_of_reach" | "waiting";
+                            /** @description Since when it is paused. */
                             paused_since: string | null;
+                            /** @description Why it is paused. */
                             pause_cause: string | null;
+                            /** @description When a request tries whether the pause is over. */
+                            next_probe: string | null;
+                            /** @description How many have tried it so far. */
+                            probes: number;
+                            /** @description Until when nothing is sent: the site asks to wait, or was out of reach. */
+                            waits_until: string | null;
+                            /** @description The rate that the site accepts, if it is lower than the configured one. */
+                            learnt_requests_per_second: number | null;
+                            /** @description The site refuses the token of this configuration. */
+                            token_refused: boolean;
+                            /** @description Tokens of other processes that it refuses, as `noted_by` has noticed. */
+                            other_refused_tokens: {
+                                /** Format: date-time */
+                                since: string;
+                                noted_by: string;
+                            }[];
+                            /** @description How many times in a row it has not answered. */
+                            unreachable_streak: number;
+                            /** @description What its last failure said. */
+                            last_message: string | null;
+                            /** @description The address where its jobs were made. */
+                            address: string | null;
+                            /** @description The configured address, if that is another one. */
+                            moved_to: string | null;
+                            /** @description Why nothing is sent then, and what to do. */
+                            moved: string | null;
+                            /** @description Jobs of ours that no posting has, still to be deleted. */
                             orphans: number;
                             /** @description Whether its jobs show `reference_field`; `null`: none is configured. */
                             references: ("unknown" | "shown" | "missing" | "some") | null;
+                            /** @description What to know of that. */
+                            references_note: string | null;
+                            /** @description Processes that send. */
+                            workers: number;
+                            /** @description How the configurations of running processes differ. */
+                            configurations_differ: string | null;
+                            /** @description What fails. */
                             failing: string[];
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                            /** @description What can be done about it. */
+                            actions: ({
+                                kind: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };

@@ -1,6 +1,7 @@
-// The numbers of a feed: its live jobs, and what is open, each with the page about it.
-import type { FeedStatus } from '../../../review/read-model/feed.ts';
+// The parts of a feed's status that overview and feed share: its live jobs and what is open, and the button that pulls it now.
+import type { FeedStatus } from '../../../operations/status.ts';
 import { pageAddress } from '../addresses.ts';
+import { Csrf, mayPull, type Visit } from '../layout.tsx';
 
 interface Count {
   readonly words: string;
@@ -50,3 +51,15 @@ export const FeedNumbers = ({ prefix, feed }: { prefix: string; feed: FeedStatus
       ))}
   </ul>
 );
+
+/** Absent for viewers, for feeds that this process can't pull, and while one is stopped or being pulled. */
+export const PullButton = ({ visit, feed }: { visit: Visit; feed: FeedStatus }) => {
+  if (!mayPull(visit) || !feed.configured || feed.stopped !== null || feed.last_pull?.status === 'running') return null;
+  return (
+    <form method="post" action={visit.prefix + pageAddress.startPull()}>
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed.feed} />
+      <button type="submit">{`Pull ${feed.feed} now`}</button>
+    </form>
+  );
+};

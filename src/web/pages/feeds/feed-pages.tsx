@@ -1,16 +1,16 @@
 // The page of one feed, and its forms: pull it now, resume it.
 import { Hono } from 'hono';
 import { resumeStoppedFeed } from '../../../operations/feeds.ts';
-import { startFeedPull } from '../../../operations/pulls.ts';
+import { readListPage } from '../../../operations/operation.ts';
+import { showPulls, startFeedPull } from '../../../operations/pulls.ts';
+import { readFeedStatus } from '../../../operations/status.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { App } from '../../../runtime/app.ts';
-import { type AttentiveStatus, readAttention } from '../../../runtime/attention.ts';
-import { countedPulls, recentPulls } from '../../../store/pull/pull-history.ts';
-import { notFound, requireFeed } from '../../api/known.ts';
+import { recentPulls } from '../../../store/pull/pull-history.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
-import { operationForm, type PageContext, showPage } from '../page.tsx';
+import { attentionOf } from '../overview/attention.tsx';
+import { askedBy, operationForm, type PageContext, showPage } from '../page.tsx';
 import { FeedPage } from './feed.tsx';
 
 const SHOWN_PULLS = 10;
@@ -22,19 +22,18 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
   pages.get(
     '/feed',
-    showPage(async ({ visit, query }) => {
-      const { name, status, feed } = await readOne(app, query('feed'));
+    showPage(async ({ visit, query, actor }) => {
+      const { feed, status } = await readFeedStatus(app, expectFeed(query('feed')));
+      const name = feed.feed;
       return (
         <FeedPage
           visit={visit}
           feed={feed}
           config={config.feeds.get(name)}
           faults={config.brokenFeeds.get(name)?.complaints ?? []}
-          stopped={status.stopped[0]}
-          attention={status.attention.filter(({ place }) => 'feed' in place && place.feed === name)}
-          pulls={await countedPulls(db, name, SHOWN_PULLS)}
+          attention={attentionOf(status).filter(({ place }) => 'feed' in place && place.feed === name)}
+          pulls={(await readListPage(showPulls, { feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
           drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
-          write={app.writeAction}
         />
       );
     }),
@@ -61,15 +60,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
   return pages;
 }
 
-async function readOne(app: App, given: string | undefined) {
-  const name = await requireFeed(app, expectFeed(given));
-  const status: AttentiveStatus = await readAttention(app, name);
-  const feed = status.feeds.find((each) => each.feed === name);
-  if (feed === undefined) throw notFound(`there is no feed ${name}`);
-  return { name, status, feed };
-}
-
-function expectFeed(given: string | undefined): FeedName {
-  if (given !== undefined) return given as FeedName;
+function expectFeed(given: string | undefined): string {
+  if (given !== undefined) return given;
   throw new ProblemError({ status: 400, detail: 'the address or form must name a feed' });
 }

@@ -1,53 +1,47 @@
 // One feed: what is open, its newest pulls, its schedule and its settings in brief.
 import type { FeedConfig } from '../../../config/config.ts';
 import type { Complaint } from '../../../config/config-error.ts';
-import type { WriteAction } from '../../../plan/message.ts';
+import type { ShownPull } from '../../../operations/pulls.ts';
+import { absenceOf, type FeedStatus } from '../../../operations/status.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { FeedStatus } from '../../../review/read-model/feed.ts';
-import type { Attention } from '../../../runtime/attention.ts';
-import type { StoppedFeed } from '../../../store/feed/feed-state.ts';
-import type { LastVerify } from '../../../store/feed/feed-verify.ts';
-import type { BriefPull, CountedPull } from '../../../store/pull/pull-history.ts';
+import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
-import { absence } from '../overview/absence.ts';
-import { AttentionList } from '../overview/attention.tsx';
+import { type Attention, AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { PullTable } from '../pulls/pull-table.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
-import { FeedNumbers } from './feed-numbers.tsx';
-import { PullButton } from './pull-button.tsx';
+import { FeedNumbers, PullButton } from './feed-numbers.tsx';
 
 export interface FeedPageProps {
   readonly visit: Visit;
   readonly feed: FeedStatus;
   readonly config: FeedConfig | undefined;
   readonly faults: readonly Complaint[];
-  readonly stopped: StoppedFeed | undefined;
   readonly attention: readonly Attention[];
-  readonly pulls: readonly CountedPull[];
+  readonly pulls: readonly ShownPull[];
   readonly drawn: readonly BriefPull[];
-  readonly write: WriteAction;
 }
 
 export const FeedPage = (props: FeedPageProps) => {
-  const { visit, feed, config, faults, stopped, attention, pulls, drawn, write } = props;
+  const { visit, feed, config, faults, attention, pulls, drawn } = props;
   const { prefix } = visit;
+  const { stopped, last_verify: verified } = feed;
   return (
     <Layout title={`Feed ${feed.feed}`} visit={visit} section="overview">
-      <div id="state" data-live={feed.lastPull?.status === 'running' ? 'true' : undefined}>
-        {!feed.configured && <p class="notice">This feed is {absence(feed)}.</p>}
-        {stopped !== undefined && <Stopped visit={visit} stopped={stopped} />}
-        {stopped === undefined && <AttentionList prefix={prefix} attention={attention} />}
+      <div id="state" data-live={feed.last_pull?.status === 'running' ? 'true' : undefined}>
+        {!feed.configured && <p class="notice">This feed is {absenceOf(feed)}.</p>}
+        {stopped !== null && <Stopped visit={visit} feed={feed.feed} stopped={stopped} />}
+        {stopped === null && <AttentionList prefix={prefix} attention={attention} />}
         <FeedNumbers prefix={prefix} feed={feed} />
-        <PullButton visit={visit} feed={feed} stopped={stopped !== undefined} />
+        <PullButton visit={visit} feed={feed} />
         {[feed.rekey, feed.search].map(
           (note) =>
-            note !== undefined && (
+            note !== null && (
               <p class="notice">
-                <Told message={note} prefix={prefix} write={write} />
+                <Told notice={note} prefix={prefix} />
               </p>
             ),
         )}
@@ -80,14 +74,14 @@ export const FeedPage = (props: FeedPageProps) => {
         </dd>
         <dt>Schedule</dt>
         <dd>
-          {feed.schedule === undefined && config?.schedule === undefined
+          {feed.schedule === null && config?.schedule === undefined
             ? 'none; it is pulled only when somebody asks'
-            : `${feed.schedule?.pattern ?? config?.schedule} (${feed.schedule?.timeZone ?? config?.timeZone})`}
+            : `${feed.schedule ?? config?.schedule} (${feed.time_zone ?? config?.timeZone})`}
         </dd>
         <dt>Next pull</dt>
-        <dd>{stopped === undefined && feed.nextRun !== undefined ? <When at={feed.nextRun} /> : 'none'}</dd>
+        <dd>{stopped === null && feed.next_run !== null ? <When at={feed.next_run} /> : 'none'}</dd>
         <dt>Last verified</dt>
-        <dd>{feed.verified === undefined ? 'never' : <Verified last={feed.verified} />}</dd>
+        <dd>{verified === null ? 'never' : <Verified last={verified} />}</dd>
         {config !== undefined && <Settings config={config} />}
       </dl>
       {config !== undefined && <p class="hint">They are changed in the configuration file.</p>}
@@ -95,7 +89,7 @@ export const FeedPage = (props: FeedPageProps) => {
   );
 };
 
-const Verified = ({ last }: { last: LastVerify }) => {
+const Verified = ({ last }: { last: NonNullable<FeedStatus['last_verify']> }) => {
   const { at, same, changed, gone, foreign, left, message } = last;
   const found = `${same} as sent, ${changed} changed, ${gone} gone, ${foreign} foreign`;
   const rest = left === 0 ? '' : `; ${plural(left, 'job')} left to a person`;
@@ -138,9 +132,13 @@ const Settings = ({ config }: { config: FeedConfig }) => {
   );
 };
 
-const Stopped = ({ visit, stopped }: { visit: Visit; stopped: StoppedFeed }) => {
+interface StoppedProps extends Pick<FeedStatus, 'feed'> {
+  readonly visit: Visit;
+  readonly stopped: NonNullable<FeedStatus['stopped']>;
+}
+
+const Stopped = ({ visit, feed, stopped: { since, undo, undone } }: StoppedProps) => {
   const { prefix } = visit;
-  const { feed, since, undo, undone } = stopped;
   return (
     <section class="next warn" aria-labelledby="stopped">
       <h2 id="stopped">Not pulled</h2>
@@ -148,10 +146,8 @@ const Stopped = ({ visit, stopped }: { visit: Visit; stopped: StoppedFeed }) => 
         {'Since '}
         <When at={since} />
         {', when '}
-        <a href={prefix + pageAddress.pull(undo)}>
-          {undone === undefined ? `undo ${undo}` : `pull ${undone} was undone`}
-        </a>
-        , this feed is not pulled, so that its source does not bring back what was undone. Resume it once the source is
+        <a href={prefix + pageAddress.pull(undo)}>{undone === null ? `undo ${undo}` : `pull ${undone} was undone`}</a>,
+        this feed is not pulled, so that its source does not bring back what was undone. Resume it once the source is
         right: then it is pulled by its schedule again.
       </p>
       {mayReview(visit) && (

@@ -1,8 +1,123 @@
-// What needs attention, with the one thing to do next.
+// What needs somebody's attention, the most urgent first: since when, and the one thing to do next. Monitoring reads the conditions.
+import type { FeedStatus, ReportedCondition, SiteStatus, Status } from '../../../operations/status.ts';
+import { type Notice, textOf } from '../../../plan/message.ts';
+import { plural } from '../../../plan/plural.ts';
+import type { FeedName, SiteName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import type { Attention, AttentionPlace } from '../../../runtime/attention.ts';
 import { pageAddress } from '../addresses.ts';
 import { When } from '../when.tsx';
+
+/** Where a person goes on. */
+type AttentionPlace =
+  | { readonly kind: 'site'; readonly site: SiteName }
+  | { readonly kind: 'feed' | 'pulls' | 'rekey' | 'held' | 'doubts' | 'review'; readonly feed: FeedName }
+  | { readonly kind: 'queues' };
+
+export interface Attention {
+  /** `failing`: something does not work; `waiting`: a person has to decide. */
+  readonly level: 'failing' | 'waiting';
+  readonly text: string;
+  /** May hold text of sources and sites. */
+  readonly detail: string | null;
+  readonly since: Date | null;
+  /** What to do next, in a few words. */
+  readonly next: string;
+  readonly place: AttentionPlace;
+}
+
+/** The most urgent first. */
+export const attentionOf = ({ check, feeds, sites }: Status): Attention[] => [
+  ...check.failing.map((condition) => failureOf(condition, sites)),
+  ...feeds.flatMap(stopOf),
+  ...feeds.filter(isOurs).flatMap(waitingOf),
+];
+
+/** Others decide about retired feeds and those of another process's configuration. */
+const isOurs = ({ configured, retired, served }: FeedStatus): boolean => configured || !(retired || served);
+
+function failureOf(
+  { condition, site, feed, message, detail }: ReportedCondition,
+  sites: readonly SiteStatus[],
+): Attention {
+  const common = { level: 'failing', text: wordsOf(message), detail: detail && wordsOf(detail), since: null } as const;
+  if (site !== null) {
+    const since = sites.find((each) => each.site === site)?.paused_since ?? null;
+    return { ...common, since, next: `See why nothing is sent to ${site}`, place: { kind: 'site', site } };
+  }
+  if (feed === null || condition === 'not_sent') {
+    return { ...common, next: 'See what waits to be sent', place: { kind: 'queues' } };
+  }
+  if (condition === 'pulls_failing') {
+    return { ...common, next: `See why pulls of ${feed} fail`, place: { kind: 'pulls', feed } };
+  }
+  return { ...common, next: `Check the feed ${feed}`, place: { kind: 'feed', feed } };
+}
+
+function stopOf({ feed, stopped }: FeedStatus): Attention[] {
+  if (stopped === null) return [];
+  const cause = stopped.undone === null ? 'an undo' : `pull ${stopped.undone} was undone`;
+  return [
+    {
+      level: 'waiting',
+      text: `feed ${feed} is not pulled since ${cause}`,
+      detail: null,
+      since: stopped.since,
+      next: `Resume ${feed} once its source is right`,
+      place: { kind: 'feed', feed },
+    },
+  ];
+}
+
+function waitingOf(overview: FeedStatus): Attention[] {
+  const { feed, held, in_doubt: inDoubt, rekey, restored } = overview;
+  const since = (seconds: number | null) => (seconds === null ? null : new Date(Date.now() - seconds * 1_000));
+  const waiting: Attention[] = [];
+  const common = { level: 'waiting', detail: null, since: null } as const;
+  if (rekey !== null) {
+    const text = `feed ${feed}: its keys seem to have changed`;
+    const place = { kind: 'rekey', feed } as const;
+    waiting.push({ ...common, text, detail: wordsOf(rekey), next: `Decide about the keys of ${feed}`, place });
+  }
+  if (restored !== null) {
+    const place = { kind: 'feed', feed } as const;
+    waiting.push({ ...common, text: wordsOf(restored), next: `See the feed ${feed}`, place });
+  }
+  if (held > 0) {
+    const decide: Pick<Attention, 'next' | 'place'> =
+      overview.held_advice?.action?.kind === 'rekey_feed'
+        ? { next: `Compare the postings of ${feed} first`, place: { kind: 'rekey', feed } }
+        : { next: `Decide about ${plural(held, 'held delete')}`, place: { kind: 'held', feed } };
+    waiting.push({
+      ...common,
+      text: `feed ${feed}: ${plural(held, 'delete')} held`,
+      detail: overview.hold_reason && wordsOf(overview.hold_reason),
+      since: since(overview.held_for_seconds),
+      ...decide,
+    });
+  }
+  if (inDoubt > 0) {
+    waiting.push({
+      ...common,
+      text: `feed ${feed}: ${plural(inDoubt, 'create')} in doubt`,
+      since: since(overview.in_doubt_for_seconds),
+      next: `See ${plural(inDoubt, 'create')} in doubt`,
+      place: { kind: 'doubts', feed },
+    });
+  }
+  const others = overview.rejected + overview.failed + overview.unreadable + overview.duplicates;
+  if (others > 0) {
+    const text = `feed ${feed}: ${others === 1 ? '1 entry waits' : `${others} entries wait`} for review`;
+    waiting.push({
+      ...common,
+      text,
+      next: `Review ${plural(others, 'entry', 'entries')} of ${feed}`,
+      place: { kind: 'review', feed },
+    });
+  }
+  return waiting;
+}
+
+const wordsOf = ({ messages }: Notice): string => messages.map(textOf).join('; ');
 
 function addressOfPlace(place: AttentionPlace): string {
   switch (place.kind) {
@@ -60,12 +175,12 @@ export const AttentionList = ({ prefix, attention }: { prefix: string; attention
 const AttentionText = ({ item: { level, text, detail, since } }: { item: Attention }) => (
   <p>
     <span class={`status ${level === 'failing' ? 'bad' : 'warn'}`}>{capitalised(text)}</span>
-    {since !== undefined && (
+    {since !== null && (
       <span class="quiet">
         {' since '}
         <When at={since} />
       </span>
     )}
-    {detail !== undefined && <span class="detail">{excerpt(detail, 300)}</span>}
+    {detail !== null && <span class="detail">{excerpt(detail, 300)}</span>}
   </p>
 );

@@ -1,6 +1,6 @@
 // The overview.
 import { Hono } from 'hono';
-import { readAttention } from '../../../runtime/attention.ts';
+import { readStatus } from '../../../operations/status.ts';
 import { recentPulls } from '../../../store/pull/pull-history.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
@@ -14,7 +14,7 @@ export function overviewPages({ app }: PageContext): Hono<WebEnv> {
   pages.get(
     '/',
     showPage(async ({ visit }) => {
-      const status = await readAttention(app);
+      const status = await readStatus(app);
       const names = status.feeds.map(({ feed }) => feed);
       return <Overview status={status} pulls={await recentPulls(app.db, names, SHOWN_PULLS)} visit={visit} />;
     }),

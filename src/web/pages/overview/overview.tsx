@@ -1,42 +1,33 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
+import { absenceOf, type FeedStatus, type Status } from '../../../operations/status.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { FeedStatus } from '../../../review/read-model/feed.ts';
-import type { AttentiveStatus } from '../../../runtime/attention.ts';
 import type { BriefPull } from '../../../store/pull/pull-history.ts';
 import { pageAddress } from '../addresses.ts';
-import { FeedNumbers } from '../feeds/feed-numbers.tsx';
-import { PullButton } from '../feeds/pull-button.tsx';
+import { FeedNumbers, PullButton } from '../feeds/feed-numbers.tsx';
 import { Layout, type Visit } from '../layout.tsx';
-import { PullStatusLabel } from '../pull-status.tsx';
-import { SiteStatusLabel } from '../site-status.tsx';
+import { PullStatusLabel, SiteStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
-import { absence } from './absence.ts';
-import { AttentionList } from './attention.tsx';
+import { AttentionList, attentionOf } from './attention.tsx';
 import { Sparkline } from './sparkline.tsx';
 
 export interface OverviewProps {
-  readonly status: AttentiveStatus;
+  readonly status: Status;
   readonly pulls: ReadonlyMap<FeedName, readonly BriefPull[]>;
   readonly visit: Visit;
 }
 
 export const Overview = ({ status, pulls, visit }: OverviewProps) => {
-  const { feeds, sites, attention, stopped, workers, differences } = status;
-  const isRunning = feeds.some(({ lastPull }) => lastPull?.status === 'running');
+  const { feeds, sites, workers, differences } = status;
+  const isRunning = feeds.some(({ last_pull: pull }) => pull?.status === 'running');
   return (
     <Layout title="Overview" visit={visit} section="overview">
       <div id="state" data-live={isRunning ? 'true' : undefined}>
-        <AttentionList prefix={visit.prefix} attention={attention} />
+        <AttentionList prefix={visit.prefix} attention={attentionOf(status)} />
         <h2>Feeds</h2>
         {feeds.length === 0 && <p>No feed is configured.</p>}
         <ul class="cards">
           {feeds.map((feed) => (
-            <FeedCard
-              visit={visit}
-              feed={feed}
-              pulls={pulls.get(feed.feed) ?? []}
-              stopped={stopped.some((each) => each.feed === feed.feed)}
-            />
+            <FeedCard visit={visit} feed={feed} pulls={pulls.get(feed.feed) ?? []} />
           ))}
         </ul>
         <h2>Sites</h2>
@@ -44,7 +35,7 @@ export const Overview = ({ status, pulls, visit }: OverviewProps) => {
           {sites.map((site) => (
             <li class="card">
               <h3>
-                <a href={visit.prefix + pageAddress.site(site.state.site)}>{site.state.site}</a>
+                <a href={visit.prefix + pageAddress.site(site.site)}>{site.site}</a>
               </h3>
               <p>
                 <SiteStatusLabel site={site} />
@@ -54,7 +45,7 @@ export const Overview = ({ status, pulls, visit }: OverviewProps) => {
         </ul>
         <p class="hint">
           {workers === 1 ? '1 process sends.' : `${workers} processes send.`}
-          {differences !== undefined && ` ${differences}`}
+          {differences !== null && ` ${differences}`}
         </p>
       </div>
     </Layout>
@@ -65,12 +56,11 @@ interface FeedCardProps {
   readonly visit: Visit;
   readonly feed: FeedStatus;
   readonly pulls: readonly BriefPull[];
-  readonly stopped: boolean;
 }
 
-const FeedCard = ({ visit, feed, pulls, stopped }: FeedCardProps) => {
+const FeedCard = ({ visit, feed, pulls }: FeedCardProps) => {
   const { prefix } = visit;
-  const { lastPull } = feed;
+  const { last_pull: pull } = feed;
   return (
     <li class="card">
       <div class="head">
@@ -81,40 +71,40 @@ const FeedCard = ({ visit, feed, pulls, stopped }: FeedCardProps) => {
           {'to '}
           <a href={prefix + pageAddress.site(feed.site)}>{feed.site}</a>
         </span>
-        {!feed.configured && <span class="status warn">{absence(feed)}</span>}
-        {stopped && <span class="status warn">stopped</span>}
+        {!feed.configured && <span class="status warn">{absenceOf(feed)}</span>}
+        {feed.stopped !== null && <span class="status warn">stopped</span>}
       </div>
       <FeedNumbers prefix={prefix} feed={feed} />
       <Sparkline pulls={pulls} />
       <dl class="facts">
         <dt>Last pull</dt>
         <dd>
-          {lastPull === undefined ? (
+          {pull === null ? (
             'never'
           ) : (
             <>
-              <a href={prefix + pageAddress.pull(lastPull.id)}>
-                <When at={lastPull.startedAt} />
+              <a href={prefix + pageAddress.pull(pull.pull)}>
+                <When at={pull.started_at} />
               </a>
               {', '}
-              <PullStatusLabel pull={lastPull} />
+              <PullStatusLabel pull={pull} />
             </>
           )}
         </dd>
         <dt>Last complete</dt>
-        <dd>{feed.history?.lastComplete === undefined ? 'never' : <When at={feed.history.lastComplete.at} />}</dd>
+        <dd>{feed.last_complete === null ? 'never' : <When at={feed.last_complete} />}</dd>
         <dt>Next pull</dt>
         <dd>
-          {stopped ? (
+          {feed.stopped !== null ? (
             'none until it is resumed'
-          ) : feed.nextRun === undefined ? (
+          ) : feed.next_run === null ? (
             'no schedule'
           ) : (
-            <When at={feed.nextRun} />
+            <When at={feed.next_run} />
           )}
         </dd>
       </dl>
-      <PullButton visit={visit} feed={feed} stopped={stopped} />
+      <PullButton visit={visit} feed={feed} />
     </li>
   );
 };

@@ -1,6 +1,6 @@
 // A picture of a feed's newest pulls: how many postings each saw, and how it ended. Says the same as text.
 import type { BriefPull } from '../../../store/pull/pull-history.ts';
-import { PULL_STATUS } from '../pull-status.tsx';
+import { PULL_STATUS } from '../status-labels.tsx';
 
 const STEP = 8;
 const BAR = 6;

@@ -1,4 +1,5 @@
 // Reads what the page of a posting shows, and cuts it to what a page has room for.
+import { type FieldDifference, fieldDifferences } from '../../../operations/postings.ts';
 import { createOnlyOf } from '../../../plan/create-only-fields.ts';
 import { textOf } from '../../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
@@ -8,7 +9,6 @@ import { actionsOfChange } from '../../../review/entry-facts.ts';
 import { versionOfPosting } from '../../../review/entry-version.ts';
 import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
 import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
-import { type FieldDifference, fieldDifferences } from '../../../review/read-model/field-differences.ts';
 import type { App } from '../../../runtime/app.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
 import { notFound } from '../../api/known.ts';

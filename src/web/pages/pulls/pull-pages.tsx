@@ -1,37 +1,37 @@
 // The pages of pulls: all of them, and one with its sums and what it changed on the site.
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { readListPage } from '../../../operations/operation.ts';
+import { showPulls } from '../../../operations/pulls.ts';
 import { keyText, numberSchema } from '../../../operations/scalars.ts';
-import type { PostingKey } from '../../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
-import { countedPulls, PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
+import { PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
-import { concludeAbandonedPulls } from '../../../store/status/pull-summary.ts';
-import { notFound, requireFeed } from '../../api/known.ts';
+import { notFound } from '../../api/known.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { expectValue } from '../expect-value.ts';
-import { type PageContext, showPage } from '../page.tsx';
+import { askedBy, type PageContext, showPage } from '../page.tsx';
 import { PullPage } from './pull.tsx';
 import { PullsPage } from './pulls.tsx';
 
 const SHOWN_PULLS = 50;
 const SHOWN_POSTINGS = 50;
 
-export function pullPages({ app }: PageContext): Hono<WebEnv> {
+export function pullPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
   const { db } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
     '/pulls',
-    showPage(async ({ visit, query }) => {
-      const given = query('feed');
-      const feed = given === undefined ? undefined : await requireFeed(app, given);
+    showPage(async ({ visit, query, actor }) => {
+      const feed = query('feed') as FeedName | undefined;
       const before = expectValue('before', numberSchema.optional(), query('before'));
-      await concludeAbandonedPulls(db, feed);
-      const found = await countedPulls(db, feed, SHOWN_PULLS + 1, before);
-      const pulls = found.slice(0, SHOWN_PULLS);
-      const older = found.length > SHOWN_PULLS ? pulls.at(-1)?.id : undefined;
-      return <PullsPage visit={visit} pulls={pulls} feed={feed} older={older} isFirst={before === undefined} />;
+      const page = { limit: SHOWN_PULLS, after: before === undefined ? undefined : { before } };
+      const { items, next } = await readListPage(showPulls, { feed }, page, askedBy(context, actor));
+      const older = next?.before;
+      return <PullsPage visit={visit} pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
     }),
   );
   pages.get(

@@ -1,17 +1,17 @@
 // Pulls as a table, newest first.
+import type { ShownPull } from '../../../operations/pulls.ts';
 import { textOf } from '../../../plan/message.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import type { CountedPull } from '../../../store/pull/pull-history.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { PullStatusLabel } from '../pull-status.tsx';
+import { PullStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
 
 const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
 
 export interface PullTableProps {
   readonly prefix: string;
-  readonly pulls: readonly CountedPull[];
+  readonly pulls: readonly ShownPull[];
   readonly label: string;
   readonly withFeed?: boolean;
 }
@@ -44,7 +44,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
           {pulls.map((pull) => (
             <tr>
               <th scope="row" class="number">
-                <a href={prefix + pageAddress.pull(pull.id)}>{pull.id}</a>
+                <a href={prefix + pageAddress.pull(pull.pull)}>{pull.pull}</a>
               </th>
               {withFeed && (
                 <td>
@@ -52,7 +52,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
                 </td>
               )}
               <td>
-                <When at={pull.startedAt} />
+                <When at={pull.started_at} />
               </td>
               <td>
                 <PullStatusLabel pull={pull} />
@@ -60,7 +60,7 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
               {COUNTS.map((name) => (
                 <td class={`number${pull[name] === 0 ? ' quiet' : ''}`}>{pull[name]}</td>
               ))}
-              <td class="number">{pull.durationMs === undefined ? '–' : took(pull.durationMs)}</td>
+              <td class="number">{pull.duration_ms === null ? '–' : took(pull.duration_ms)}</td>
               <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
             </tr>
           ))}
@@ -72,9 +72,9 @@ export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableP
 
 const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
 
-const notesOfPull = ({ undoes, notes, shortfalls, weak }: CountedPull): string =>
+const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =>
   [
-    ...(undoes === undefined ? [] : [`undoes pull ${undoes}`]),
-    ...[...notes, ...shortfalls].map(textOf),
-    ...(weak === undefined ? [] : [weak]),
+    ...(undoes === null ? [] : [`undoes pull ${undoes}`]),
+    ...[...(message === null ? [] : [message]), ...shortfalls].flatMap(({ messages }) => messages.map(textOf)),
+    ...(weak === null ? [] : [weak]),
   ].join('; ');

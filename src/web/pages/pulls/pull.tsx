@@ -1,5 +1,5 @@
 // One pull: its sums, whether the feed was complete and why not, what it changed on the site, and how to undo it.
-import { tell, type WriteAction } from '../../../plan/message.ts';
+import { noticeOf, tell, type WriteAction } from '../../../plan/message.ts';
 import type { PullSums } from '../../../review/pull-sums.ts';
 import type { PulledChanges } from '../../../review/pulled-changes.ts';
 import { PULL_EFFECTS, type PullEffect } from '../../../store/pull/pull-history.ts';
@@ -7,7 +7,7 @@ import { formatBytes } from '../../../telemetry/progress-line.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
-import { PullStatusLabel } from '../pull-status.tsx';
+import { PullStatusLabel } from '../status-labels.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
 import { Changes } from './changes.tsx';
@@ -48,7 +48,7 @@ export const PullPage = ({ visit, sums, show, changes, after, undone, write }: P
         )}
         {pull.notes.map((note) => (
           <p class={`notice ${pull.status === 'failed' ? 'bad' : ''}`}>
-            <Told message={note} prefix={prefix} write={write} />
+            <Told notice={noticeOf(write, note)} prefix={prefix} />
           </p>
         ))}
         {fault !== undefined && <p class="notice bad">{fault}</p>}

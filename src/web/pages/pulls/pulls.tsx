@@ -1,13 +1,13 @@
 // The list of pulls.
+import type { ShownPull } from '../../../operations/pulls.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { CountedPull } from '../../../store/pull/pull-history.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
 import { PullTable } from './pull-table.tsx';
 
 export interface PullsPageProps {
   readonly visit: Visit;
-  readonly pulls: readonly CountedPull[];
+  readonly pulls: readonly ShownPull[];
   readonly feed: FeedName | undefined;
   /** Where the older ones begin; `undefined`: there are none. */
   readonly older: number | undefined;

@@ -1,7 +1,7 @@
 // The pages of sites: all of them, and one with its requests and the form that resumes it.
 import { Hono } from 'hono';
 import { resumeConfiguredSite } from '../../../operations/sites.ts';
-import { readSiteStatus } from '../../../runtime/read-status.ts';
+import { readSiteStatus } from '../../../operations/status.ts';
 import { recentRequestsTo } from '../../../store/site/recent-requests.ts';
 import { notFound, requireSite } from '../../api/known.ts';
 import type { WebEnv } from '../../web-env.ts';
@@ -17,19 +17,16 @@ export function sitePages(context: PageContext): Hono<WebEnv> {
   const pages = new Hono<WebEnv>();
   pages.get(
     '/sites',
-    showPage(async ({ visit }) => {
-      const { sites, workers, differences } = await readSiteStatus(app);
-      return <SitesPage visit={visit} sites={sites} workers={workers} differences={differences} />;
-    }),
+    showPage(async ({ visit }) => <SitesPage visit={visit} {...(await readSiteStatus(app))} />),
   );
   pages.get(
     '/sites/:site',
     showPage(async ({ c, visit }) => {
       const config = requireSite(app, c.req.param('site') ?? '');
-      const site = (await readSiteStatus(app)).sites.find(({ state }) => state.site === config.name);
+      const site = (await readSiteStatus(app)).sites.find((each) => each.site === config.name);
       if (site === undefined) throw notFound(`there is no site ${config.name}`);
       const requests = await recentRequestsTo(app.db, config.name, SHOWN_REQUESTS);
-      return <SitePage visit={visit} site={site} config={config} requests={requests} write={app.writeAction} />;
+      return <SitePage visit={visit} site={site} config={config} requests={requests} />;
     }),
   );
   pages.post(

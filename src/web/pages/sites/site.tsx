@@ -1,72 +1,69 @@
 // One site: whether it is sent to, why not and since when, at which rate, and its newest requests.
-import { describeMove } from '../../../apply/confirm-address.ts';
 import type { SiteConfig } from '../../../config/config.ts';
-import { tell, type WriteAction } from '../../../plan/message.ts';
+import type { SiteStatus } from '../../../operations/status.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { SiteOverview } from '../../../review/read-model/site.ts';
 import type { SentRequest } from '../../../store/site/recent-requests.ts';
-import { formatSpan } from '../../../telemetry/times.ts';
+import { formatSpan, msUntil } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
-import { SiteStatusLabel } from '../site-status.tsx';
+import { SiteStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
 import { Requests } from './requests.tsx';
 
 export interface SitePageProps {
   readonly visit: Visit;
-  readonly site: SiteOverview;
+  readonly site: SiteStatus;
   readonly config: SiteConfig;
   readonly requests: readonly SentRequest[];
-  readonly write: WriteAction;
 }
 
-export const SitePage = ({ visit, site, config, requests, write }: SitePageProps) => {
-  const { state, move, orphans, otherRefused = [], referenceNote } = site;
+export const SitePage = ({ visit, site, config, requests }: SitePageProps) => {
+  const { orphans, moved, learnt_requests_per_second: learnt, waits_until: until, unreachable_streak: streak } = site;
   return (
-    <Layout title={`Site ${state.site}`} visit={visit} section="sites">
+    <Layout title={`Site ${site.site}`} visit={visit} section="sites">
       <p>
         <SiteStatusLabel site={site} />
       </p>
-      {move !== undefined && <p class="notice bad">{tell(describeMove(state.site, move), write)}</p>}
-      {move === undefined && state.pausedSince !== undefined && <Paused visit={visit} site={site} write={write} />}
+      {moved !== null && <p class="notice bad">{moved.text}</p>}
+      {moved === null && site.paused_since !== null && <Paused visit={visit} site={site} />}
       <dl class="facts">
         <dt>Address</dt>
         <dd>{config.options.baseUrl.origin + config.options.baseUrl.pathname}</dd>
         <dt>Rate</dt>
         <dd>
           {rateOf(config.requestsPerSecond)}, {plural(config.options.concurrency, 'request')} at a time
-          {state.learntRate !== undefined &&
-            `; now at most ${rateOf(state.learntRate)}, because the site asked to wait: the rate returns step by step`}
+          {learnt !== null &&
+            `; now at most ${rateOf(learnt)}, because the site asked to wait: the rate returns step by step`}
         </dd>
-        {state.waitsMs > 0 && (
+        {until !== null && (
           <>
             <dt>Next request</dt>
-            <dd>in {formatSpan(state.waitsMs)}</dd>
+            <dd>in {formatSpan(msUntil(until))}</dd>
           </>
         )}
-        {state.unreachableStreak > 0 && (
+        {streak > 0 && (
           <>
             <dt>Out of reach</dt>
-            <dd>{plural(state.unreachableStreak, 'time')} in a row</dd>
+            <dd>{plural(streak, 'time')} in a row</dd>
           </>
         )}
-        {state.lastMessage !== undefined && (
+        {site.last_message !== null && (
           <>
             <dt>Last trouble</dt>
-            <dd>{tell(state.lastMessage, write)}</dd>
+            <dd>{site.last_message.text}</dd>
           </>
         )}
-        {referenceNote !== undefined && (
+        {site.references_note !== null && (
           <>
             <dt>References</dt>
-            <dd>{tell(referenceNote, write)}</dd>
+            <dd>{site.references_note.text}</dd>
           </>
         )}
-        {otherRefused.map(({ since, notedBy }) => (
+        {site.other_refused_tokens.map(({ since, noted_by: who }) => (
           <>
             <dt>Refused token</dt>
             <dd>
-              {`that of ${notedBy}, since `}
+              {`that of ${who}, since `}
               <When at={since} />
             </dd>
           </>
@@ -87,30 +84,30 @@ export const SitePage = ({ visit, site, config, requests, write }: SitePageProps
 const rateOf = (rate: number): string =>
   Number.isFinite(rate) ? `${Number(rate.toPrecision(2))} requests a second` : 'any number of requests a second';
 
-const Paused = ({ visit, site: { state }, write }: Pick<SitePageProps, 'visit' | 'site' | 'write'>) => (
+const Paused = ({ visit, site }: Pick<SitePageProps, 'visit' | 'site'>) => (
   <section class="next bad" aria-labelledby="paused">
     <h2 id="paused">Paused</h2>
     <p>
       {'Nothing is sent since '}
-      <When at={state.pausedSince} />
-      {state.pauseCause !== undefined && `: ${tell(state.pauseCause, write)}`}
+      <When at={site.paused_since ?? undefined} />
+      {site.pause_cause !== null && `: ${site.pause_cause.text}`}
     </p>
     <p class="quiet">
-      {state.probeInMs === undefined
+      {site.next_probe === null
         ? 'It is not probed automatically: resume it once the cause is gone.'
-        : `It is asked again ${state.probeInMs < 1_000 ? 'now' : `in ${formatSpan(state.probeInMs)}`}, by a process that sends; ${plural(state.probes, 'probe')} so far.`}
+        : `It is asked again ${msUntil(site.next_probe) < 1_000 ? 'now' : `in ${formatSpan(msUntil(site.next_probe))}`}, by a process that sends; ${plural(site.probes, 'probe')} so far.`}
     </p>
     {mayReview(visit) && (
-      <form method="post" action={visit.prefix + pageAddress.resumeSite(state.site)}>
+      <form method="post" action={visit.prefix + pageAddress.resumeSite(site.site)}>
         <Csrf visit={visit} />
-        <input type="hidden" name="paused_since" value={state.pausedSince?.toISOString()} />
+        <input type="hidden" name="paused_since" value={site.paused_since?.toISOString()} />
         <label>
           <input type="checkbox" name="emptied" value="true" /> The site was really emptied: believe it for a day when
           it says that jobs are gone
         </label>
         <p>
           <button type="submit" class="main">
-            Resume {state.site}
+            Resume {site.site}
           </button>
         </p>
       </form>

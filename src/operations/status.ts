@@ -1,0 +1,557 @@
+// The status of sites and feeds: read once, and described once for the command line, the API and the pages.
+import { z } from 'zod';
+import { describeMove } from '../apply/confirm-address.ts';
+import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { actionsOf, type Message, messageOf, type Notice, noticeOf, type WriteAction } from '../plan/message.ts';
+import { plural } from '../plan/plural.ts';
+import { type FeedName, siteName } from '../posting/identifiers.ts';
+import { type Assessment, assessHealth, HEALTH_CONDITIONS, type HealthCondition } from '../review/assess-health.ts';
+import { escalates } from '../review/escalation.ts';
+import { adviceOnHeld, readHeldOffers } from '../review/held-offer.ts';
+import type { App } from '../runtime/app.ts';
+import { describeDifferences, differencesOf } from '../runtime/configurations.ts';
+import { feedFacts, siteFacts } from '../runtime/read-health.ts';
+import { describeLate, isLate } from '../runtime/schedule/late-schedules.ts';
+import { nextRun } from '../runtime/schedule/next-run.ts';
+import { tokenDigests } from '../runtime/token-digests.ts';
+import { addressOf } from '../site/base-address.ts';
+import { restoredNotes } from '../store/backup/after-restore.ts';
+import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
+import { stoppedFeeds } from '../store/feed/feed-state.ts';
+import { lastVerifies } from '../store/feed/feed-verify.ts';
+import { type UnconfiguredFeed, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
+import { countWorkers, type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
+import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
+import { foldReviewCounts } from '../store/review/review-totals.ts';
+import { describeReference, REFERENCE_STATES, referenceState } from '../store/site/kept-values.ts';
+import { findMove, type Move } from '../store/site/known-address.ts';
+import { countOrphans } from '../store/site/orphan-site-jobs.ts';
+import { onlyAsksToWait } from '../store/site/recent-requests.ts';
+import { type RefusedToken, refusedTokens } from '../store/site/refused-token.ts';
+import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
+import { type FeedOverview, readOverview } from '../store/status/feed-overview.ts';
+import { concludeAbandonedPulls } from '../store/status/pull-summary.ts';
+import { namedFeed, OperationRefused, operation } from './operation.ts';
+import { pullOf, uncountedPullOutput } from './pulls.ts';
+import {
+  actionOutput,
+  count,
+  feedNameOutput,
+  feedNameText,
+  noticeOutput,
+  siteNameOutput,
+  time,
+  wholeList,
+} from './scalars.ts';
+
+const seconds = count.nullable();
+
+const siteOutput = z
+  .strictObject({
+    kind: z.literal('site'),
+    site: siteNameOutput.describe('Name of the site.'),
+    state: z
+      .enum(['sending', 'paused', 'out_of_reach', 'waiting'])
+      .describe(
+        '`paused`: until the site answers a probe or a person resumes it; `waiting`: it asks for that; `out_of_reach` ends by itself, too.',
+      ),
+    paused_since: time.nullable().describe('Since when it is paused.'),
+    pause_cause: noticeOutput.nullable().describe('Why it is paused.'),
+    next_probe: time.nullable().describe('When a request tries whether the pause is over.'),
+    probes: count.describe('How many have tried it so far.'),
+    waits_until: time.nullable().describe('Until when nothing is sent: the site asks to wait, or was out of reach.'),
+    learnt_requests_per_second: z
+      .number()
+      .nullable()
+      .describe('The rate that the site accepts, if it is lower than the configured one.'),
+    token_refused: z.boolean().describe('The site refuses the token of this configuration.'),
+    other_refused_tokens: z
+      .array(z.strictObject({ since: time, noted_by: z.string() }))
+      .describe('Tokens of other processes that it refuses, as `noted_by` has noticed.'),
+    unreachable_streak: count.describe('How many times in a row it has not answered.'),
+    last_message: noticeOutput.nullable().describe('What its last failure said.'),
+    address: z.string().nullable().describe('The address where its jobs were made.'),
+    moved_to: z.string().nullable().describe('The configured address, if that is another one.'),
+    moved: noticeOutput.nullable().describe('Why nothing is sent then, and what to do.'),
+    orphans: count.describe('Jobs of ours that no posting has, still to be deleted.'),
+    references: z
+      .enum(REFERENCE_STATES)
+      .nullable()
+      .describe('Whether its jobs show `reference_field`; `null`: none is configured.'),
+    references_note: noticeOutput.nullable().describe('What to know of that.'),
+    workers: count.describe('Processes that send.'),
+    configurations_differ: z.string().nullable().describe('How the configurations of running processes differ.'),
+    failing: z.array(noticeOutput).describe('What fails.'),
+    actions: z.array(actionOutput).describe('What can be done about it.'),
+  })
+  .meta({ title: 'Site' });
+
+export type SiteStatus = z.output<typeof siteOutput>;
+
+const verifyOutput = z.strictObject({
+  at: time,
+  jobs: count,
+  same: count,
+  changed: count,
+  gone: count,
+  foreign: count,
+  untold: count,
+  marked: count,
+  left: count,
+  message: z.string().optional(),
+});
+
+const feedOutput = z
+  .strictObject({
+    kind: z.literal('feed'),
+    feed: feedNameOutput.describe('Name of the feed.'),
+    site: siteNameOutput.describe('Name of its site.'),
+    configured: z.boolean().describe('The configuration has the feed.'),
+    served: z.boolean().describe('A running process has it in its configuration.'),
+    retired: z.boolean().describe('A person took it out of service.'),
+    stopped: z
+      .strictObject({ undo: count, undone: count.nullable(), since: time })
+      .nullable()
+      .describe('Since when, and by the undo of which pull, it is not pulled.'),
+    escalated: z.boolean().describe('Held changes or creates in doubt have waited for too long.'),
+    live: count.describe('Jobs on the site.'),
+    ready: count.describe('Changes that may be sent now or later.'),
+    sending: count.describe('Changes in flight.'),
+    in_doubt: count.describe('Creates of unknown outcome.'),
+    held: count.describe('Changes that wait for approval.'),
+    rejected: count.describe('Postings that were rejected.'),
+    failed: count.describe('Changes that were given up.'),
+    unreadable: count.describe('Entries of unreadable records.'),
+    duplicates: count.describe('Entries of repeated keys.'),
+    discarded: count.describe('Entries that a person has discarded, so the site differs from the feed.'),
+    hold_reason: noticeOutput.nullable().describe('Why deletes are held.'),
+    held_advice: z
+      .strictObject({ words: z.string().optional(), action: actionOutput.optional() })
+      .nullable()
+      .describe('What to do about the held deletes.'),
+    rekey: noticeOutput.nullable().describe('Why creates and deletes wait if the keys seem to have changed.'),
+    restored: noticeOutput
+      .nullable()
+      .describe('What to know of jobs made since the backup from which the database was restored.'),
+    search: noticeOutput
+      .nullable()
+      .describe('How the search of the site for jobs of the feed stands; nothing is created before it ends.'),
+    left: noticeOutput.nullable().describe('What becomes of its jobs and changes, as no configuration has the feed.'),
+    held_for_seconds: seconds.describe('For how long the oldest held change has waited.'),
+    in_doubt_for_seconds: seconds.describe('For how long the oldest create has been in doubt.'),
+    schedule: z.string().nullable().describe('The schedule, as running processes have it.'),
+    time_zone: z.string().nullable().describe('Its time zone.'),
+    next_run: time.nullable().describe('When it is pulled next.'),
+    last_run: time.nullable().describe('When it was last pulled.'),
+    last_complete: time.nullable().describe('When the last complete pull ended.'),
+    late_seconds: seconds.describe('How late its run is.'),
+    late: noticeOutput.nullable().describe('Why its run does not begin, if that is too late.'),
+    last_verify: verifyOutput.nullable().describe('What the last run of `verify` found.'),
+    warnings: z.array(z.string()).describe('Likely mistakes of the mapping.'),
+    failing: z.array(noticeOutput).describe('What fails.'),
+    actions: z.array(actionOutput).describe('What can be done about it.'),
+    last_pull: uncountedPullOutput
+      .nullable()
+      .describe('The last pull, as `pulls` prints it, without `created`, `updated`, `deleted` and `requests`.'),
+  })
+  .meta({ title: 'Feed' });
+
+export type FeedStatus = z.output<typeof feedOutput>;
+
+type ConditionKind = HealthCondition['kind'];
+
+const conditionOutput = z.strictObject({
+  condition: z.enum(Object.keys(HEALTH_CONDITIONS) as [ConditionKind, ...ConditionKind[]]),
+  site: siteNameOutput.nullable(),
+  feed: feedNameOutput.nullable(),
+  message: noticeOutput,
+  detail: noticeOutput.nullable(),
+});
+
+export type ReportedCondition = z.output<typeof conditionOutput>;
+
+const conditions = z.array(conditionOutput);
+
+const checkOutput = z.strictObject({
+  kind: z.literal('check'),
+  status: z.enum(['well', 'failing', 'review']).describe('`review`: nothing fails, but something needs a person.'),
+  failing: conditions.describe('What fails: `[{"condition","site","feed","message","detail"}]`.'),
+  review: conditions.describe('What needs a person, in the same form.'),
+});
+
+const ofFeed = z.strictObject({ feed: feedNameText });
+
+export const listFeeds = operation({
+  id: 'listFeeds',
+  path: '/feeds',
+  summary: 'All feeds with their status',
+  scope: 'read',
+  input: z.strictObject({}),
+  output: wholeList(feedOutput),
+  run: async (_input, { app }) => ({ items: (await readStatus(app)).feeds, next_cursor: null }),
+});
+
+export const showFeed = operation({
+  id: 'showFeed',
+  path: '/feeds/{feed}',
+  summary: 'The status of one feed',
+  scope: 'read',
+  input: ofFeed,
+  output: feedOutput,
+  run: async ({ feed }, { app }) => (await readFeedStatus(app, feed)).feed,
+});
+
+export const listSites = operation({
+  id: 'listSites',
+  path: '/sites',
+  summary: 'All sites: whether they are sent to, and why not',
+  scope: 'read',
+  input: z.strictObject({}),
+  output: wholeList(siteOutput),
+  run: async (_input, { app }) => ({ items: (await readSiteStatus(app)).sites, next_cursor: null }),
+});
+
+const statusOutput = z
+  .strictObject({
+    sites: z.array(siteOutput).describe('One object per site:'),
+    feeds: z.array(feedOutput).describe('One object per feed, those first that have waited for too long:'),
+    check: checkOutput.describe('With `--check`, the last object:'),
+    workers: count.describe('Processes that send.'),
+    differences: z.string().nullable().describe('How the configurations of running processes differ.'),
+  })
+  .meta({ title: 'Status' });
+
+export type Status = z.output<typeof statusOutput>;
+
+export const showStatus = operation({
+  id: 'showStatus',
+  path: '/status',
+  summary: 'The status of each site and feed, and what fails or needs review',
+  scope: 'read',
+  input: z.strictObject({}),
+  output: statusOutput,
+  run: (_input, { app }) => readStatus(app),
+});
+
+type Reading = Pick<App, 'db' | 'config' | 'writeAction'>;
+
+/** @param only reads the status of this feed alone */
+export async function readStatus(app: Reading, only?: FeedName): Promise<Status> {
+  const { db, config, writeAction: write } = app;
+  await concludeAbandonedPulls(db, only);
+  const workers = await countWorkers(db);
+  const processes = await liveProcesses(db);
+  const sites = await readSites(app, processes);
+  const differences = describeDifferences(differencesOf(processes)) ?? null;
+  const feeds = await readFeeds(app, processes, only);
+  const assessment = assess(config, sites, feeds, workers);
+  return {
+    workers,
+    differences,
+    sites: sites.map((site) => siteStatus(site, { workers, differences, failing: assessment.failing }, write)),
+    feeds: feeds.map((feed) => feedStatus(feed, assessment.failing, write)),
+    check: checked(assessment, write),
+  };
+}
+
+/** The status of one feed, with the whole that it is a part of. @throws {OperationRefused} */
+export async function readFeedStatus(
+  app: Reading,
+  name: string,
+): Promise<{ readonly feed: FeedStatus; readonly status: Status }> {
+  const known = await namedFeed(app, name);
+  const status = await readStatus(app, known);
+  const feed = status.feeds.find((each) => each.feed === known);
+  if (feed === undefined) throw new OperationRefused('unknown', `there is no feed ${name}`);
+  return { feed, status };
+}
+
+/** The status of the sites alone, which does not depend on how many postings there are. */
+export async function readSiteStatus(app: Reading): Promise<Pick<Status, 'sites' | 'workers' | 'differences'>> {
+  const workers = await countWorkers(app.db);
+  const processes = await liveProcesses(app.db);
+  const sites = await readSites(app, processes);
+  const { failing } = assess(app.config, sites, [], workers);
+  const differences = describeDifferences(differencesOf(processes)) ?? null;
+  const around = { workers, differences, failing };
+  return { sites: sites.map((site) => siteStatus(site, around, app.writeAction)), workers, differences };
+}
+
+function assess(config: Config, sites: readonly ReadSite[], feeds: readonly ReadFeed[], workers: number): Assessment {
+  const facts = feeds.map(({ overview, ...feed }) => {
+    const role = feed.configured ? 'configured' : isLeft({ overview, ...feed }) ? 'left' : 'other';
+    const { in_doubt, held, rejected, failed, unreadable, duplicates } = overview;
+    const review = in_doubt + held + rejected + failed + unreadable + duplicates;
+    const twins = overview.rekey !== undefined && !overview.rekeyAll;
+    return feedFacts(config, {
+      ...overview,
+      ...feed,
+      role,
+      unsent: unsentOf(overview),
+      review,
+      rekeyed: overview.rekeyAll,
+      twins,
+    });
+  });
+  return assessHealth(
+    sites.map(({ state, move, asksToWait, refusedProcesses }) => siteFacts(state, move, asksToWait, refusedProcesses)),
+    facts,
+    { workers },
+  );
+}
+
+function checked({ failing, review }: Assessment, write: WriteAction): Status['check'] {
+  const toCondition = ({ kind, site, feed, message, detail }: HealthCondition): ReportedCondition => ({
+    condition: kind,
+    site: site ?? null,
+    feed: feed ?? null,
+    message: noticeOf(write, message),
+    detail: notice(detail, write),
+  });
+  return {
+    kind: 'check',
+    status: failing.length > 0 ? 'failing' : review.length > 0 ? 'review' : 'well',
+    failing: failing.map(toCondition),
+    review: review.map(toCondition),
+  };
+}
+
+const notice = (message: Message | undefined, write: WriteAction): Notice | null =>
+  message === undefined ? null : noticeOf(write, message);
+
+interface ReadSite {
+  readonly state: SiteState;
+  readonly orphans: number;
+  /** Tokens of other processes that the site refuses, and running processes that use one of these. */
+  readonly otherRefused: readonly RefusedToken[];
+  readonly refusedProcesses: readonly LiveProcess[];
+  readonly move: Move | undefined;
+  readonly references: SiteStatus['references'];
+  readonly referencesNote: Message | undefined;
+  readonly asksToWait: boolean;
+}
+
+async function readSites(
+  { db, config }: Pick<App, 'db' | 'config'>,
+  processes: readonly LiveProcess[],
+): Promise<ReadSite[]> {
+  const sites: ReadSite[] = [];
+  const tokens = await tokenDigests(db, config);
+  for (const { name, options } of config.sites.values()) {
+    const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
+    const address = addressOf(options);
+    const field = options.referenceField;
+    const references = field === undefined ? null : await referenceState(db, { site: name, address, field });
+    sites.push({
+      references,
+      referencesNote: field === undefined || references === null ? undefined : describeReference(field, references),
+      state: stateAt(address, await readSiteState(db, name, tokens.get(name))),
+      otherRefused,
+      refusedProcesses: processes.filter(({ parts }) =>
+        otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
+      ),
+      orphans: await countOrphans(db, name),
+      move: await findMove(db, name, address),
+      asksToWait: await onlyAsksToWait(db, name),
+    });
+  }
+  return sites;
+}
+
+function siteStatus(
+  { state, move, otherRefused, orphans, references, referencesNote }: ReadSite,
+  around: Pick<Status, 'workers' | 'differences'> & { readonly failing: readonly HealthCondition[] },
+  write: WriteAction,
+): SiteStatus {
+  const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
+  return {
+    kind: 'site',
+    site: state.site,
+    state: wordOf(state),
+    paused_since: state.pausedSince ?? null,
+    pause_cause: notice(state.pauseCause, write),
+    next_probe: from(state.probeInMs),
+    probes: state.probes,
+    waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
+    learnt_requests_per_second: state.learntRate ?? null,
+    token_refused: state.tokenRefused,
+    other_refused_tokens: otherRefused.map(({ since, notedBy }) => ({ since, noted_by: notedBy })),
+    unreachable_streak: state.unreachableStreak,
+    last_message: notice(state.lastMessage, write),
+    address: state.address ?? null,
+    moved_to: move?.to ?? null,
+    moved: move === undefined ? null : noticeOf(write, describeMove(state.site, move)),
+    orphans,
+    references,
+    references_note: notice(referencesNote, write),
+    workers: around.workers,
+    configurations_differ: around.differences,
+    failing: around.failing.filter(({ site }) => site === state.site).map(({ message }) => noticeOf(write, message)),
+    actions: actionsOf(state.pauseCause ?? ''),
+  };
+}
+
+function wordOf(state: SiteState): SiteStatus['state'] {
+  if (state.pausedSince !== undefined) return 'paused';
+  if (state.unreachableStreak > 0) return 'out_of_reach';
+  return state.waitsMs > 0 ? 'waiting' : 'sending';
+}
+
+/** Shown if a broken feed names no site, and the database has none for it. */
+const UNKNOWN_SITE = siteName('-');
+
+interface ReadFeed extends Pick<FeedStatus, 'feed' | 'site' | 'configured' | 'served' | 'stopped' | 'escalated'> {
+  readonly overview: FeedOverview;
+  readonly schedule: ScheduleState | undefined;
+  readonly history: PullHistory | undefined;
+  readonly nextRun: Date | undefined;
+  readonly verified: FeedStatus['last_verify'];
+  readonly heldAdvice: FeedStatus['held_advice'];
+  readonly restored: Message | undefined;
+}
+
+/** Escalated feeds come first. */
+async function readFeeds(
+  { db, config }: Pick<App, 'db' | 'config'>,
+  processes: readonly LiveProcess[],
+  only: FeedName | undefined,
+): Promise<ReadFeed[]> {
+  const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
+  const configured = new Map([
+    ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
+    ...broken,
+  ]);
+  await foldReviewCounts(db);
+  const overviews = await readOverview(db, configured, only);
+  const histories = await readPullHistories(
+    db,
+    overviews.map(({ feed }) => feed),
+  );
+  const verifies = await lastVerifies(db);
+  const offers = await readHeldOffers(db, config);
+  const restored = await notesOnRestore({ db, config });
+  const stops = new Map((await stoppedFeeds(db)).map((stop) => [stop.feed, stop]));
+  const now = new Date();
+  const feeds = overviews.map((overview): ReadFeed => {
+    const { feed, site } = overview;
+    const offer = offers.get(feed);
+    const stop = stops.get(feed);
+    return {
+      feed,
+      site,
+      overview,
+      history: histories.get(feed),
+      nextRun: schedules.get(feed)?.nextAt ?? nextOf(config.feeds.get(feed), now),
+      configured: configured.has(feed),
+      served: processes.some(({ parts }) => parts[`feed ${feed}`] !== undefined),
+      stopped: stop === undefined ? null : { undo: stop.undo, undone: stop.undone ?? null, since: stop.since },
+      schedule: schedules.get(feed),
+      verified: verifies.get(feed) ?? null,
+      restored: restored.get(feed),
+      heldAdvice: offer === undefined ? null : adviceOnHeld(offer),
+      escalated: hasEscalated(overview, config),
+    };
+  });
+  return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
+}
+
+function feedStatus(read: ReadFeed, failing: readonly HealthCondition[], write: WriteAction): FeedStatus {
+  const { feed, site, configured, served, stopped, escalated, overview, schedule, history } = read;
+  const { retired, rekey, holdReason, search, lastPull, heldForMs, inDoubtForMs } = overview;
+  const own = failing.filter((condition) => condition.feed === feed);
+  // A feed that nobody pulls any more can't be late.
+  const isPulled = (configured || served) && !retired;
+  return {
+    kind: 'feed',
+    feed,
+    site,
+    configured,
+    served,
+    retired,
+    stopped,
+    escalated,
+    live: overview.live,
+    ready: overview.ready,
+    sending: overview.sending,
+    in_doubt: overview.in_doubt,
+    held: overview.held,
+    rejected: overview.rejected,
+    failed: overview.failed,
+    unreadable: overview.unreadable,
+    duplicates: overview.duplicates,
+    discarded: overview.discarded,
+    hold_reason: notice(holdReason, write),
+    held_advice: read.heldAdvice,
+    rekey: notice(rekey, write),
+    restored: notice(read.restored, write),
+    search: notice(search, write),
+    left: isLeft(read) ? notice(whatIsLeft(overview), write) : null,
+    held_for_seconds: wholeSeconds(heldForMs),
+    in_doubt_for_seconds: wholeSeconds(inDoubtForMs),
+    schedule: schedule?.pattern ?? null,
+    time_zone: schedule?.timeZone ?? null,
+    next_run: read.nextRun ?? null,
+    last_run: history?.lastRunAt ?? null,
+    last_complete: history?.lastComplete?.at ?? null,
+    late_seconds: wholeSeconds(schedule?.lateMs),
+    late: isPulled && schedule !== undefined && isLate(schedule) ? noticeOf(write, describeLate(schedule)) : null,
+    last_verify: read.verified,
+    warnings: [...overview.warnings],
+    failing: own.map(({ message }) => noticeOf(write, message)),
+    actions: [rekey, holdReason, read.restored, ...own.map(({ message }) => message)].flatMap((message) =>
+      actionsOf(message ?? ''),
+    ),
+    last_pull: lastPull === undefined ? null : pullOf(lastPull, write),
+  };
+}
+
+/** Why a feed of the database is not pulled here, in words. */
+export const absenceOf = ({ retired, served }: Pick<FeedStatus, 'retired' | 'served'>): string => {
+  if (retired) return 'retired';
+  return served ? 'of another configuration' : 'not configured';
+};
+
+const wholeSeconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
+
+const unsentOf = ({ ready, sending, in_doubt }: FeedOverview): number => ready + sending + in_doubt;
+
+/** It is in no configuration of this or a running process, and was not retired. */
+const isLeft = ({ configured, served, overview }: Pick<ReadFeed, 'configured' | 'served' | 'overview'>): boolean =>
+  !(configured || served || overview.retired);
+
+const whatIsLeft = (overview: FeedOverview): Message | undefined =>
+  overview.live + unsentOf(overview) === 0 ? undefined : describeLeft({ ...overview, unsent: unsentOf(overview) });
+
+/** One message for each feed that is no longer in the configuration and has unsent changes. */
+export async function leftBehind({ db, config }: Pick<App, 'db' | 'config'>): Promise<Message[]> {
+  const left = await unconfiguredFeeds(db, namedFeeds(config));
+  return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
+}
+
+export function describeLeft({ feed, live, unsent }: Pick<UnconfiguredFeed, 'feed' | 'live' | 'unsent'>): Message {
+  const jobs = `${plural(live, 'job')} ${live === 1 ? 'stays as it is' : 'stay as they are'}`;
+  const changes = unsent === 0 ? '' : `, and ${plural(unsent, 'change')} ${unsent === 1 ? 'is' : 'are'} not sent`;
+  return messageOf(`feed ${feed} is no longer in the configuration: ${jobs}${changes}`, [
+    { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
+    { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },
+  ]);
+}
+
+/** What to know of jobs that were made since the backup that the database was restored from: of feeds whose sites can be read. */
+export const notesOnRestore = ({ db, config }: Pick<App, 'db' | 'config'>): Promise<ReadonlyMap<FeedName, Message>> =>
+  restoredNotes(
+    db,
+    [...config.feeds.values()].flatMap(({ name, siteName: site }) =>
+      config.sites.get(site)?.options.listPath === undefined ? [] : name,
+    ),
+  );
+
+/** The next run of a feed's schedule, if no process has recorded one. */
+const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>
+  feed?.schedule === undefined ? undefined : nextRun({ pattern: feed.schedule, timeZone: feed.timeZone }, now);
+
+function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: Config): boolean {
+  const held = heldForMs !== undefined && escalates({ kind: 'held', site, ageMs: heldForMs }, config);
+  return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
+}
