@@ -1,6 +1,6 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import { fieldOf } from '../plan/same-value.ts';
-import { readForms } from '../plan/shown-forms.ts';
+import { showsOwnForm } from '../plan/shown-forms.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -75,9 +75,7 @@ async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: Sit
   const { referenceField } = siteContext.policy;
   const compared = toCompare(shown);
   if (referenceField !== undefined && fieldOf(compared.fields, referenceField)?.trim()) return undefined;
-  const says = fieldOf(compared.fields, 'title');
-  const form = readForms(attempt.forms)('title');
-  if (form.kind === 'rewritten' && says !== undefined && form.isShown(says)) return undefined;
+  if (showsOwnForm(attempt.forms, 'title', fieldOf(compared.fields, 'title'))) return undefined;
   const expected = { fields: attempt.before };
   if (tellOtherContent(compared, expected) === undefined) return undefined;
   const { db, site, policy } = siteContext;
@@ -104,7 +102,10 @@ const unconfirmedBecause = (id: SiteJobId, why: string): string =>
   `not sent: job ${id} may be another posting's by now, because the site reuses job IDs or a create is in doubt, ` +
   `and ${why}`;
 
-/** Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that. */
+/**
+ * Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that, or it is what the job showed after
+ * our last write.
+ */
 export async function explainForeignReference(
   shown: SiteJob,
   attempt: Attempt,
@@ -114,6 +115,7 @@ export async function explainForeignReference(
   const expected = { fields: attempt.accepted?.fields, before: attempt.before, referenceField };
   const compared = toCompare(shown);
   if (tellOtherReference(compared, expected) === undefined) return undefined;
+  if (showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''))) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";

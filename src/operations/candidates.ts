@@ -1,7 +1,7 @@
 // A create in doubt beside the jobs of its site that it may have made.
 import { z } from 'zod';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { DoubtCandidate } from '../review/compare-candidates.ts';
+import type { DoubtCandidate } from '../review/compare-doubt.ts';
 import { compareDoubt, readDoubt, type ShownDoubt } from '../review/compare-doubt.ts';
 import type { App } from '../runtime/app.ts';
 import { type OpenCandidateSite, openCandidateSite } from '../runtime/open-site-client.ts';

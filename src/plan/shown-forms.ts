@@ -49,6 +49,13 @@ const nameHash = (name: string): number =>
 const valueHash = (name: string, value: string): number =>
   hash('sha1', `${name.replaceAll('_', '-')}\n${plainMeaning(value)}`, 'buffer').readUInt32BE(0);
 
+/** Whether the job shows of a field what it showed after our last write: that is its own, whatever it looks like. */
+export function showsOwnForm(forms: ShownForms, name: string | undefined, says: string | undefined): boolean {
+  if (name === undefined || says === undefined) return false;
+  const form = readForms(forms)(name);
+  return form.kind === 'rewritten' && form.isShown(says);
+}
+
 /** Reads what is stored. */
 export function readForms(forms: ShownForms): (name: string) => ShownForm {
   if (forms === undefined) return () => ({ kind: 'unknown' });

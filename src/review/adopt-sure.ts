@@ -9,7 +9,7 @@ import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
-import { ownerOfReference } from '../store/change/candidate-owners.ts';
+import { otherOwnerOf } from '../store/change/candidate-owners.ts';
 import { databaseTime } from '../store/change/site-search.ts';
 import { type Adoption, adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
@@ -128,7 +128,8 @@ export async function adoptNamed(
   const titled = await ownerByTitledId(db, site, siteJobId);
   if (titled !== undefined) return refuse(titled);
   const compared = await compareShown(subject, found, shown);
-  const owner = await ownerOfShown(subject, found, shown);
+  const posting = { feed, key, site, fields: found.fields };
+  const owner = await otherOwnerOf(db, posting, toCompare(shown).fields, subject.referenceField);
   if (!anyway && owner !== undefined) return refuse(`job ${siteJobId} shows the reference of ${owner}`, true);
   if (!anyway && (compared.showsOther || compared.score < LEAST_SCORE))
     return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
@@ -150,18 +151,6 @@ export async function adoptNamed(
 async function compareShown(subject: AdoptSubject, { key, fields }: NamedPosting, shown: SiteJob) {
   const rules = await adoptRules(subject.db, subject);
   return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules, { types: shown.types }));
-}
-
-/** Another posting with the reference that the job shows. A reference that this posting has too proves nothing. */
-async function ownerOfShown(
-  { db, feed, site, referenceField }: AdoptSubject,
-  { key, fields }: NamedPosting,
-  shown: SiteJob,
-): Promise<string | undefined> {
-  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
-  if (referenceField === undefined || !reference) return undefined;
-  if (fieldOf(fields, referenceField)?.trim() === reference) return undefined;
-  return ownerOfReference(db, { feed, key, site }, referenceField, reference);
 }
 
 /** What a posting takes from a job that it adopts: those of its fields that the job shows. */

@@ -11,15 +11,15 @@ import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
-import { ownerOfReference } from '../store/change/candidate-owners.ts';
+import { otherOwnerOf } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
 import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
+import { type DoubtJudge, type JudgedSite, judgeOf } from './compare-doubt.ts';
 import type { PolicyOf } from './configured-policy.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 import { isStale, STALE } from './entry-version.ts';
-import { type DoubtJudge, type JudgedSite, judgeOf } from './judge-shown.ts';
 
 /** The person's decision: the site made this job, or none. */
 export type PersonsVerdict =
@@ -176,7 +176,8 @@ async function readSiteJob(
   }
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
   if (instead !== undefined) return { kind: 'absent', message: describeIdInstead(id, instead) };
-  const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
+  const sent = { ...doubt.attempt, fields: doubt.attempt.accepted.fields };
+  const owner = await otherOwnerOf(db, sent, toCompare(shown).fields, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const { likeness, equalTo, differing } = await judge(shown);
   if (equalTo !== undefined) {
@@ -189,19 +190,6 @@ async function readSiteJob(
   if (likeness !== 'other') return { kind: 'fits', shown };
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}",`;
   return { kind: 'other', shown, message: `job ${id}${title} seems to be another job, not the one that was sent` };
-}
-
-/** A reference that this posting has too proves nothing, whoever else has it. */
-async function ownerOfShown(
-  db: Database,
-  doubt: Doubt,
-  shown: SiteJob,
-  referenceField: string | undefined,
-): Promise<string | undefined> {
-  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
-  if (referenceField === undefined || !reference) return undefined;
-  if (fieldOf(doubt.attempt.accepted.fields, referenceField)?.trim() === reference) return undefined;
-  return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
 function within(

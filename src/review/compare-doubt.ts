@@ -1,12 +1,23 @@
-// A create in doubt for a person to compare: what was sent, which jobs it may have made, and what the site shows of these.
+// A create in doubt for a person to compare: what was sent, which jobs it may have made, what the site shows of these, and how far they
+// are what was sent. Decides nothing.
 import type { Config } from '../config/config.ts';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
+import type { JobComparison, Likeness } from '../plan/adopt/compare-job.ts';
+import type { AdoptRules } from '../plan/adopt/job-features.ts';
+import { CLOCK_SKEW_MS, type OpenCreate } from '../plan/adopt/open-contents.ts';
+import { type PlaceRules, UNKNOWN_PLACES } from '../plan/adopt/place-likeness.ts';
+import { meansTheSame, typeOf } from '../plan/same-meaning.ts';
+import { compareValues, fieldOf } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import { candidatesOf } from '../store/change/doubt.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { ownedJobIds } from '../store/change/candidate-owners.ts';
+import { CreateMatching } from '../store/change/create-matching.ts';
+import { candidatesOf, type Doubt } from '../store/change/doubt.ts';
 import { findChange, type OpenChangeRow } from '../store/change/open-change.ts';
 import { doubtOf } from '../store/change/resolve-doubt.ts';
-import type { Database } from '../store/postgres/database.ts';
-import { type CandidateSite, compareCandidates, type DoubtCandidate } from './compare-candidates.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
+import { hasShownReferences } from '../store/site/kept-values.ts';
 import { changeVersion } from './entry-version.ts';
 
 /** Jobs that are read from the site at once. */
@@ -59,4 +70,159 @@ export async function compareDoubt(
   }
   const doubt = await doubtOf(db, change.id);
   return doubt === undefined ? [] : compareCandidates(db, doubt, ids, site, named.length > 0);
+}
+
+/** How long the site may take for all candidates of a page. */
+const MOST_MS = 10_000;
+
+export interface CandidateSite extends JudgedSite {
+  readonly client: Pick<SiteClient, 'show'>;
+  readonly rateLimiter: RateLimiter;
+}
+
+export interface ShownCandidate {
+  readonly kind: 'shown';
+  readonly siteJobId: SiteJobId;
+  /** Safe to show. */
+  readonly fields: Fields;
+  readonly url: string | undefined;
+  readonly createdAt: Date | undefined;
+  readonly likeness: Likeness;
+  /** Names of the sent fields that the job shows with another value. */
+  readonly differing: ReadonlySet<string>;
+  /** It is the job of a posting of ours, or about to be deleted. */
+  readonly owned: boolean;
+}
+
+export type DoubtCandidate =
+  | ShownCandidate
+  /** The site says that it has no such job. */
+  | { readonly kind: 'absent'; readonly siteJobId: SiteJobId }
+  /** The site did not tell. */
+  | { readonly kind: 'unchecked'; readonly siteJobId: SiteJobId; readonly message: string };
+
+const RANKS: readonly Likeness[] = ['match', 'perhaps', 'resembles', 'other'];
+
+/**
+ * Compares the jobs with what was sent.
+ * @param isNamed a person named them; otherwise the closest come first, and those that show exactly what another open create has sent are
+ * left out
+ */
+async function compareCandidates(
+  db: Queryable,
+  doubt: Doubt,
+  ids: readonly SiteJobId[],
+  { client, rateLimiter, ...judged }: CandidateSite,
+  isNamed: boolean,
+): Promise<DoubtCandidate[]> {
+  const signal = AbortSignal.timeout(MOST_MS);
+  const { judge } = await judgeOf(db, doubt, judged);
+  const owned = await ownedJobIds(db, doubt.attempt.site, ids);
+  const candidates: DoubtCandidate[] = [];
+  for (const id of ids) {
+    try {
+      await rateLimiter.take(signal);
+      signal.throwIfAborted();
+      const shown = await client.show(id, signal);
+      if (shown === undefined) {
+        candidates.push({ kind: 'absent', siteJobId: id });
+        continue;
+      }
+      const { likeness, differing, equalTo } = await judge(shown);
+      if (!isNamed && equalTo !== undefined) continue;
+      candidates.push({
+        kind: 'shown',
+        siteJobId: id,
+        fields: shown.fields,
+        url: shown.url,
+        createdAt: shown.createdAt,
+        // Certain as it may be, a job with another value is not what was sent.
+        likeness: likeness === 'match' && differing.size > 0 ? 'perhaps' : likeness,
+        differing,
+        owned: owned.has(id),
+      });
+    } catch (error) {
+      const message = signal.aborted ? 'the site takes too long' : (error as Error).message;
+      candidates.push({ kind: 'unchecked', siteJobId: id, message });
+    }
+  }
+  return isNamed ? candidates : candidates.sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** The likeliest first, and of these the one with the fewest other values; then those that are not shown. */
+const rankOf = (candidate: DoubtCandidate): number =>
+  candidate.kind === 'shown'
+    ? RANKS.indexOf(candidate.likeness) + candidate.differing.size / (candidate.differing.size + 1)
+    : RANKS.length;
+
+export interface JudgedJob {
+  readonly likeness: Likeness;
+  /** Another open create that has sent exactly what the job shows, while this one has sent something else. */
+  readonly equalTo: Pick<OpenCreate, 'feed' | 'key' | 'entry'> | undefined;
+  /** Names of the sent fields that the job shows with another value. */
+  readonly differing: ReadonlySet<string>;
+}
+
+export interface DoubtJudge {
+  readonly rules: AdoptRules;
+  judge(shown: SiteJob): Promise<JudgedJob>;
+}
+
+/** What the comparison needs to know of the site. */
+export interface JudgedSite {
+  readonly referenceField: string | undefined;
+  /** Default: places count as the same only if they are spelled alike. */
+  readonly places?: PlaceRules;
+}
+
+/** For one doubt that a person asks about: a job that was made later than it could have arrived may be of the next try. */
+export async function judgeOf(
+  db: Queryable,
+  doubt: Doubt,
+  { referenceField, places = UNKNOWN_PLACES }: JudgedSite,
+): Promise<DoubtJudge> {
+  const { site } = doubt.attempt;
+  const showsReferences = await hasShownReferences(db, site, referenceField);
+  const matching = await CreateMatching.open(db, site, { referenceField, showsReferences, ...places }, [doubt]);
+  const isReferenceShared = (await matching.sharingReference([doubt])).has(doubt);
+  const window = doubt.found
+    ? undefined
+    : { notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS), notAfter: undefined };
+  return {
+    rules: matching.rules,
+    async judge(shown) {
+      const job = toCompare(shown);
+      const compared = matching.compare(matching.look(job));
+      const comparison = matching.compareWith(doubt, job);
+      const shared = (await matching.sharedOf(new Map([[doubt, comparison.identities]]))).get(doubt);
+      return {
+        likeness: matching.likeness(doubt, shown, compared, { window, isReferenceShared, shared }),
+        equalTo: compared.equalTo(matching.contentOf(doubt))?.creates[0],
+        differing: differingNames(doubt, job, comparison, matching.rules),
+      };
+    },
+  };
+}
+
+/** The grades under which a field is compared, if not under its own name. */
+function gradeName(name: string, { stateField }: PlaceRules): string {
+  if (name === 'title') return ' title';
+  return name === 'location-city' || name === stateField.replaceAll('_', '-') ? ' place' : name;
+}
+
+const SAME = 3;
+
+function differingNames(
+  { attempt }: Doubt,
+  { fields: shown, types }: SiteJob,
+  { grades }: JobComparison,
+  rules: AdoptRules,
+): ReadonlySet<string> {
+  const names = Object.entries(attempt.accepted.fields).flatMap(([name, value]) => {
+    const says = fieldOf(shown, name);
+    if (says === undefined || compareValues(value, says) !== undefined) return [];
+    if (meansTheSame(value, says, typeOf(types, name))) return [];
+    return grades.get(gradeName(name.replaceAll('_', '-'), rules)) === SAME ? [] : name;
+  });
+  return new Set(names);
 }

@@ -8,7 +8,7 @@ import { placesOf } from '../config/load-us-states.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { type Message, messageOf, textOf } from '../plan/message.ts';
 import type { CheckedSite } from '../review/check-verdict.ts';
-import type { CandidateSite } from '../review/compare-candidates.ts';
+import type { CandidateSite } from '../review/compare-doubt.ts';
 import { addressOf } from '../site/base-address.ts';
 import type { SiteClient, SiteOptions } from '../site/exchange.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';

@@ -4,22 +4,23 @@ import { confirmOwn } from '../../src/apply/confirm-own.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { formsAfter } from '../../src/plan/shown-forms.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
+import type { Fields } from '../../src/posting/posting.ts';
 import { attemptOf, siteContextWith } from './site-context.ts';
 
 const BEFORE = { title: 'Driver (CDL-A)', number: 'k' };
 
 /** What the site showed after our last accepted write. */
-const formsOf = (title: string) =>
+const formsOf = (fields: Fields) =>
   formsAfter(
     { accepted: BEFORE, sent: new Set(['title', 'number']), known: undefined },
-    { fields: { title }, kept: { title }, types: undefined, isWhole: true },
+    { fields, kept: fields, types: undefined, isWhole: true },
   );
 
-async function outcomeOf(title: string, formTitle?: string) {
+async function outcomeOf(fields: Fields, formerly?: Fields) {
   const client = {
-    show: async () => ({ siteJobId: siteJobId('7'), fields: { title } }),
+    show: async () => ({ siteJobId: siteJobId('7'), fields }),
   } as unknown as SiteContext['client'];
-  const forms = formTitle === undefined ? undefined : formsOf(formTitle);
+  const forms = formerly && formsOf(formerly);
   const attempt = { ...attemptOf('delete'), before: BEFORE, idMayBeReused: true, forms };
   return (await confirmOwn(attempt, siteContextWith({ client }), new AbortController().signal))?.outcome.kind;
 }
@@ -31,6 +32,14 @@ describe('a delete of a job without a reference', () => {
     ['with another title', 'Offer 4711', undefined, 'unconfirmed'],
     ['with another title than it showed', 'Plumber', 'Offer 4711', 'unconfirmed'],
   ])('%s', async (_name, shown, formTitle, expected) => {
-    expect(await outcomeOf(shown, formTitle)).toBe(expected);
+    const formerly = formTitle === undefined ? undefined : { title: formTitle };
+    expect(await outcomeOf({ title: shown }, formerly)).toBe(expected);
   });
+});
+
+it('a job that shows another reference is another posting’s, unless it showed that after our last write', async () => {
+  const shown = { title: BEFORE.title, number: 'JOB-4711' };
+  expect(await outcomeOf(shown)).toBe('foreign');
+  expect(await outcomeOf(shown, { ...shown, number: 'JOB-9' })).toBe('foreign');
+  expect(await outcomeOf(shown, shown)).toBeUndefined();
 });

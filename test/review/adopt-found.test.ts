@@ -229,6 +229,16 @@ it('a single answer that is trouble or not clear, or a site that shows none of i
   expect((await run(id)).bulk).toMatchObject({ state: 'done', done: 3, skipped: 0 });
 });
 
+it('none is certain that may be the job of another user of the site', async () => {
+  const foreign = jobs.get('p1') ?? '';
+  await app.db.query('update site_reference set foreign_owner = true where site_job_id = $1', [foreign]);
+  const { sure, left: others } = await readFoundJobs(app.db, OF);
+  expect(sure.map(({ key }) => key)).toEqual(['p2', 'p3']);
+  expect(others).toContainEqual(
+    expect.objectContaining({ key: 'p1', message: `job ${foreign} may be another user’s` }),
+  );
+});
+
 it('none is certain whose posting is to be removed, or that is of another site than the configured one', async () => {
   const id = await start();
   await mirror.writeFeed(feedXml(postings(5).filter(({ key }) => key !== 'p1')));

@@ -1,7 +1,7 @@
 // A create in doubt beside jobs of its site is the same comparison on the page, in the API and in a terminal, with the same refusals.
 import { expect, it } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { jobOf, makeJob } from '../support/hand-made-jobs.ts';
+import { jobOf, makeJob, without } from '../support/hand-made-jobs.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { visitorOf } from '../web/form-visitor.ts';
 import { serve } from '../web/served.ts';
@@ -77,6 +77,28 @@ it('a create in doubt is compared with jobs of the site everywhere, and nowhere 
     const moved = await show('--job', same);
     expect([moved.status, moved.out]).toEqual([1, '']);
     expect(moved.errors).toContain('former.example.com');
+  } finally {
+    await served.close();
+    await stage.close();
+  }
+});
+
+it('a job without a reference only may be what was sent if the site shows references, as for the reading of the list', async () => {
+  const stage = await openStage();
+  const served = await serve(stage.mirror);
+  try {
+    const { db } = stage.app;
+    await stage.pull([posting('p1')]);
+    await stage.fail('p1', 'in_doubt', 'no answer');
+    const job = await makeJob(stage.mirror, without(jobOf(posting('p1')), 'number', 'location-city'));
+    const likeness = async () =>
+      (await served.api('GET', `review/${await stage.entry('p1')}/candidates?job=${job}`)).body.candidates[0].likeness;
+    expect(await likeness()).toBe('match');
+    await db.query(
+      `insert into site_state (site, reference_field, reference_shown_at) values ('board', 'number', now())
+       on conflict (site) do update set reference_field = excluded.reference_field, reference_shown_at = now()`,
+    );
+    expect(await likeness()).toBe('perhaps');
   } finally {
     await served.close();
     await stage.close();

@@ -1,26 +1,34 @@
-// Collects, while a site's list is read, the jobs that creates in doubt may have made.
+// Collects, while a site's list is read, the jobs that creates in doubt may have made, and leaves each doubt those that no other posting
+// owns.
 import type { Likeness } from '../../plan/adopt/compare-job.ts';
+import type { AdoptRules } from '../../plan/adopt/job-features.ts';
 import {
+  CLOCK_SKEW_MS,
   type ComparedJob,
-  isTimely,
   type LookedUp,
   type OpenContent,
-  OpenContents,
-  type OpenCreate,
+  type Window,
 } from '../../plan/adopt/open-contents.ts';
+import { checkDelays, checkDueMs } from '../../plan/check-delay.ts';
+import { isRewriting, rewritings } from '../../plan/observe-values.ts';
+import { compareReferences, fieldOf, foldSpace } from '../../plan/same-value.ts';
+import { type Reuse, reuseOf } from '../../plan/whose-job.ts';
+import type { Fields } from '../../posting/posting.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { statesDeletion } from '../../site/states-deletion.ts';
 import {
-  type OpenCreates,
+  type DeletedFor,
+  deletedFor,
+  deletedJobs,
+  type OwnedJob,
+  openReferences,
   ownedJobIds,
   ownedJobs,
-  type SentValue,
-  sentValuesOf,
-  sharedValues,
+  refutedJobs,
 } from '../../store/change/candidate-owners.ts';
+import type { CreateMatching } from '../../store/change/create-matching.ts';
+import type { Doubt } from '../../store/change/doubt.ts';
 import type { SiteContext } from '../site-context.ts';
-import { CandidateStore } from './doubt-candidates.ts';
-import type { Matching, OpenDoubt } from './open-doubt.ts';
-import { reuseOfOwned } from './unowned-candidates.ts';
 
 const KEPT_AT_ONCE = 500;
 /** So many of the creates that have sent the same take a job as their candidate: any of them may have it. */
@@ -30,8 +38,7 @@ const MOST_COMPARED = 500;
 
 export class CandidateSearch {
   readonly #siteContext: Pick<SiteContext, 'db' | 'site'>;
-  readonly #matching: Matching;
-  readonly #contents: OpenContents;
+  readonly #matching: CreateMatching;
   readonly #doubts = new Map<OpenContent, OpenDoubt[]>();
   readonly #store = new CandidateStore();
   /** How many jobs each content may have. */
@@ -39,15 +46,9 @@ export class CandidateSearch {
   readonly #compared = new Map<SiteJob, ComparedJob>();
   #waiting: { readonly siteJob: SiteJob; readonly looked: LookedUp }[] = [];
 
-  constructor(
-    siteContext: Pick<SiteContext, 'db' | 'site'>,
-    doubts: readonly OpenDoubt[],
-    { creates, areCut }: OpenCreates,
-    matching: Matching,
-  ) {
+  constructor(siteContext: Pick<SiteContext, 'db' | 'site'>, doubts: readonly OpenDoubt[], matching: CreateMatching) {
     this.#siteContext = siteContext;
     this.#matching = matching;
-    this.#contents = new OpenContents(withDoubts(creates, doubts), matching, { areCut });
     for (const open of doubts) {
       const content = this.contentOf(open);
       const others = this.#doubts.get(content);
@@ -57,12 +58,12 @@ export class CandidateSearch {
   }
 
   contentOf({ doubt }: OpenDoubt): OpenContent {
-    return this.#contents.of(doubt.attempt);
+    return this.#matching.contentOf(doubt);
   }
 
   /** Takes a job of the list. */
   take(siteJob: SiteJob): void | Promise<void> {
-    const looked = this.#contents.look(toCompare(siteJob));
+    const looked = this.#matching.look(toCompare(siteJob));
     if (![...looked.found].some((content) => this.#doubts.has(content)) && !looked.isNear()) return undefined;
     this.#waiting.push({ siteJob, looked });
     return this.#waiting.length < KEPT_AT_ONCE ? undefined : this.keep();
@@ -78,10 +79,10 @@ export class CandidateSearch {
     const owned = await ownedJobIds(db, site, ids);
     const jobs = await ownedJobs(db, site, [...owned]);
     for (const { siteJob, looked } of taken) {
-      const compared = this.#contents.compare(looked);
+      const compared = this.#matching.compare(looked);
       const isTheirs = ({ fields }: OpenContent): boolean =>
         owned.has(siteJob.siteJobId) &&
-        reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching) === 'theirs';
+        reuseOfOwned(fields, siteJob, jobs.get(siteJob.siteJobId), this.#matching.rules) === 'theirs';
       const possible = compared.contents.filter(
         (content) => compared.equalTo(content) === undefined && !isTheirs(content),
       );
@@ -91,7 +92,7 @@ export class CandidateSearch {
       );
     }
     for (const [content, doubts] of this.#doubts) {
-      if (this.#contents.isCrowded(content)) for (const open of doubts) open.crowded = true;
+      if (this.#matching.isCrowded(content)) for (const open of doubts) open.crowded = true;
     }
   }
 
@@ -108,15 +109,15 @@ export class CandidateSearch {
     const known = this.#compared.get(siteJob);
     if (known !== undefined) return known;
     if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    const compared = this.#contents.compare(this.#contents.look(toCompare(siteJob)));
+    const compared = this.#matching.compare(this.#matching.look(toCompare(siteJob)));
     this.#compared.set(siteJob, compared);
     return compared;
   }
 
   /** Whose job it is: the doubt's, perhaps, or certainly not. */
-  likeness(open: OpenDoubt, siteJob: SiteJob, compared = this.compare(siteJob)): Likeness {
-    return compared.likeness(this.contentOf(open), {
-      timely: isTimely(open, siteJob.createdAt),
+  likeness(open: OpenDoubt, siteJob: SiteJob): Likeness {
+    return this.#matching.likeness(open.doubt, siteJob, this.compare(siteJob), {
+      window: open,
       isReferenceShared: open.shared,
       shared: open.sharedValues,
     });
@@ -124,39 +125,235 @@ export class CandidateSearch {
 
   /** Notes which of the values that the candidates show other postings have too. */
   async tellShared(doubts: readonly OpenDoubt[]): Promise<void> {
-    const asked = new Map<OpenDoubt, SentValue[]>();
+    const asked = new Map<Doubt, Set<string>>();
     for (const open of doubts) {
       const content = this.contentOf(open);
-      const names = new Set<string>();
-      for (const candidate of open.candidates) {
-        for (const name of this.compare(candidate).with(content)?.identities ?? []) names.add(name);
-      }
-      if (names.size > 0) asked.set(open, sentValuesOf(open.fields, names));
+      const names = open.candidates.flatMap((candidate) => this.compare(candidate).with(content)?.identities ?? []);
+      if (names.length > 0) asked.set(open.doubt, new Set(names));
     }
-    if (asked.size === 0) return;
-    const { db, site } = this.#siteContext;
-    const shared = await sharedValues(db, site, [...asked.values()].flat());
-    for (const [open, values] of asked) {
-      const theirs = values.filter(({ name, value }) => shared.has(`${name} ${value}`));
-      open.sharedValues = new Set(theirs.map(({ name }) => name.replaceAll('_', '-')));
-    }
+    const shared = await this.#matching.sharedOf(asked);
+    for (const open of doubts) open.sharedValues = shared.get(open.doubt) ?? open.sharedValues;
   }
 }
 
-/** Doubts may have been resolved, and creates sent, since the doubts were read. */
-function withDoubts(creates: readonly OpenCreate[], doubts: readonly OpenDoubt[]): OpenCreate[] {
-  const known = new Set(creates.map(({ feed, key }) => `${feed} ${key}`));
-  const others = doubts.filter(({ doubt: { attempt } }) => !known.has(`${attempt.feed} ${attempt.key}`));
-  return [
-    ...creates,
-    ...others.map(({ doubt: { attempt, startedAt } }) => ({
-      feed: attempt.feed,
-      key: attempt.key,
-      entry: 0,
-      fields: attempt.accepted.fields,
-      contentHash: attempt.accepted.contentHash.toString('hex'),
-      startedAt,
-      isInDoubt: true,
-    })),
-  ];
+/** A create in doubt while the site's list is searched for its job: what was sent, when, and which jobs may be its own. */
+export interface OpenDoubt extends Window, Candidates {
+  readonly notAfter: Date;
+  readonly doubt: Doubt;
+  readonly fields: Fields;
+  /** Another posting may have the same reference. */
+  shared: boolean;
+  /** Names of the values that other postings of the site have too; `undefined`: this is not known. */
+  sharedValues: ReadonlySet<string> | undefined;
+  /** Candidates that may be another open create's, or a job that a person refused: a person decides whose they are. */
+  readonly contended: Set<string>;
+  /** When jobs of the posting were deleted before, by ID: the list may go on to show them. */
+  readonly deleted: Map<string, Date>;
+}
+
+export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
+  const latest = doubt.sentAt.getTime() + resolveAfterMs * (1 + doubt.listChecks * 0.5);
+  return {
+    doubt,
+    fields: doubt.attempt.accepted.fields,
+    notBefore: new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS),
+    notAfter: new Date(latest + CLOCK_SKEW_MS),
+    candidates: [],
+    crowded: false,
+    shared: false,
+    sharedValues: undefined,
+    contended: new Set(),
+    deleted: new Map(),
+  };
+}
+
+/**
+ * How old a cached copy of the list may be to prove anything about a doubt: it must date from after the create could no
+ * longer arrive, and after this check was due.
+ */
+export const maxListAgeMs = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
+  Math.max(0, sinceMs - checkDueMs(checkDelays(resolveAfterMs), listChecks) - CLOCK_SKEW_MS);
+
+/** Sites show when a job was made in whole seconds. */
+const TIME_STEP_MS = 1_000;
+
+/** Whether the list may show a job that was deleted before the create, and not one that the site has made since under the same ID. */
+export function mayBeDeleted({ deleted }: OpenDoubt, { siteJobId, createdAt }: SiteJob): boolean {
+  const deletedAt = deleted.get(siteJobId);
+  if (deletedAt === undefined) return false;
+  return createdAt === undefined || createdAt.getTime() + TIME_STEP_MS < deletedAt.getTime();
+}
+
+/** What a log line says about a doubt. */
+export const namesOf = ({ attempt }: Doubt) => ({ site: attempt.site, feed: attempt.feed, key: attempt.key });
+
+/** Characters of field values kept across all candidates; beyond them a job is kept without its long values. */
+const MOST_CHARACTERS = 16_000_000;
+/** Values up to this length are always kept: references, titles, places. */
+const SHORT_VALUE = 200;
+/** Jobs kept across all doubts; each takes a few hundred bytes besides its fields. */
+const MOST_JOBS = 50_000;
+/** Pairs of a doubt and a job. */
+const MOST_PAIRS = 200_000;
+/**
+ * Jobs kept for one doubt. Many may look alike and belong to other postings, which is known only after the whole list.
+ */
+export const MAX_CANDIDATES = 200;
+
+export interface Candidates {
+  readonly candidates: SiteJob[];
+  /** More jobs matched than were kept, so having no candidates left does not prove that no job was made. */
+  crowded: boolean;
+}
+
+/** Keeps the candidates of all doubts resolved by one reading of the list, within a memory limit. */
+export class CandidateStore {
+  readonly #limits: { readonly characters: number; readonly jobs: number; readonly pairs: number };
+  #characters = 0;
+  #jobs = 0;
+  #pairs = 0;
+
+  constructor(limits = { characters: MOST_CHARACTERS, jobs: MOST_JOBS, pairs: MOST_PAIRS }) {
+    this.#limits = limits;
+  }
+
+  /** Adds the job to each doubt that has room; a doubt without room becomes crowded. */
+  keep(siteJob: SiteJob, doubts: readonly Candidates[]): void {
+    const roomy = doubts.filter((open) => {
+      if (open.candidates.length >= MAX_CANDIDATES) open.crowded = true;
+      return !open.crowded;
+    });
+    if (roomy.length === 0) return;
+    if (this.#jobs >= this.#limits.jobs || this.#pairs + roomy.length > this.#limits.pairs) {
+      for (const open of roomy) open.crowded = true;
+      return;
+    }
+    const kept = this.#fitted(siteJob);
+    this.#jobs++;
+    this.#pairs += roomy.length;
+    for (const open of roomy) open.candidates.push(kept);
+  }
+
+  /** Dropped values are fetched later with the show action. */
+  #fitted(siteJob: SiteJob): SiteJob {
+    const size = sizeOf(siteJob);
+    if (this.#characters + size <= this.#limits.characters) {
+      this.#characters += size;
+      return siteJob;
+    }
+    const fields = shortOf(siteJob.fields);
+    const revealed = siteJob.revealFields && shortOf(toCompare(siteJob).fields);
+    return { ...siteJob, fields, revealFields: revealed && (() => revealed) };
+  }
+}
+
+function shortOf(fields: Fields): Fields {
+  const short = Object.entries(fields).filter(([, value]) => value.length <= SHORT_VALUE);
+  return Object.fromEntries(short.slice(0, 50));
+}
+
+const sizeOf = ({ fields }: SiteJob): number =>
+  Object.entries(fields).reduce((size, [name, value]) => size + name.length + value.length, 0);
+
+/**
+ * Drops candidates that a mapping already owns, that were deleted for another posting, that show the reference of another posting of ours,
+ * or of which a person said that they are not the posting's. If the list shows that one of the latter was made after the create began, it may be another job under the same ID:
+ * a person decides.
+ */
+export async function keepUnowned(
+  siteContext: SiteContext,
+  doubts: readonly OpenDoubt[],
+  matching: CreateMatching,
+): Promise<void> {
+  const { rules } = matching;
+  const { referenceField, learnt } = rules;
+  // The order matters: a create being sent meanwhile appears in one result or the other.
+  const sent =
+    referenceField === undefined ? [] : await openReferences(siteContext.db, siteContext.site, referenceField);
+  const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
+  const owned = await ownedJobIds(siteContext.db, siteContext.site, [...ids]);
+  const jobs = await ownedJobs(siteContext.db, siteContext.site, [...owned]);
+  const sharing = await matching.sharingReference(
+    doubts.map(({ doubt }) => doubt),
+    sent,
+  );
+  const pairs = doubts.flatMap(({ doubt, candidates }) =>
+    candidates.map(({ siteJobId }) => ({ feed: doubt.attempt.feed, key: doubt.attempt.key, siteJobId })),
+  );
+  const refuted = await refutedJobs(siteContext.db, siteContext.site, pairs);
+  const deleted = await deletedJobs(siteContext.db, pairs);
+  const ended = await deletedFor(siteContext.db, siteContext.site, [...ids]);
+  const holders = new Set(sent.map(({ reference }) => reference.trim()));
+  /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
+  const shownAs = new Map<string, number>();
+  for (const { reference } of sent) {
+    const forms = new Set([foldSpace(reference), ...rewritings(learnt, referenceField ?? '', reference)]);
+    for (const form of forms) shownAs.set(form, (shownAs.get(form) ?? 0) + 1);
+  }
+  for (const open of doubts) {
+    const { feed, key } = open.doubt.attempt;
+    const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
+    open.shared = sharing.has(open.doubt);
+    for (const { siteJobId } of open.candidates) {
+      const at = deleted.get(`${feed} ${key} ${siteJobId}`);
+      if (at !== undefined) open.deleted.set(siteJobId, at);
+    }
+    const free = open.candidates.filter((candidate) => {
+      if (refuted.has(`${feed} ${key} ${candidate.siteJobId}`)) {
+        if (candidate.createdAt === undefined || candidate.createdAt < open.notBefore) return false;
+        open.contended.add(candidate.siteJobId);
+      }
+      const shown =
+        referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
+      if (ended.get(candidate.siteJobId)?.some((other) => isDeletedJobOf(other, open, candidate)) === true) {
+        if (!shown || shown !== own) return false;
+        open.contended.add(candidate.siteJobId);
+      }
+      if (owned.has(candidate.siteJobId)) {
+        const reuse = reuseOfOwned(open.fields, candidate, jobs.get(candidate.siteJobId), rules);
+        if (reuse === 'theirs') return false;
+        if (reuse === 'unclear') {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
+      }
+      if (!shown || shown === own) return true;
+      if (referenceField !== undefined && own !== undefined) {
+        const isOurs = isRewriting(learnt, referenceField, own, shown) || compareReferences(own, shown) !== 'other';
+        if (isOurs && (holders.has(shown) || (shownAs.get(foldSpace(shown)) ?? 0) > 1)) {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
+      }
+      return !holders.has(shown);
+    });
+    // A doubt with a job under its exact reference does not need jobs that another create may have made.
+    const isOwn = (siteJob: SiteJob): boolean =>
+      !open.contended.has(siteJob.siteJobId) &&
+      own !== undefined &&
+      referenceField !== undefined &&
+      fieldOf(toCompare(siteJob).fields, referenceField)?.trim() === own;
+    const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
+    open.candidates.splice(0, open.candidates.length, ...left);
+  }
+}
+
+/** How far the clocks of the site and the database may differ where nobody decides. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+/** Whether the candidate is the job that was deleted for another posting, and no later one under its ID. */
+function isDeletedJobOf({ feed, key, at }: DeletedFor, { doubt }: OpenDoubt, candidate: SiteJob): boolean {
+  if (feed === doubt.attempt.feed && key === doubt.attempt.key) return false;
+  const { createdAt } = candidate;
+  return (
+    statesDeletion(candidate) || (createdAt !== undefined && createdAt.getTime() + CLOCKS_DIFFER_MS < at.getTime())
+  );
+}
+
+/** Whether a create that sent this made a job that another posting owns, or no posting. */
+function reuseOfOwned(sent: Fields, candidate: SiteJob, owned: OwnedJob | undefined, rules: AdoptRules): Reuse {
+  // An orphan site job belongs to nobody and is about to be deleted.
+  if (owned === undefined) return 'theirs';
+  const older = owned.inFlight ? undefined : owned.fields;
+  return reuseOf({ sent, shown: toCompare(candidate).fields, older }, rules);
 }

@@ -1,5 +1,6 @@
 // Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
 import { isCloser, type Likeness } from '../../plan/adopt/compare-job.ts';
+import type { AdoptRules } from '../../plan/adopt/job-features.ts';
 import { cluesOf, contentOf } from '../../plan/adopt/taken-content.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import { reuseOf } from '../../plan/whose-job.ts';
@@ -14,9 +15,7 @@ import {
 } from '../../store/change/doubt.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { SiteContext } from '../site-context.ts';
-import type { CandidateSearch } from './candidate-search.ts';
-import { MAX_CANDIDATES } from './doubt-candidates.ts';
-import { type Matching, mayBeDeleted, namesOf, type OpenDoubt } from './open-doubt.ts';
+import { type CandidateSearch, MAX_CANDIDATES, mayBeDeleted, namesOf, type OpenDoubt } from './candidate-search.ts';
 
 /** What may keep a list that was read to its end from showing a new job. */
 interface ListLimits {
@@ -34,7 +33,7 @@ export async function decideDoubts(
   siteContext: SiteContext,
   doubts: readonly OpenDoubt[],
   search: CandidateSearch,
-  matching: Matching,
+  matching: AdoptRules,
   signal: AbortSignal,
   limits: ListLimits,
 ): Promise<number> {
@@ -95,7 +94,7 @@ type Shown = Map<string, SiteJob | 'absent' | { readonly error: unknown }>;
 
 interface Deciding {
   readonly search: CandidateSearch;
-  readonly matching: Matching;
+  readonly matching: AdoptRules;
   readonly shown: Shown;
 }
 
@@ -190,7 +189,7 @@ function isProvenMade(open: OpenDoubt, job: SiteJob, search: CandidateSearch): b
 }
 
 /** Whether the list itself says that a job which the site does not find may be that of the doubt; an older one may have expired. */
-function mayBeOwn(open: OpenDoubt, listed: SiteJob, { referenceField }: Matching): boolean {
+function mayBeOwn(open: OpenDoubt, listed: SiteJob, { referenceField }: AdoptRules): boolean {
   const { createdAt } = listed;
   if (createdAt !== undefined && (createdAt < open.notBefore || createdAt > open.notAfter)) return false;
   const { reference, title } = cluesOf(toCompare(listed).fields, referenceField);

@@ -1,20 +1,17 @@
 // Resolves creates in doubt: reads the site's list once for all of them, and decides each by the jobs that may be its own.
 import { checkDelays } from '../../plan/check-delay.ts';
 import type { SiteJob } from '../../site/exchange.ts';
-import { openCreates } from '../../store/change/candidate-owners.ts';
+import { CreateMatching } from '../../store/change/create-matching.ts';
 import { dueDoubts, explainDoubts } from '../../store/change/doubt.ts';
 import { expectedJobs } from '../../store/mapping/visible-jobs.ts';
-import { learntRewrites } from '../../store/site/kept-values.ts';
 import { isSiteElsewhere } from '../../store/site/known-address.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import { rateLimitedJobAsker } from '../show-job.ts';
 import type { SiteContext } from '../site-context.ts';
 import { hidesNewJobs, showsReferences } from '../watch-site.ts';
-import { CandidateSearch } from './candidate-search.ts';
+import { CandidateSearch, keepUnowned, maxListAgeMs, type OpenDoubt, openDoubt } from './candidate-search.ts';
 import { decideDoubts } from './decide-doubts.ts';
 import { foundJobs } from './found-jobs.ts';
-import { maxListAgeMs, type OpenDoubt, openDoubt } from './open-doubt.ts';
-import { keepUnowned } from './unowned-candidates.ts';
 
 /** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;
@@ -29,13 +26,10 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const due = await dueDoubts(db, site, checkDelays(policy.doubts.resolveAfterMs), DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
-  const matching = {
-    referenceField: policy.referenceField,
-    showsReferences: await showsReferences(siteContext),
-    ...policy.places,
-    learnt: await learntRewrites(db, site),
-  };
-  const candidates = new CandidateSearch(siteContext, doubts, await openCreates(db, site), matching);
+  const { referenceField, places } = policy;
+  const rules = { referenceField, showsReferences: await showsReferences(siteContext), ...places };
+  const matching = await CreateMatching.open(db, site, rules, due);
+  const candidates = new CandidateSearch(siteContext, doubts, matching);
   // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
   const maxAgeMs = Math.max(...due.map((doubt) => maxListAgeMs(doubt, policy.doubts.resolveAfterMs)));
   // The list also shows jobs that this database does not know; later creates are compared with them before sending.
@@ -75,7 +69,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   await keepUnowned(siteContext, decidable, matching);
   await candidates.tellShared(decidable);
   const hides = () => hidesNewJobs(siteContext, signal);
-  return decideDoubts(siteContext, decidable, candidates, matching, signal, {
+  return decideDoubts(siteContext, decidable, candidates, matching.rules, signal, {
     whyUnproven: listing.whyUnproven,
     hides,
   });

@@ -1,7 +1,6 @@
 // Formats a create in doubt beside the jobs that it may have made, field by field, and the commands that decide it.
 import { fieldOf } from '../../plan/same-value.ts';
-import type { DoubtCandidate, ShownCandidate } from '../../review/compare-candidates.ts';
-import type { ShownDoubt } from '../../review/compare-doubt.ts';
+import type { DoubtCandidate, ShownCandidate, ShownDoubt } from '../../review/compare-doubt.ts';
 import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../review/read-model/doubt.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';

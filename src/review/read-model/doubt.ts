@@ -1,6 +1,6 @@
 // Words for a create in doubt beside the jobs that it may have made, on pages and in the terminal.
 import type { Likeness } from '../../plan/adopt/compare-job.ts';
-import type { DoubtCandidate } from '../compare-candidates.ts';
+import type { DoubtCandidate } from '../compare-doubt.ts';
 
 export const LIKENESS_WORDS: Readonly<Record<Likeness, string>> = {
   match: 'It is what was sent',

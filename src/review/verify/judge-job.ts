@@ -3,7 +3,7 @@
 import { type AcceptedFields, compareShown, type ShownRules } from '../../plan/compare-shown.ts';
 import { type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
 import { fieldOf } from '../../plan/same-value.ts';
-import { readForms } from '../../plan/shown-forms.ts';
+import { showsOwnForm } from '../../plan/shown-forms.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
@@ -60,11 +60,7 @@ export function judgeJob(
   const { referenceField, learnt, createOnly } = rules;
   const accepted = updatableFields(known.fields, createOnly);
   const compared = toCompare(shown);
-  const formOf = readForms(known.forms);
-  const isItsForm = (name: string): boolean => {
-    const [form, says] = [formOf(name), fieldOf(compared.fields, name)];
-    return form.kind === 'rewritten' && says !== undefined && form.isShown(says);
-  };
+  const isItsForm = (name: string): boolean => showsOwnForm(known.forms, name, fieldOf(compared.fields, name));
   const expected = { fields: accepted, referenceField, learnt };
   if (tellOtherReference(compared, expected) !== undefined && !isItsForm(referenceField ?? '')) {
     const fields = changesOf(accepted, shown, [referenceField ?? '']);

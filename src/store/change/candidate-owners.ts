@@ -4,6 +4,7 @@ import { compareJob } from '../../plan/adopt/compare-job.ts';
 import { type AdoptRules, featuresOfJob, featuresOfPosting, isTextField } from '../../plan/adopt/job-features.ts';
 import type { OpenCreate } from '../../plan/adopt/open-contents.ts';
 import type { StatedTypes } from '../../plan/same-meaning.ts';
+import { fieldOf } from '../../plan/same-value.ts';
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -52,12 +53,19 @@ export async function ownedJobs(
   );
 }
 
-/** Open attempts of the site, with the reference that they sent. */
+/** An open attempt with the reference that it sent. */
+export interface OpenReference {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly reference: string;
+}
+
+/** The open attempts of the site that sent a reference. */
 export async function openReferences(
   db: Queryable,
   site: SiteName,
   referenceField: string,
-): Promise<readonly { readonly feed: FeedName; readonly key: PostingKey; readonly reference: string }[]> {
+): Promise<readonly OpenReference[]> {
   return db.query(
     `select feed, key, coalesce(sent_fields, fields)->>$2 as reference from change
      where site = $1 and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
@@ -152,6 +160,22 @@ export async function ownerOfReference(
     [site, feed, key, referenceField, reference],
   );
   return row?.owner;
+}
+
+/**
+ * Another posting of the site with the reference that a job shows, in the form to compare. A reference that the posting has itself proves
+ * nothing, whoever else has it.
+ */
+export async function otherOwnerOf(
+  db: Queryable,
+  { fields, ...posting }: Pick<Attempt, 'feed' | 'key' | 'site'> & { readonly fields: Fields },
+  shown: Fields,
+  referenceField: string | undefined,
+): Promise<string | undefined> {
+  const reference = referenceField === undefined ? undefined : fieldOf(shown, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return undefined;
+  if (fieldOf(fields, referenceField)?.trim() === reference) return undefined;
+  return ownerOfReference(db, posting, referenceField, reference);
 }
 
 /** Beyond so many, the others are left out: what is not certain by itself is unsure then. */

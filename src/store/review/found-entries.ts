@@ -24,7 +24,7 @@ export interface FoundOf {
 /**
  * A found job certainly belongs to a posting if the site shows exactly the posting's reference, no other job of the site
  * shows a form of it, and no other posting of the site has it; or if the search judged so by everything that the job shows, and it
- * may be the job of no other create.
+ * may be the job of no other create. A job that may be another user's is not certainly ours to change.
  */
 export async function foundEntries(db: Queryable, { feed, site, referenceField }: FoundOf): Promise<FoundEntry[]> {
   const rows = await db.query<{
@@ -40,10 +40,11 @@ export async function foundEntries(db: Queryable, { feed, site, referenceField }
     claimed: boolean;
     alike: boolean;
     contested: boolean;
+    foreign: boolean;
   }>(
     `with found as materialized (
        select c.id, c.site, c.feed, c.key, c.desired = 'absent' as gone, c.found_job_id as job,
-         coalesce(c.reason->>'kind' = 'found_on_site' and c.reason->>'by' = 'content', false) as alike, r.shown, r.reference as form,
+         coalesce(c.reason->>'kind' = 'found_on_site' and c.reason->>'by' = 'content', false) as alike, r.shown, r.reference as form, coalesce(r.foreign_owner, false) as foreign,
          btrim(coalesce(nullif(coalesce(c.sent_fields, c.fields)->>$2::text, ''), c.key)) as own
        from change c left join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
        where c.feed = $1 and c.state = 'in_doubt' and c.found_job_id is not null),
@@ -57,7 +58,7 @@ export async function foundEntries(db: Queryable, { feed, site, referenceField }
        union select f.id from found f join change o on o.found_job_id = f.job and o.site = f.site and o.id <> f.id
        union select f.id from found f join mapping m on m.site = f.site and (m.feed, m.key) <> (f.feed, f.key)
          join document d on d.feed = m.feed and d.key = m.key and btrim(d.fields->>$2) = f.own)
-     select f.id as entry, f.key, f.site, f.gone, f.job, f.shown, coalesce(btrim(f.shown) = f.own, false) as exact,
+     select f.id as entry, f.key, f.site, f.gone, f.job, f.shown, f.foreign, coalesce(btrim(f.shown) = f.own, false) as exact,
        (select count(*) from site_reference o where o.site = f.site and o.reference = f.form) as jobs,
        exists(select from mapping m where m.site = f.site and m.site_job_id = f.job) as owned,
        f.id in (select id from claimed) as claimed, f.alike, f.id in (select id from contested) as contested
@@ -119,12 +120,15 @@ interface FoundFacts {
   readonly alike: boolean;
   /** Another create may have it. */
   readonly contested: boolean;
+  /** The site shows jobs of several users, and this one may be another user's. */
+  readonly foreign: boolean;
 }
 
 function whyAmbiguous(facts: FoundFacts): string | undefined {
-  const { gone, job, shown, exact, jobs, owned, claimed, alike, contested } = facts;
+  const { gone, job, shown, exact, jobs, owned, claimed, alike, contested, foreign } = facts;
   if (gone) return 'its posting is to be removed: once adopted, the job would be deleted';
   if (owned) return `job ${job} belongs to another posting`;
+  if (foreign) return `job ${job} may be another user’s`;
   if (alike && !exact) return contested ? `job ${job} may be that of another posting as well` : undefined;
   if (!exact) {
     return shown === null

@@ -1,6 +1,6 @@
 // Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_CANDIDATES } from '../../../src/apply/doubts/doubt-candidates.ts';
+import { MAX_CANDIDATES } from '../../../src/apply/doubts/candidate-search.ts';
 import { resolveDoubts } from '../../../src/apply/doubts/resolve-doubts.ts';
 import type { SiteContext } from '../../../src/apply/site-context.ts';
 import { siteJobId } from '../../../src/posting/identifiers.ts';

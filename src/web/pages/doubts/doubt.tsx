@@ -2,8 +2,7 @@
 import { fieldOf } from '../../../plan/same-value.ts';
 import type { SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
-import type { DoubtCandidate, ShownCandidate } from '../../../review/compare-candidates.ts';
-import type { ShownDoubt } from '../../../review/compare-doubt.ts';
+import type { DoubtCandidate, ShownCandidate, ShownDoubt } from '../../../review/compare-doubt.ts';
 import { JOB_WOULD_GO } from '../../../review/describe-history.ts';
 import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../../review/read-model/doubt.ts';
 import type { OpenChangeRow } from '../../../store/change/open-change.ts';
