@@ -222,7 +222,7 @@ async function openSiteWorker(
   const lead = standForLead(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({
     feeds: () => feedsToSend(db.prepared, site.name, feeds),
-    readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
+    readReady: async (feed, after, limit) => ({ items: await readReady(db, site.name, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
     // Queue jobs are only for processes that may send.

@@ -1,8 +1,10 @@
 // Reads the backlog: in sending order, chunk by chunk, for the bounded window of the queue, and how far feeds are from idle.
+
+import { type CreateCircumstances, sendableCreates } from '../../plan/may-send.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { mayBeNew } from './open-question.ts';
+import { askedCreates, isAsked, sendable } from './open-question.ts';
 
 /** Where reading stopped: the rank of the operation (0 delete, 1 create, 2 update) and the change's ID. */
 export interface BacklogCursor {
@@ -10,21 +12,25 @@ export interface BacklogCursor {
   readonly id: number;
 }
 
-/** Changes of one feed that are due, after the cursor: deletes, then creates, then updates, oldest first. */
+/** Changes of one feed that may be sent, after the cursor: deletes, then creates, then updates, oldest first. */
 export async function readReady(
   db: Queryable,
+  site: SiteName,
   feed: FeedName,
   after: BacklogCursor | undefined,
   limit: number,
 ): Promise<{ readonly key: PostingKey; readonly cursor: BacklogCursor }[]> {
-  const rank = `case operation when 'delete' then 0 when 'create' then 1 else 2 end`;
+  const [found] = await db.query<CreateCircumstances>(
+    `select f.feed is null or f.site_checked_at is not null as "isSearched", not (${noSearchIsDue('$2')}) as "searchIsDue",
+       ${askedCreates('f')} as asked
+     from (select $1::text as feed) own left join feed_state f using (feed)`,
+    [feed, site],
+  );
   const rows = await db.query<{ key: string; rank: number; id: number }>(
-    `select key, ${rank} as rank, id from change
-     where feed = $1 and state = 'ready' and not gone and not_before <= now() and ((${rank}), id) > ($2::int, $3::bigint)
-       and (operation <> 'create' or not exists (select from feed_state f where f.feed = $1
-         and (f.site_checked_at is null or not ${mayBeNew('change', 'f')}))
-         and ${noSearchIsDue('change.site')})
-     order by (${rank}), id limit $4`,
+    `select key, ${SENDING_RANK} as rank, id from change c
+     where feed = $1 and state = 'ready' and not gone and not_before <= now() and (${SENDING_RANK}, id) > ($2::int, $3::bigint)
+       and ${sendable('c', sendableCreates(found as CreateCircumstances))}
+     order by ${SENDING_RANK}, id limit $4`,
     [feed, after?.rank ?? -1, after?.id ?? 0, limit],
   );
   return rows.map((row) => ({ key: postingKey(row.key), cursor: { rank: row.rank, id: row.id } }));
@@ -79,14 +85,14 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[], wo
            and not_before <= now())
          or exists(select from unnest($1::text[]) f(feed) join change c on c.feed = f.feed and ${SENDING_RANK} = 1 and c.state = 'ready'
              and not c.gone and c.not_before <= now() left join rekeyed r on r.feed = f.feed
-           where ${mayBeNew('c', 'r')}) as due,
+           where not ${isAsked('c', 'r')}) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending')
          or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change c
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity'
            and not_before < 'infinity'
-           and (operation <> 'create' or not exists (select from rekeyed r where r.feed = c.feed and not ${mayBeNew('c', 'r')}))) as next,
+           and (operation <> 'create' or not exists (select from rekeyed r where r.feed = c.feed and ${isAsked('c', 'r')}))) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,
     [feeds, worker],

@@ -1,4 +1,5 @@
 // What waits for the answer to an open question about changed keys: a delete of it would end a job that a new key may keep.
+import type { sendableCreates } from '../../plan/may-send.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { EntryKind } from './entry-kind.ts';
@@ -18,12 +19,25 @@ export const circumstancesSql = (c: string): string =>
   `(change_circumstances(${c}.desired, ${c}.pull, ${c}.gone, ${c}.invalid, ${c}.record_hash, ${c}.key)
     || case when ${inQuestion(c)} then array['questioned'] else '{}' end)`;
 
-/**
- * SQL: whether the create `c` may be sent as far as the keys of its feed are concerned. @param f the state of its feed; null if it is
- * not known yet
- */
-export const mayBeNew = (c: string, f: string): string => `(${f}.rekey_since is null or not ${f}.rekey_all
-  and not exists (select from rekey_posting r where r.feed = ${c}.feed and r.is_new and r.key = ${c}.key and r.waits))`;
+/** SQL: whether the create `c` waits for its own sake, while its feed has an open question about some of its postings. */
+const waitsForAnswer = (c: string): string =>
+  `exists (select from rekey_posting r where r.feed = ${c}.feed and r.is_new and r.key = ${c}.key and r.waits)`;
+
+/** SQL: whether the question is about the create `c`. @param f the state of its feed; null if it is not known yet */
+export const isAsked = (c: string, f: string): string =>
+  `(${f}.rekey_since is not null and (${f}.rekey_all or ${waitsForAnswer(c)}))`;
+
+/** SQL: which creates the question is about. @param f the state of their feed; null if it is not known yet */
+export const askedCreates = (f: string): string =>
+  `case when ${f}.rekey_since is null then 'none' when ${f}.rekey_all then 'all' else 'some' end`;
+
+/** SQL: which changes `c` are among the sendable ones, as far as creates are concerned. */
+export const sendable = (c: string, creates: ReturnType<typeof sendableCreates>): string =>
+  ({
+    all: 'true',
+    others: `(${c}.operation <> 'create' or not ${waitsForAnswer(c)})`,
+    none: `${c}.operation <> 'create'`,
+  })[creates];
 
 /** Deletes of a feed that wait for an answer. */
 export interface QuestionedDeletes {

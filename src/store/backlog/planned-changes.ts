@@ -9,6 +9,7 @@ import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../pos
 import type { Fields, Problem } from '../../posting/posting.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
+import { SENDING_RANK } from './backlog.ts';
 
 /** One change. `from` or `to` is null if the field does not exist before or after. */
 export interface PlannedChange {
@@ -75,7 +76,7 @@ export async function* plannedChanges(
      left join uncertain_write u on u.feed = c.feed and u.key = c.key
      where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
        ${pull === undefined ? '' : `and c.pull = ${pull}`}
-     order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
+     order by ${SENDING_RANK}, c.id`,
     PAGE,
   );
   for await (const rows of changes) {

@@ -1,7 +1,7 @@
 // Reads what is known about postings that a site refused without saying what is wrong with them.
 import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { mayBeNew } from './open-question.ts';
+import { isAsked } from './open-question.ts';
 
 /** The kind of reason of a change that waits because the site may refuse every posting alike. */
 const SET_UP = 'set_up';
@@ -63,7 +63,7 @@ export async function readSetUpSuspects(
        exists (select from feed_state f join change c on c.feed = f.feed
          where f.site = $1 and f.retired_at is null and c.state in ('ready', 'sending') and not c.gone and c.operation <> 'delete'
            and (c.feed, c.key) <> ($2, $3) and c.not_before <= now() + ${SOON} and c.reason->>'kind' is distinct from '${SET_UP}'
-           and (c.operation <> 'create' or f.site_checked_at is not null and ${mayBeNew('c', 'f')})) as "othersLeft",
+           and (c.operation <> 'create' or f.site_checked_at is not null and not ${isAsked('c', 'f')})) as "othersLeft",
        exists (select from mapping m where m.site = $1) as "hasJobs",
        exists (select from site_state s where s.site = $1 and (s.resumed_at > own.since
          or s.resumed_at >= (select committed_at from pull p where p.id = $5))) as resumed

@@ -8,12 +8,13 @@ import {
   createOnlyOf,
   updatableFields,
 } from '../../plan/create-only-fields.ts';
+import { isSendable, type SendCircumstances } from '../../plan/may-send.ts';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import { contentHash } from '../../posting/hash.ts';
 import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { mayBeNew } from '../backlog/open-question.ts';
+import { askedCreates, isAsked } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
@@ -151,9 +152,8 @@ interface DueChange extends PostingRef {
   readonly mayBeFound: boolean;
 }
 
-interface DueRow extends PostingRef {
+interface DueRow extends PostingRef, SendCircumstances {
   readonly site: SiteName;
-  readonly desired: 'present' | 'absent';
   /** Null if it is to be deleted, as the two hashes. */
   readonly fields: Fields | null;
   readonly record_hash: Buffer | null;
@@ -175,6 +175,7 @@ interface DueRow extends PostingRef {
   readonly id_may_be_reused: boolean;
 }
 
+/** The changes that are ready and may be sent. */
 async function readDue(
   db: Statements,
   { addresses, tokenDigests, settings }: Here,
@@ -186,6 +187,10 @@ async function readDue(
        coalesce(u.fields is not null and m.record_hash = ${unreadHashSql('verified', 'm.key')}, false) as is_repair,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
        exists (select from site_reference r where r.site = c.site) as may_be_found, f.create_only_fields,
+       m.feed is not null as "hasJob", f.retired_at is not null as "isRetired", ${isAsked('c', 'f')} as "isAsked", ${askedCreates('f')} as asked,
+       f.feed is null or f.site_checked_at is not null as "isSearched", not (${noSearchIsDue('c.site')}) as "searchIsDue",
+       t.site is not null or s.paused_since is not null or coalesce(s.not_before > now(), false)
+         or coalesce(s.address <> here.address, false) as "siteIsClosed",
        m.feed is not null and (exists (select from ended_claim e
            where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')
@@ -200,11 +205,7 @@ async function readDue(
      left join feed_state f on f.feed = c.feed
      left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
-     where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null and f.retired_at is null
-       and (m.feed is not null or c.desired = 'absent'
-         or (f.feed is null or f.site_checked_at is not null and ${mayBeNew('c', 'f')}) and ${noSearchIsDue('c.site')})
-       and (s.site is null or (s.paused_since is null and s.not_before <= now()
-         and coalesce(s.address = here.address, true)))`,
+     where c.state = 'ready' and not c.gone and c.not_before <= now()`,
     [
       postings.map((posting) => posting.feed),
       postings.map((posting) => posting.key),
@@ -213,7 +214,7 @@ async function readDue(
       [...addresses.keys()].map((site) => tokenDigests.get(site) ?? null),
     ],
   );
-  return rows.map((row) => {
+  return rows.filter(isSendable).map((row) => {
     const present = row.desired === 'present';
     const actual =
       row.site_job_id === null

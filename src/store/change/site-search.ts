@@ -2,6 +2,7 @@
 import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { SENDING_RANK } from '../backlog/backlog.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -148,7 +149,7 @@ const MAY_ASK_TO_WAIT = `interval '1 hour'`;
 
 /** SQL: since when the first create of the feed `f` waits. */
 const CREATES_WAIT_SINCE = `(select c.since from change c where c.feed = f.feed and c.state = 'ready'
-  and (case c.operation when 'delete' then 0 when 'create' then 1 else 2 end) = 1 order by c.id limit 1)`;
+  and ${SENDING_RANK} = 1 order by c.id limit 1)`;
 
 /** SQL: whether creates of the feed `f` have waited for so long for a search of its site, which has failed. */
 export const WAITS_FOR_SEARCH = `f.site_checked_at is null and f.site_check_failed_at is not null and f.retired_at is null

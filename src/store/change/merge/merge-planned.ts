@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Reason } from '../../../plan/desired-change.ts';
 import { NEVER_DUE } from '../../../plan/policy.ts';
 import { HASH_BYTES } from '../../../posting/hash.ts';
+import { SENDING_RANK } from '../../backlog/backlog.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
 import { streamHashes } from '../../postgres/stream-rows.ts';
 import type { PullTransaction } from '../../pull/pull-transaction.ts';
@@ -83,10 +84,7 @@ export async function leaveReturned({
 export async function createLost({ session, subject: { feed }, nothingKnown }: PullTransaction): Promise<void> {
   if (nothingKnown) return;
   // As in the indexes of the backlog and of the counts.
-  for (const waiting of [
-    `state = 'ready' and (case operation when 'delete' then 0 when 'create' then 1 else 2 end) = 2`,
-    `state = 'rejected' and operation = 'update'`,
-  ]) {
+  for (const waiting of [`state = 'ready' and ${SENDING_RANK} = 2`, `state = 'rejected' and operation = 'update'`]) {
     await session.query(
       `update change c set operation = 'create' where c.feed = $1 and ${waiting}
          and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)`,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Message } from '../../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import type { Fields } from '../../../posting/posting.ts';
-import { mayBeNew } from '../../backlog/open-question.ts';
+import { isAsked } from '../../backlog/open-question.ts';
 import { type Database, inSnapshot, type Queryable, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
 import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
@@ -22,7 +22,7 @@ export interface RekeyState {
 export async function readRekey(db: Queryable, feed: FeedName): Promise<RekeyState> {
   const [row] = await db.query<{ note: Message | null; waiting: number; all: boolean }>(
     `select f.rekey_note as note, (select count(*) from change c where c.feed = f.feed and c.state = 'ready'
-         and c.operation = 'create' and c.desired = 'present' and not c.gone and not c.unseen and not ${mayBeNew('c', 'f')}) as waiting,
+         and c.operation = 'create' and c.desired = 'present' and not c.gone and not c.unseen and ${isAsked('c', 'f')}) as waiting,
        f.rekey_all as all
      from feed_state f where f.feed = $1 and f.rekey_since is not null`,
     [feed],
