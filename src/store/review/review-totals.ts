@@ -1,5 +1,4 @@
 // Review entries are counted while they are written: each count is a total and what was written since it was last folded.
-
 // Triggers of the database write the entries, bring their messages into the normal form and count them: changes enter review in ten places,
 // some without their fields at hand. The normal form is 7 % of what an entry costs the server, 18 of 270 µs; counting cannot be measured.
 import type { StoredCircumstance } from '../../plan/allowed.ts';
