@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { type ShownProposal, shownProposals } from '../review/adopt/shown-proposals.ts';
+import { type ShownProposal, shownProposals } from '../review/adopt/proposals.ts';
 import { type FoundJobsOfFeed, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
 import type { App } from '../runtime/app.ts';
 import { type AdoptRun, PROPOSAL_KINDS } from '../store/mapping/adopt-proposals.ts';

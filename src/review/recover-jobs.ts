@@ -13,9 +13,7 @@ import type { Verification } from '../store/mapping/verification.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { adoptSure, takenOf } from './adopt-sure.ts';
 import { type AdoptSubject, adoptRules, matchJobs } from './match-jobs.ts';
-import type { Finding } from './verify/finding.ts';
-import { verifySite } from './verify/verify-site.ts';
-import type { VerifySubject } from './verify/verifying.ts';
+import { type Finding, type VerifySubject, verifySite } from './verify/verify-site.ts';
 
 /** A posting whose recorded job is gone, or is another posting's now, and the only job that shows its reference. */
 export interface Replaced {

@@ -1,6 +1,35 @@
 // `jobmirror recover`: rebuilds the mappings of a feed from the references on its site.
 import { Command } from 'commander';
-import type { RecoverOptions } from '../recover-feed.ts';
+import { askForJob } from '../../apply/show-job.ts';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
+import { plural } from '../../plan/plural.ts';
+import { updatesJobs } from '../../plan/policy.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import {
+  findLost,
+  type Recovered,
+  type RecoverSubject,
+  type Recovery,
+  recordFound,
+  type Stray,
+} from '../../review/recover-jobs.ts';
+import type { Finding, VerifySubject } from '../../review/verify/verify-site.ts';
+import { readOtherFeeds } from '../../runtime/adopting/read-others.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { noteRecovered } from '../../store/backup/after-restore.ts';
+import { searchFeedAgain } from '../../store/change/site-search.ts';
+import { JobMatching } from '../../store/mapping/job-matching.ts';
+import { Verification } from '../../store/mapping/verification.ts';
+import { keptReference } from '../../store/site/kept-values.ts';
+import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
+import { actorName } from '../actor.ts';
+import { type AdoptingCommand, runAdopting } from '../adopting.ts';
+import { commandWriter } from '../command-line.ts';
+import { describeFinding, findingJson } from '../output/describe-finding.ts';
+import { describeMatch, matchJson } from '../output/describe-match.ts';
 import { withApp } from '../with-app.ts';
 
 export function recoverCommand(): Command {
@@ -17,10 +46,250 @@ export function recoverCommand(): Command {
         'Jobs whose reference two jobs or two postings share, and jobs of other users and feeds, are left to a person.',
     )
     .action((name: string, options: RecoverOptions) =>
-      withApp(options, async (app, signal) => {
-        // Reads feeds and sites, which help does not need.
-        const { recover } = await import('../recover-feed.ts');
-        await recover(app, name, options, signal);
-      }),
+      withApp(options, (app, signal) => recover(app, name, options, signal)),
+    );
+}
+
+interface RecoverOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  /** The jobs without a posting stay on the site, and nobody is asked about them any more. */
+  readonly leaveStrays?: boolean;
+  readonly as?: string;
+}
+
+/** Lines of one kind that are printed, unless as JSON. */
+const MOST_SHOWN = 50;
+const MOST_OF_TITLE = 60;
+
+/** @throws UserError if the site or the feed could not be read, or nobody confirms; then nothing was changed. */
+function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
+  return runAdopting(app, name, { config: options.config, signal }, async (adopting) => {
+    const { site, feed } = adopting;
+    if (site.options.listPath === undefined)
+      throw new UserError(
+        `site ${site.name} has no list_path, so its jobs cannot be read; set it, or see: mappings adopt ${feed}, and mappings import ` +
+          'FILE. Nothing was changed',
+      );
+    const matching = await JobMatching.open(app.db);
+    const verification = await Verification.open(app.db, site.name, [feed]);
+    try {
+      await recoverWith({ app, adopting, options }, matching, verification);
+    } finally {
+      await verification.close();
+      await matching.close();
+    }
+  });
+}
+
+interface Recovering {
+  readonly app: App;
+  readonly adopting: AdoptingCommand;
+  readonly options: RecoverOptions;
+}
+
+async function recoverWith(recovering: Recovering, matching: JobMatching, verification: Verification): Promise<void> {
+  const { app, adopting, options } = recovering;
+  const jobs = (await verification.countJobs()).get(adopting.feed) ?? 0;
+  const { name, options: site } = adopting.site;
+  const { referenceField } = site;
+  const kept = await keptReference(app.db, { name, address: addressOf(site), referenceField });
+  const subject: RecoverSubject = {
+    adopting: {
+      ...adopting.subject,
+      // On a site that shows none, everything else has to tell.
+      byReference: kept !== undefined,
+      readOthers: (take) => readOtherFeeds(app, adopting, take),
+    },
+    verifying: jobs === 0 ? undefined : verifyingOf(recovering),
+    matching,
+    verification,
+  };
+  const show = findingPrinter(recovering);
+  const found = await findLost(subject, show);
+  if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
+  adopting.progress.clear();
+  // A program is told each match with what became of it.
+  const recordsFirst = options.json === true && options.yes === true;
+  if (!recordsFirst) await printFound(recovering, found, matching, show);
+  const todo = found.matches.sure + found.replaced.length + toMark(recovering, found);
+  if (todo === 0) {
+    if (recordsFirst) await printFound(recovering, found, matching, show);
+    return tellEnd(recovering, found, undefined);
+  }
+  if (options.yes !== true && !(await isConfirmed(recovering, found))) return tellEnd(recovering, found, undefined);
+  const done = await recordFound(subject, found, { actor: actorName(options.as), checkLock: adopting.checkLock });
+  adopting.progress.clear();
+  if (recordsFirst) await printFound(recovering, found, matching, show, done);
+  // A job that could not be told must not be made a second time by the next sync.
+  if (found.matches.unsure + done.refused.length > 0) await searchFeedAgain(app.db, adopting.feed);
+  await tellEnd(recovering, found, done);
+}
+
+function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFinding'> {
+  const { setup, site, subject, client, progress } = adopting;
+  const { rateLimiter, signal } = subject;
+  return {
+    db: app.db,
+    site: site.name,
+    feeds: [setup.feed],
+    referenceField: site.options.referenceField,
+    stateField: setup.mapping.stateField.name,
+    states: setup.mapping.states,
+    only: undefined,
+    createOnly: new Map([[setup.feed, createOnlyOf(setup.mapping)]]),
+    selection: { kind: 'list' },
+    client,
+    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
+    rateLimiter,
+    signal,
+    keepsDrift: updatesJobs(setup.policy),
+    onProgress: (at) =>
+      progress.show(
+        at.what === 'listed'
+          ? `comparing the list of site ${site.name}: ${at.done} jobs`
+          : `asking site ${site.name}: ${at.done} of ${at.all} jobs`,
+      ),
+  };
+}
+
+function findingPrinter({ adopting, options }: Recovering): (finding: Finding) => Promise<void> {
+  const shown = { gone: 0, changed: 0, foreign: 0 };
+  return async (finding) => {
+    adopting.progress.clear();
+    if (options.json === true) return printJson(findingJson(finding));
+    const count = ++shown[finding.finding];
+    if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
+    else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
+  };
+}
+
+async function printFound(
+  { adopting, options: { json } }: Recovering,
+  { replaced, second, strays, unclear }: Recovery,
+  matching: JobMatching,
+  show: (finding: Finding) => Promise<void>,
+  done?: Recovered,
+): Promise<void> {
+  const { feed } = adopting;
+  for (const [at, { key, from, to }] of replaced.entries()) {
+    if (json === true) await printJson({ feed, key, job_id: to, former_job_id: from, finding: 'replaced' });
+    else if (at < MOST_SHOWN)
+      await printLine(`replaced ${feed} ${key} - job ${to}: it shows the reference, not job ${from}`);
+    else if (at === MOST_SHOWN) await printLine('… further replaced jobs (--json prints all)');
+  }
+  for (const finding of [...second, ...unclear]) await show(finding);
+  for (const [at, stray] of strays.entries()) {
+    if (json === true) await printJson(strayJson(feed, stray));
+    else if (at < MOST_SHOWN) await printLine(describeStray(stray));
+    else if (at === MOST_SHOWN) await printLine('… further jobs without a posting (--json prints all)');
+  }
+  const refused = new Map(done?.refused.map(({ key, message }) => [key, message]));
+  const lines = { sure: 0, unsure: 0, unmatched: 0 };
+  for await (const line of matching.lines()) {
+    if (line.verdict === 'unmatched') continue;
+    const isRecorded = done !== undefined && line.verdict === 'sure';
+    const message = isRecorded ? refused.get(line.key) : undefined;
+    const outcome = { adopted: isRecorded && message === undefined, message };
+    if (json === true) await printJson({ feed, finding: 'unknown', ...matchJson(line, outcome) });
+    else if (lines[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, outcome));
+  }
+  if (json === true) return;
+  for (const [verdict, count] of Object.entries(lines))
+    if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+}
+
+const strayJson = (feed: FeedName, { siteJobId, url, createdAt, reference, title }: Stray) => ({
+  feed,
+  finding: 'stray',
+  job_id: siteJobId,
+  job_url: url ?? null,
+  reference: reference ?? null,
+  title: title ?? null,
+  created_at: createdAt ?? null,
+});
+
+function describeStray({ siteJobId, createdAt, reference, title }: Stray): string {
+  const named = title === undefined ? '' : ` "${oneLine(title, MOST_OF_TITLE)}"`;
+  const its = reference === undefined ? '' : `, reference ${oneLine(reference, MOST_OF_TITLE)}`;
+  const made = createdAt === undefined ? '' : `, made at ${formatTime(createdAt)}`;
+  return `stray - job ${siteJobId}${named}${its}${made}: no posting has it`;
+}
+
+/** Asks only at a terminal. */
+async function isConfirmed(recovering: Recovering, found: Recovery): Promise<boolean> {
+  if (recovering.options.json === true) return false;
+  const answer = await ask(`${describeFound(recovering, found)}\nRecord it? [y/N] `);
+  return /^\s*y(es)?\s*$/i.test(answer ?? '');
+}
+
+/** How many jobs are to be set again: none if the feed's policy never does. */
+const toMark = ({ adopting: { setup } }: Recovering, { differing }: Recovery): number =>
+  updatesJobs(setup.policy) ? differing : 0;
+
+const describeFound = (recovering: Recovering, found: Recovery): string =>
+  `Feed ${recovering.adopting.feed}: ${plural(found.matches.sure, 'unknown job')} to map, ` +
+  `${found.replaced.length} to replace jobs that are gone, ${plural(toMark(recovering, found), 'job')} to be set again. ` +
+  'Nothing is sent before the next sync.';
+
+async function tellEnd(recovering: Recovering, found: Recovery, done: Recovered | undefined): Promise<void> {
+  const { adopting, options } = recovering;
+  const { feed, setup } = adopting;
+  const { matches, replaced, differing, second, strays, unclear } = found;
+  const refused = done?.refused ?? [];
+  const open = done === undefined ? matches.sure + replaced.length + toMark(recovering, found) : refused.length;
+  const sinceBackup = strays.filter(({ isSinceBackup }) => isSinceBackup).length;
+  const askedAbout = options.leaveStrays === true ? 0 : sinceBackup;
+  const left = open + matches.unsure + second.length + askedAbout + unclear.length;
+  const leftBy = options.leaveStrays === true ? actorName(options.as) : undefined;
+  await noteRecovered(recovering.app.db, feed, sinceBackup, leftBy);
+  process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
+  if (options.json === true) {
+    return printJson({
+      feed,
+      unknown: matches.sure,
+      unsure: matches.unsure,
+      without_job: matches.unmatched,
+      replaced: replaced.length,
+      differing,
+      second: second.length,
+      strays: strays.length,
+      unclear: unclear.length,
+      recorded: done === undefined ? 0 : done.bound + done.replaced + done.marked,
+      refused: refused.map(({ key, message }) => ({ key, message })),
+    });
+  }
+  const write = commandWriter(options.config);
+  for (const { key, message } of refused.slice(0, MOST_SHOWN)) await printLine(`left ${key}: ${message}`);
+  if (done !== undefined)
+    await printLine(
+      `${plural(done.bound, 'job')} mapped, ${done.replaced} replaced, ${done.marked} marked to be set again; ` +
+        `${plural(matches.unmatched, 'posting')} without a job.${updatesJobs(setup.policy) ? ' The next sync sends what differs.' : ''}`,
+    );
+  else if (open > 0)
+    await printLine(
+      `${describeFound(recovering, found)}\nNothing was changed. Record it: ${write(['recover', feed, '--yes'])}`,
+    );
+  else if (left + strays.length === 0)
+    await printLine(`The database knows all jobs of feed ${feed} that the site has. Nothing was changed.`);
+  if (differing > 0 && !updatesJobs(setup.policy))
+    await printLine(
+      `policy ${setup.policy} changes no job: ${plural(differing, 'job')} that ${differing === 1 ? 'is' : 'are'} gone or differ${differing === 1 ? 's' : ''} stay${differing === 1 ? 's' : ''} so.`,
+    );
+  if (matches.unsure > 0)
+    await printLine(
+      `${plural(matches.unsure, 'job')} may belong to postings: ${write(['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'])}`,
+    );
+  if (second.length > 0)
+    await printLine(
+      `${plural(second.length, 'other job')} with the reference of a posting that has its own job: they were made by hand, or another ` +
+        `installation mirrors this feed into site ${adopting.site.name}. Only one installation may: stop the other, and delete its jobs there.`,
+    );
+  if (strays.length > 0)
+    await printLine(
+      `${plural(strays.length, 'job')} of site ${adopting.site.name} that no posting of the feed has: if ${strays.length === 1 ? 'it was' : 'they were'} ` +
+        `made for the feed before the database was lost or restored, the posting${strays.length === 1 ? ' has' : 's have'} left it since, and ` +
+        'nothing here will end them. End them on the site; those that are not of this feed may stay (--leave-strays).',
     );
 }

@@ -1,9 +1,44 @@
 // `jobmirror verify`: compares the jobs of feeds with what their sites show now, and marks differences to be set again.
 import { Command, Option } from 'commander';
-import { UserError } from '../../runtime/exit-status.ts';
+import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
+import { askForJob } from '../../apply/show-job.ts';
+import type { SiteConfig } from '../../config/config.ts';
+import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { notesOnRestore } from '../../operations/status.ts';
+import { createOnlyOf } from '../../plan/create-only-fields.ts';
+import { updatesJobs } from '../../plan/policy.ts';
+import { type FeedName, postingKey, type SiteName } from '../../posting/identifiers.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type SetAgain, setAgain } from '../../review/verify/verify-feed.ts';
+import {
+  type FeedCounts,
+  type Finding,
+  noCounts,
+  type VerifyEnd,
+  type VerifyProgress,
+  type VerifySubject,
+  verifySite,
+} from '../../review/verify/verify-site.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { openProvenClient, whyClosed } from '../../runtime/open-site-client.ts';
+import { recordVerify, type VerifyResult } from '../../store/feed/feed-verify.ts';
+import { type MappedJob, Verification } from '../../store/mapping/verification.ts';
+import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
+import { actorName } from '../actor.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { positiveNumber } from '../option-values.ts';
-import type { VerifyOptions } from '../verify-feeds.ts';
+import {
+  describeFinding,
+  describeResult,
+  type FeedResult,
+  findingJson,
+  resultJson,
+} from '../output/describe-finding.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 export function verifyCommand(): Command {
   return new Command('verify')
@@ -28,10 +63,238 @@ export function verifyCommand(): Command {
     .action((names: string[], options: VerifyOptions) => {
       if (options.after !== undefined && (options.each !== true || names.length !== 1))
         throw new UserError('--after belongs to --each and the name of one feed');
-      return withApp(options, async (app, signal) => {
-        // Reads feeds and sites, which help does not need.
-        const { verifyFeeds } = await import('../verify-feeds.ts');
-        await verifyFeeds(app, names, options, signal);
-      });
+      return withApp(options, (app, signal) => verifyFeeds(app, names, options, signal));
     });
+}
+
+interface VerifyOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly sample?: number;
+  readonly each?: boolean;
+  readonly after?: string;
+  readonly field?: readonly string[];
+  readonly repair?: boolean;
+}
+
+/** Findings of one kind that are printed of a site, unless as JSON. */
+const MOST_SHOWN = 50;
+
+/** Everything about one site that the command works with. */
+interface Verified {
+  readonly app: App;
+  readonly site: SiteConfig;
+  readonly setups: readonly FeedSetup[];
+  readonly options: VerifyOptions;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressLine;
+  readonly write: WriteCommand;
+}
+
+async function verifyFeeds(
+  app: App,
+  names: readonly string[],
+  options: VerifyOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { setups, broken } = chooseFeeds(app.config, names);
+  checkFields(setups, options.field);
+  const statuses: ExitStatus[] = broken.map(({ feed, message }) => {
+    printNotice(`${feed}: ${message}`);
+    return ExitStatus.failed;
+  });
+  const progress = startProgressLine();
+  const write = commandWriter(options.config);
+  try {
+    for (const [name, ofSite] of bySite(setups)) {
+      const site = app.config.sites.get(name) as SiteConfig;
+      const results = await verifyOne({ app, site, setups: ofSite, options, signal, progress, write });
+      progress.clear();
+      const restored = await notesOnRestore(app);
+      for (const result of results) {
+        const note = restored.get(result.feed);
+        const told = note === undefined ? undefined : say(note, write);
+        if (options.json === true) await printJson(resultJson(result, told));
+        else await printLine([describeResult(result), told].filter(Boolean).join('\n'));
+      }
+      statuses.push(...results.map(statusOf));
+    }
+  } finally {
+    progress.clear();
+  }
+  process.exitCode = worstStatus(statuses);
+  if (process.exitCode === ExitStatus.review && options.repair !== true && options.json !== true)
+    await printLine(`Set again what is gone or changed: ${write(['verify', ...names, '--repair'])}`);
+}
+
+function checkFields(setups: readonly FeedSetup[], fields: readonly string[] = []): void {
+  const known = new Set(setups.flatMap(({ mapping }) => Object.keys(mapping.fields)));
+  const unknown = fields.filter((name) => !known.has(name));
+  if (setups.length > 0 && unknown.length > 0)
+    throw new UserError(`no feed here has the field ${unknown.join(', ')}; fields: ${[...known].join(', ')}`);
+  for (const name of fields) {
+    const having = setups.filter(({ mapping }) => Object.hasOwn(mapping.fields, name));
+    const leaving = having.filter(({ mapping }) => createOnlyOf(mapping)?.has(name) === true);
+    if (leaving.length === 0) continue;
+    const message = `${name} is left to the site (create_only_fields of ${leaving.map(({ feed }) => feed).join(', ')}), so it is not compared`;
+    if (leaving.length === having.length) throw new UserError(message);
+    printNotice(message);
+  }
+}
+
+function bySite(setups: readonly FeedSetup[]): ReadonlyMap<SiteName, readonly FeedSetup[]> {
+  const sites = new Map<SiteName, FeedSetup[]>();
+  for (const setup of setups) sites.set(setup.site, [...(sites.get(setup.site) ?? []), setup]);
+  return sites;
+}
+
+function statusOf({ counts, failure, setAgain: done }: FeedResult): ExitStatus {
+  if (failure !== undefined || counts.unasked > 0) return ExitStatus.failed;
+  const left = counts.changed + counts.gone - (done?.marked ?? 0) + counts.foreign;
+  return left > 0 ? ExitStatus.review : ExitStatus.done;
+}
+
+/** A site that can't be asked does not stop the others. */
+async function verifyOne(verified: Verified): Promise<FeedResult[]> {
+  const { app, site, setups, signal, write } = verified;
+  const feeds = setups.map(({ feed }) => feed);
+  const failed = (failure: string): FeedResult[] =>
+    feeds.map((feed) => ({ feed, counts: noCounts(), failure, setAgain: undefined }));
+  const closed = await whyClosed(app, site);
+  if (closed !== undefined) return failed(say(closed, write));
+  try {
+    return await withSite(verified, feeds);
+  } catch (error) {
+    if (signal.aborted || error instanceof OutputFailedError) throw error;
+    return failed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise<FeedResult[]> {
+  const { app, site, setups, signal, options, progress, write } = verified;
+  const client = await openProvenClient(app.db, site);
+  const verification = await Verification.open(app.db, site.name, feeds);
+  let last: MappedJob | undefined;
+  try {
+    const onProgress = (done: VerifyProgress) => {
+      if (done.what === 'asked') last = done.job;
+      progress.show(describeProgress(site.name, done));
+    };
+    const subject = subjectOf(verified, feeds, client, onProgress);
+    const end = await verifySite(verification, subject);
+    const results: FeedResult[] = [];
+    for (const { feed, policy } of setups) {
+      const isSetAgain = options.repair === true && updatesJobs(policy);
+      const again = isSetAgain ? await markAll(verified, verification, feed) : undefined;
+      if (options.repair === true && !isSetAgain)
+        printNotice(`${feed}: policy ${policy} changes no job: what differs is not set again`);
+      const result = resultOf(feed, end, again, write);
+      results.push(result);
+      const isWhole = [options.sample, options.after, options.field, result.failure].every(
+        (each) => each === undefined,
+      );
+      if (isWhole) await recordVerify(app.db, feed, toRecord(result));
+    }
+    return results;
+  } finally {
+    progress.clear();
+    if (signal.aborted) tellStopped(verified, last);
+    await client.close();
+    await verification.close();
+  }
+}
+
+/** What `status` shows of it, as of a scheduled run. */
+function toRecord({ counts, setAgain: again }: FeedResult): VerifyResult {
+  const { jobs, same, changed, gone, foreign, waiting, unknown, unasked } = counts;
+  const marked = again?.marked ?? 0;
+  const left = changed + gone + foreign - marked;
+  return { jobs, same, changed, gone, foreign, untold: waiting + unknown + unasked, marked, left };
+}
+
+function subjectOf(
+  { app, site, setups, options, signal, progress }: Verified,
+  feeds: readonly FeedName[],
+  client: Awaited<ReturnType<typeof openProvenClient>>,
+  onProgress: (done: VerifyProgress) => void,
+): VerifySubject {
+  const { mapping } = setups[0] as FeedSetup;
+  const local = rateLimiterFor(site.requestsPerSecond);
+  const rateLimiter = learntRateLimiter(local, app.db, site.name, site.requestsPerSecond, () => signal.aborted);
+  const shown = { gone: 0, changed: 0, foreign: 0 };
+  return {
+    db: app.db,
+    site: site.name,
+    feeds,
+    referenceField: site.options.referenceField,
+    stateField: mapping.stateField.name,
+    states: mapping.states,
+    only: options.field === undefined ? undefined : new Set(options.field),
+    createOnly: new Map(setups.map(({ feed, mapping: { createOnly } }) => [feed, createOnlyOf({ createOnly })])),
+    selection: selectionOf(site, options),
+    client,
+    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
+    rateLimiter,
+    signal,
+    keepsDrift: options.repair === true,
+    makesKnown: options.repair === true,
+    onProgress,
+    async onFinding(finding: Finding) {
+      progress.clear();
+      if (options.json === true) return printJson(findingJson(finding));
+      const count = ++shown[finding.finding];
+      if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
+      else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
+    },
+  };
+}
+
+function selectionOf(
+  { options: { listPath } }: SiteConfig,
+  { sample, each, after }: VerifyOptions,
+): VerifySubject['selection'] {
+  if (sample !== undefined) return { kind: 'sample', most: sample };
+  if (each !== true && listPath !== undefined) return { kind: 'list' };
+  return { kind: 'all', after: after === undefined ? undefined : postingKey(after) };
+}
+
+function describeProgress(site: SiteName, progress: VerifyProgress): string {
+  switch (progress.what) {
+    case 'listed':
+      return `reading the list of site ${site}: ${progress.done} jobs`;
+    case 'asked':
+      return `asking site ${site}: ${progress.done} of ${progress.all} jobs`;
+    default:
+      return progress satisfies never;
+  }
+}
+
+async function markAll(
+  { app, options, signal, progress }: Verified,
+  verification: Verification,
+  feed: FeedName,
+): Promise<SetAgain> {
+  let isTold = false;
+  const onWait = () => {
+    if (isTold) return;
+    isTold = true;
+    progress.clear();
+    printNotice(`${feed} is being pulled: waiting until that has ended`);
+  };
+  return setAgain(verification, feed, { db: app.db, actor: actorName(options.as), signal, onWait });
+}
+
+function resultOf(feed: FeedName, end: VerifyEnd, again: SetAgain | undefined, write: WriteCommand): FeedResult {
+  const counts = end.counts.get(feed) as FeedCounts;
+  const failure = end.failure === undefined ? undefined : say(end.failure, write);
+  return { feed, counts, failure, setAgain: again };
+}
+
+/** A run that asks for each job may take hours. */
+function tellStopped({ options, setups, write }: Verified, last: MappedJob | undefined): void {
+  if (last === undefined || options.each !== true || options.repair === true || setups.length !== 1) return;
+  printNotice(
+    `Stopped. To go on after the last job that was compared: ${write(['verify', last.feed, '--each', '--after', last.key])}`,
+  );
 }

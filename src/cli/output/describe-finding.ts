@@ -1,8 +1,8 @@
 // Writes what verifying found: a finding or the counts of a feed, as lines for people and as JSON.
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { FeedCounts, Finding } from '../../review/verify/finding.ts';
-import type { SetAgain } from '../../review/verify/set-again.ts';
+import type { SetAgain } from '../../review/verify/verify-feed.ts';
+import type { FeedCounts, Finding } from '../../review/verify/verify-site.ts';
 import { difference } from './describe-change.ts';
 
 export function describeFinding({ feed, key, siteJobId, finding, fields, message, state }: Finding): string {

@@ -3,9 +3,8 @@
 import type { Config } from '../../config/config.ts';
 import type { FeedPolicy } from '../../plan/policy.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { compareRekey } from '../../store/change/rekey/compare-rekey.ts';
+import { compareRekey, type RekeyLine } from '../../store/change/rekey/compare-rekey.ts';
 import { isRekeySuspected, readPairVersion, streamLines, withRekey } from '../../store/change/rekey/read-rekey.ts';
-import type { RekeyLine } from '../../store/change/rekey/rekey-line.ts';
 import { type DeniedRekey, denyRekey, type RekeyPair, rekeyPostings } from '../../store/change/rekey/rekey-postings.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import type { Database } from '../../store/postgres/database.ts';

@@ -1,6 +1,7 @@
 // Shows which new postings of a feed may be missing ones under other keys, page by page, with marks that bind a decision to what
 // was shown.
 import type { FeedName } from '../../posting/identifiers.ts';
+import { PAIR_KINDS, type PairKind } from '../../store/change/rekey/compare-rekey.ts';
 import {
   type ComparedRekey,
   type LinePlace,
@@ -9,7 +10,6 @@ import {
   type StoredLine,
   withRekey,
 } from '../../store/change/rekey/read-rekey.ts';
-import { PAIR_KINDS, type PairKind } from '../../store/change/rekey/rekey-line.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import { differenceOf, type PulledDifference } from '../pulled-changes.ts';
 

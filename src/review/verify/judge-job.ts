@@ -1,5 +1,4 @@
 // Decides what the answer of a site says about the job of a posting.
-
 import { type AcceptedFields, compareShown, type ShownRules } from '../../plan/compare-shown.ts';
 import { type CreateOnlyFields, updatableFields } from '../../plan/create-only-fields.ts';
 import { fieldOf } from '../../plan/same-value.ts';
@@ -7,7 +6,12 @@ import { showsOwnForm } from '../../plan/shown-forms.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
 import { type SiteJob, toCompare } from '../../site/exchange.ts';
-import type { ShownChange } from './finding.ts';
+
+/** A value as the site accepted it, and as it shows it now; `null`: not at all. */
+export interface ShownChange {
+  readonly from: string | null;
+  readonly to: string | null;
+}
 
 export interface JobRules extends ShownRules {
   /** Fields that are left to the site: they may show anything. */

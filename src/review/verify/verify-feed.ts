@@ -1,13 +1,15 @@
-// Verifies one feed as its settings say: compares its jobs in portions, marks what is to be set again, and tells how far it is.
+// Verifies one feed as its settings say: compares its jobs in portions, marks what is to be set again, and tells how far it is. Sends nothing.
 import type { VerifySettings } from '../../config/config.ts';
+import { pause } from '../../flow/pause.ts';
 import type { Message } from '../../plan/message.ts';
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { markDrifted, type UnmarkedJob } from '../../store/change/mark-drifted.ts';
 import type { VerifyResult, VerifyRun } from '../../store/feed/feed-verify.ts';
+import { type FeedLock, lockFeed } from '../../store/locks/feed-locks.ts';
 import { Verification } from '../../store/mapping/verification.ts';
-import type { FeedCounts, Finding } from './finding.ts';
-import { setAgain } from './set-again.ts';
-import { verifySite } from './verify-site.ts';
-import type { VerifySubject } from './verifying.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { crossStep } from '../../telemetry/steps.ts';
+import { type FeedCounts, type Finding, type VerifySubject, verifySite } from './verify-site.ts';
 
 /** An object, so that a test can lower the limit. */
 export const VERIFY_LIMITS = {
@@ -123,4 +125,66 @@ function sumOf(one: VerifyResult, other: VerifyResult): VerifyResult {
     left: sum('left'),
     ...(other.message === undefined ? {} : { message: other.message }),
   };
+}
+
+const MARKED_AT_ONCE = 200;
+const MOST_NAMED = 20;
+const TRY_AGAIN_MS = 500;
+
+export interface SetAgain {
+  readonly marked: number;
+  readonly unmarked: number;
+  /** Further jobs that are marked only to find out how the site shows some of their fields. */
+  readonly toCompare: number;
+  /** Some of those that were not marked, with the reason. */
+  readonly examples: readonly UnmarkedJob[];
+}
+
+/**
+ * Marks in portions, each in a transaction of its own: a command that is stopped leaves each posting marked or as it was. Waits
+ * while the feed is pulled.
+ */
+export async function setAgain(
+  verification: Verification,
+  feed: FeedName,
+  {
+    db,
+    actor,
+    signal,
+    onWait,
+  }: { readonly db: Database; readonly actor: string; readonly signal: AbortSignal; readonly onWait: () => void },
+): Promise<SetAgain> {
+  const examples: UnmarkedJob[] = [];
+  let [marked, unmarked, toCompare] = [0, 0, 0];
+  let lock: FeedLock | undefined;
+  try {
+    for (let after = 0; ; ) {
+      const { jobs, last } = await verification.driftAfter(feed, after, MARKED_AT_ONCE);
+      if (jobs.length === 0) return { marked, unmarked, toCompare, examples };
+      if (lock?.held() === false) await lock.release();
+      if (lock?.held() !== true) lock = await waitForLock(db, feed, signal, onWait);
+      const left = await markDrifted(verification.session, feed, actor, jobs);
+      crossStep('differences-marked');
+      const keys = new Set(left.map(({ key }) => key));
+      const differing = jobs.filter(({ finding }) => finding !== 'unknown');
+      const stayed = left.filter(({ key }) => differing.some((job) => job.key === key));
+      marked += differing.length - stayed.length;
+      unmarked += stayed.length;
+      toCompare += jobs.filter(({ finding, key }) => finding === 'unknown' && !keys.has(key)).length;
+      examples.push(...stayed.slice(0, MOST_NAMED - examples.length));
+      after = last;
+    }
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function waitForLock(db: Database, feed: FeedName, signal: AbortSignal, onWait: () => void): Promise<FeedLock> {
+  for (;;) {
+    signal.throwIfAborted();
+    const lock = await lockFeed(db, feed);
+    if (lock !== undefined) return lock;
+    onWait();
+    await pause(TRY_AGAIN_MS, signal);
+  }
 }

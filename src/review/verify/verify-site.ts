@@ -1,20 +1,140 @@
 // Compares the jobs of some feeds with what their site shows now. Changes nothing on the site; of the mappings, only notes which jobs it shows.
+import type { RateLimiter } from '../../flow/rate-limiter.ts';
+import type { CreateOnlyFields } from '../../plan/create-only-fields.ts';
 import { type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
-import type { SiteName } from '../../posting/identifiers.ts';
-import { compileStates } from '../../posting/us-states.ts';
-import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import { fieldOf } from '../../plan/same-value.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { compileStates, type StateTable } from '../../posting/us-states.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../../site/exchange.ts';
 import { provenByValues } from '../../store/change/candidate-owners.ts';
 import { databaseTime } from '../../store/change/site-search.ts';
-import type { JobToAsk, Verification, VerifiedJob } from '../../store/mapping/verification.ts';
+import type {
+  ForeignJob,
+  JobSelection,
+  JobToAsk,
+  MappedJob,
+  Verification,
+  VerifiedJob,
+} from '../../store/mapping/verification.ts';
 import { type AddressProof, checkOthers, noteShownJobs, tellHidden } from '../../store/mapping/visible-jobs.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { hasShownReferences, learntRewrites } from '../../store/site/kept-values.ts';
 import { crossStep } from '../../telemetry/steps.ts';
-import { findForeign } from './find-foreign.ts';
-import { countHidden, type FeedCounts, type Finding, noCounts } from './finding.ts';
-import { type JobJudgement, judgeJob } from './judge-job.ts';
-import { readJobs } from './read-jobs.ts';
-import type { VerifyEnd, Verifying, VerifySubject } from './verifying.ts';
+import { type JobJudgement, type JobRules, judgeJob, type ShownChange } from './judge-job.ts';
+
+/**
+ * - `gone`: the site says that the posting's job does not exist.
+ * - `changed`: the job shows other values than the site accepted.
+ * - `foreign`: the posting's job shows another posting's reference, or another job shows the posting's reference.
+ */
+export interface Finding {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly finding: 'gone' | 'changed' | 'foreign';
+  readonly fields: Readonly<Record<string, ShownChange>>;
+  /** Of another job with the posting's reference: the posting's own job; `null`: it has none. */
+  readonly ownJobId?: SiteJobId | null;
+  /** What else there is to know. */
+  readonly message?: string;
+  /** The state of the posting's change, if it has one. */
+  readonly state?: string;
+}
+
+/** What was found about one feed. */
+export interface FeedCounts {
+  /** Its mapped jobs. */
+  jobs: number;
+  /** Jobs that show what the site accepted. */
+  same: number;
+  changed: number;
+  gone: number;
+  foreign: number;
+  /** Jobs that can't be told now: they are being sent, or are marked to be sent again. */
+  waiting: number;
+  /** Jobs that exist, but nothing is known of what they should show: they were imported and not sent yet. */
+  unknown: number;
+  /** Jobs for which the site gave no clear answer. */
+  unasked: number;
+  /** How many jobs could not be compared in a field, by field. */
+  readonly hidden: Map<string, number>;
+}
+
+export const noCounts = (): FeedCounts => ({
+  jobs: 0,
+  same: 0,
+  changed: 0,
+  gone: 0,
+  foreign: 0,
+  waiting: 0,
+  unknown: 0,
+  unasked: 0,
+  hidden: new Map(),
+});
+
+function countHidden({ hidden }: FeedCounts, names: readonly string[]): void {
+  for (const name of names) hidden.set(name, (hidden.get(name) ?? 0) + 1);
+}
+
+/** The site and the feeds that are verified. */
+export interface VerifySubject {
+  readonly db: Database;
+  readonly site: SiteName;
+  readonly feeds: readonly FeedName[];
+  readonly referenceField: string | undefined;
+  readonly stateField: string;
+  readonly states: StateTable;
+  /** Only these fields are compared; `undefined`: all. */
+  readonly only: ReadonlySet<string> | undefined;
+  /** Fields that are set only on create, by feed: they are not compared. */
+  readonly createOnly: ReadonlyMap<FeedName, CreateOnlyFields>;
+  /** `list`: reads the list, and asks only for jobs that it does not show as they should be. */
+  readonly selection: { readonly kind: 'list' } | JobSelection;
+  readonly client: Pick<SiteClient, 'list' | 'probe'>;
+  /** Asks the site for one job, within its rate limit. @throws if the site gives no clear answer. */
+  readonly ask: (id: SiteJobId) => Promise<SiteJob | undefined>;
+  readonly rateLimiter: RateLimiter;
+  readonly signal: AbortSignal;
+  /** Whether what is gone or changed is kept, to be set again. */
+  readonly keepsDrift: boolean;
+  /** Whether fields that can be compared only after they were sent once more are kept as well. */
+  readonly makesKnown?: boolean;
+  /** Which of that is kept; absent: all. A job that is gone is asked about with each of its fields, or all of them together. */
+  readonly isSetAgain?: (finding: 'changed' | 'gone', field: string) => boolean;
+  readonly onFinding: (finding: Finding) => Promise<void>;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export type VerifyProgress =
+  | { readonly what: 'listed'; readonly done: number }
+  /** `job`: the last one that was compared. */
+  | { readonly what: 'asked'; readonly done: number; readonly all: number; readonly job: MappedJob };
+
+export interface VerifyEnd {
+  readonly counts: ReadonlyMap<FeedName, FeedCounts>;
+  /** Why not all jobs could be compared; `undefined`: they were. */
+  readonly failure: Message | undefined;
+}
+
+/** One run. */
+export interface Verifying {
+  readonly verification: Verification;
+  readonly subject: VerifySubject;
+  readonly rules: JobRules;
+  readonly since: Date;
+  readonly countsOf: (feed: FeedName) => FeedCounts;
+  readonly progress: {
+    /** Jobs of ours that the site shows: they prove that it is the right site. */
+    seen: number;
+    /** Jobs that seem gone, while no job of ours has been seen. */
+    readonly unproven: { readonly job: VerifiedJob; readonly finding: Finding }[];
+    /** Jobs that show another title and no reference, until it is told whose they are. */
+    readonly retitled: { readonly job: VerifiedJob; readonly shown: SiteJob; readonly differing: readonly string[] }[];
+  };
+  /** How often a job showed a field as it should be, although the list shows it with another value; negative: never again. */
+  readonly refuted: Map<string, number>;
+}
 
 /** After this many jobs that seem gone, with none seen, it is probably another site. */
 const MOST_UNPROVEN = 10;
@@ -263,3 +383,107 @@ function describeUnproven(site: SiteName, asked: number, proof: Exclude<AddressP
     { words: 'if the site was really emptied, run', action: { kind: 'resume_site', site, because: 'emptied' } },
   ]);
 }
+
+/** Jobs whose texts are held in memory before they are compared. */
+const COMPARED_AT_ONCE = 200;
+
+/**
+ * Reads each page once, which is enough to compare: no job counts as changed or gone by the list alone. To make a job that is gone
+ * again, the list must be proven whole, so that it shows whether another job has the reference of its posting. Returns why the list
+ * was not read to its end; `undefined`: it was.
+ */
+async function readJobs(verifying: Verifying): Promise<string | undefined> {
+  const { subject } = verifying;
+  let waiting: SiteJob[] = [];
+  let done = 0;
+  const compare = async () => {
+    const jobs = waiting;
+    waiting = [];
+    done += jobs.length;
+    subject.onProgress?.({ what: 'listed', done });
+    await compareListed(verifying, jobs);
+  };
+  const take = (siteJob: SiteJob): void | Promise<void> => {
+    waiting.push(siteJob);
+    return waiting.length < COMPARED_AT_ONCE ? undefined : compare();
+  };
+  const beforePage = async (stop?: AbortSignal) => {
+    await compare();
+    await subject.rateLimiter.take(stop);
+  };
+  const listing = await subject.client.list(take, subject.signal, beforePage, 0, !subject.keepsDrift);
+  subject.signal.throwIfAborted();
+  await compare();
+  return listing.kind === 'listed' ? undefined : listing.message;
+}
+
+async function compareListed(
+  { verification, subject, rules, progress, countsOf }: Verifying,
+  jobs: readonly SiteJob[],
+) {
+  if (jobs.length === 0) return;
+  await noteShownJobs(
+    subject.db,
+    subject.site,
+    jobs.map(({ siteJobId }) => siteJobId),
+  );
+  const { referenceField } = subject;
+  await verification.addListed(
+    jobs.map((siteJob) => ({ siteJobId: siteJob.siteJobId, reference: openReference(siteJob, referenceField) })),
+  );
+  const accepted = await verification.acceptedOf(jobs.map(({ siteJobId }) => siteJobId));
+  const differing: (MappedJob & { readonly differing: readonly string[] })[] = [];
+  for (const siteJob of jobs) {
+    const job = accepted.get(siteJob.siteJobId);
+    if (job === undefined) continue;
+    const judged = judgeJob(job.accepted, siteJob, false, { ...rules, createOnly: subject.createOnly.get(job.feed) });
+    const counts = countsOf(job.feed);
+    const changed = judged.kind === 'compared' ? Object.keys(judged.changed) : [];
+    if (judged.kind === 'unknown') counts.unknown++;
+    else if (judged.kind === 'compared' && changed.length === 0 && !(subject.makesKnown && judged.unknown.length > 0)) {
+      counts.same++;
+      progress.seen++;
+      countHidden(counts, judged.hidden);
+    } else differing.push({ ...job, differing: changed });
+  }
+  await verification.addDiffering(differing);
+}
+
+/** A reference that contains the token is not stored. */
+function openReference(siteJob: SiteJob, referenceField: string | undefined): string | undefined {
+  if (referenceField === undefined) return undefined;
+  const reference = fieldOf(siteJob.fields, referenceField);
+  return reference === fieldOf(toCompare(siteJob).fields, referenceField) ? reference : undefined;
+}
+
+/** Asks for each such job of the list, as lists may be outdated. */
+async function findForeign(verifying: Verifying, referenceField: string): Promise<void> {
+  const { verification, subject, countsOf } = verifying;
+  for await (const { ownJobId, ...job } of await verification.foreignJobs(referenceField)) {
+    subject.signal.throwIfAborted();
+    const counts = countsOf(job.feed);
+    try {
+      if (!(await isForeign(verifying, { ownJobId, ...job }))) continue;
+    } catch {
+      subject.signal.throwIfAborted();
+      counts.unasked++;
+      continue;
+    }
+    counts.foreign++;
+    if (subject.keepsDrift) await verification.dropGone(job);
+    const own = ownJobId === undefined ? 'which has no job of its own' : `whose own job is ${ownJobId}`;
+    const message = `another job shows the reference of the posting, ${own}`;
+    await subject.onFinding({ ...job, finding: 'foreign', fields: {}, message, ownJobId: ownJobId ?? null });
+  }
+}
+
+/** Whether the site has the job, and it is not one of ours under another ID: many sites also find job 12 as `12-nurse`. */
+async function isForeign({ verification, subject }: Verifying, job: ForeignJob): Promise<boolean> {
+  const shown = await subject.ask(job.siteJobId);
+  if (shown === undefined) return false;
+  for (const id of new Set([shown.siteJobId, idOf(shown)])) if (await verification.isOwned(id)) return false;
+  const own = job.ownJobId === undefined ? undefined : await subject.ask(job.ownJobId);
+  return own === undefined || idOf(own) !== idOf(shown);
+}
+
+const idOf = ({ siteJobId, ownId = siteJobId }: SiteJob) => ownId;

@@ -2,7 +2,7 @@
 import { endsWithin } from '../../flow/pause.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { otherVersion } from '../../review/adopt/propose-jobs.ts';
+import { otherVersion } from '../../review/adopt/proposals.ts';
 import { beginAdoptRun, proposalsOf, readAdoptRun } from '../../store/mapping/adopt-proposals.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';

@@ -3,7 +3,7 @@
 import { startRounds } from '../../flow/pause.ts';
 import { type Message, tell } from '../../plan/message.ts';
 import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
-import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/propose-jobs.ts';
+import { otherVersion, postingVersion, proposalOf } from '../../review/adopt/proposals.ts';
 import { type AdoptOneEnd, adoptNamed, adoptSure, findUnmapped, type NamedPosting } from '../../review/adopt-sure.ts';
 import { type AdoptSubject, matchJobs } from '../../review/match-jobs.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';

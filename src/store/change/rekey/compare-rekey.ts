@@ -1,12 +1,14 @@
 // Writes the lines of a feed whose keys seem to have changed, so that pages and commands only read them: all of them after a pull that
 // found other postings, otherwise those that depend on a posting which has changed since.
+import { hash } from 'node:crypto';
 import pg from 'pg';
-import type { FeedName } from '../../../posting/identifiers.ts';
+import { judgeRekey, type RekeyVerdict } from '../../../plan/rekey.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../../posting/identifiers.ts';
 import { lockKey } from '../../locks/advisory-locks.ts';
 import { type Database, IS_WRITABLE, type Session } from '../../postgres/database.ts';
 import { toJsonb } from '../../postgres/jsonb.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
-import { kindOfLine, type PairRow, rekeyLineOf, rekeyVersionOf, selectPairs } from './rekey-line.ts';
+import { HAS_ENDED } from '../../pull/posting-expiry.ts';
 
 /** SQL: whether all lines of the feed `f` are as its postings are. */
 export const IS_COMPARED = `(exists (select from rekey_survey s where s.feed = f.feed and s.rekey_set = f.rekey_set)
@@ -149,4 +151,144 @@ async function insertLines(session: Session, feed: FeedName, select: string): Pr
       [feed, toJsonb(lines)],
     );
   }
+}
+
+/** A new posting, a missing posting that has a job or whose job has ended, or both, if the first may be the second under another key. */
+export interface RekeyLine {
+  /** Of the new posting. */
+  readonly key: PostingKey | undefined;
+  /** Of the missing posting. */
+  readonly oldKey: PostingKey | undefined;
+  /** Of the missing posting; `undefined`: its job has ended. */
+  readonly siteJobId: SiteJobId | undefined;
+  /** That the new posting got beside it: deleted once the pair is bound. */
+  readonly secondJobId: SiteJobId | undefined;
+  readonly title: string | undefined;
+  readonly verdict: RekeyVerdict;
+  readonly reasons: readonly string[];
+  /** Another text if the content of one of the two postings is another one. */
+  readonly contents: string;
+}
+
+/** Certain pairs, other pairs, and postings without a pair: new ones, and missing ones that have a job. */
+export const PAIR_KINDS = ['sure', 'unsure', 'new', 'missing'] as const;
+export type PairKind = (typeof PAIR_KINDS)[number];
+
+const kindOfLine = ({ verdict, key }: Pick<RekeyLine, 'verdict' | 'key'>): PairKind =>
+  verdict !== 'unmatched' ? verdict : key === undefined ? 'missing' : 'new';
+
+const HAS_NO_JOB = 'its job has ended, so it gets none';
+
+function rekeyLineOf({
+  key,
+  oldKey,
+  siteJobId,
+  secondJobId,
+  title,
+  rank,
+  differing,
+  contents,
+  ...evidence
+}: PairRow): RekeyLine {
+  const named = {
+    key: key ?? undefined,
+    oldKey: oldKey ?? undefined,
+    siteJobId: siteJobId ?? undefined,
+    secondJobId: secondJobId ?? undefined,
+    title: title ?? undefined,
+    contents,
+  };
+  if (rank !== 3) {
+    const { verdict, reasons } = judgeRekey({ ...evidence, equal: rank === 1, differing: differing ?? [] });
+    const second = secondJobId === null ? [] : [`the new posting has a second job, ${secondJobId}, which is deleted`];
+    return { ...named, verdict, reasons: [...reasons, ...(siteJobId === null ? [HAS_NO_JOB] : []), ...second] };
+  }
+  const other = key === null ? 'no new posting' : 'no missing posting';
+  return { ...named, verdict: 'unmatched', reasons: [`${other} has its content, or its title and place`] };
+}
+
+const VERSION_LENGTH = 20;
+
+/** Another text after each change of the line. */
+const rekeyVersionOf = ({ key, oldKey, siteJobId, title, verdict, reasons, contents }: RekeyLine): string =>
+  hash('sha256', JSON.stringify([key, oldKey, siteJobId, title, verdict, reasons, contents]), 'hex').slice(
+    0,
+    VERSION_LENGTH,
+  );
+
+/** A pair, or a posting without one. */
+export interface PairRow {
+  readonly oldKey: PostingKey | null;
+  readonly key: PostingKey | null;
+  readonly siteJobId: SiteJobId | null;
+  /** The job that the new posting has already. */
+  readonly secondJobId: SiteJobId | null;
+  readonly title: string | null;
+  /** 1: the same content, 2: alike, 3: no pair. */
+  readonly rank: 1 | 2 | 3;
+  readonly missing: number;
+  readonly added: number;
+  readonly proven: boolean;
+  readonly edited: boolean;
+  readonly differing: readonly string[] | null;
+  readonly contents: string;
+}
+
+/** Both sides as they are now: what was mapped, sent or deleted meanwhile is left out. */
+const selectSides = (feed: string, source: string): string => `
+  select r.is_new, r.key, r.content, r.likeness, r.proven, m.site_job_id, r.second_job,
+    exists (select from override o where o.feed = r.feed and o.key = r.key) as edited
+  from ${source} r left join mapping m on m.feed = r.feed and m.key = r.key
+    left join change c on c.feed = r.feed and c.key = r.key
+  where r.feed = ${feed} and case when r.is_new and r.second_job is not null then m.site_job_id = r.second_job and coalesce(c.desired = 'present', true)
+    when r.is_new then m.key is null and c.operation = 'create' and c.desired = 'present'
+    else m.key is not null or exists (select from posting_expiry e where e.feed = r.feed and e.key = r.key and ${HAS_ENDED}) end`;
+
+/**
+ * Numbers the postings of each group in the order of their keys; numbers in keys count by their size. Postings with the same number are
+ * a pair. No join, as the planner expects few rows of any of these and would compare all with all.
+ */
+const numbered = (source: string, group: 'content' | 'likeness'): string =>
+  `select side.*, place is not null and place <= least(added, missing) as paired from (
+     select is_new, key, content, likeness, proven, site_job_id, second_job, edited,
+       case when ${group} is not null
+         then row_number() over (partition by is_new, ${group} order by length(key), key collate "C") end as place,
+       count(*) filter (where is_new) over same as added, count(*) filter (where not is_new) over same as missing,
+       bool_or(edited and not is_new) over same as any_edited
+     from ${source} window same as (partition by ${group})) side`;
+
+const pairsOf = (source: string, group: 'content' | 'likeness'): string =>
+  `select max(key) filter (where not is_new) as old_key, max(key) filter (where is_new) as new_key,
+     max(site_job_id) filter (where not is_new) as site_job_id, max(second_job) as second_job, max(missing) as missing, max(added) as added,
+     bool_or(proven) filter (where not is_new) as proven, bool_or(any_edited) as any_edited
+   from ${source} where paired group by ${group}, place`;
+
+const differingNames = `(select array_agg(name order by name) from (
+    select key as name from jsonb_each_text(d.fields::jsonb) a full join jsonb_each_text(c.fields::jsonb) b using (key)
+    where a.value is distinct from b.value) differing)`;
+
+/**
+ * The lines of a feed, as rows of {@link PairRow}. @param source a table or subquery with rows of `rekey_posting`
+ * @param condition which lines are of interest
+ */
+function selectPairs(name: FeedName, source: string, condition = 'true'): string {
+  const feed = pg.escapeLiteral(name);
+  return `
+    with side as materialized (${selectSides(feed, source)}),
+      by_content as materialized (${numbered('side', 'content')}),
+      by_likeness as materialized (${numbered('(select * from by_content where not paired) unpaired', 'likeness')}),
+      line as (
+        select 1 as rank, equal.* from (${pairsOf('by_content', 'content')}) equal
+        union all select 2, alike.* from (${pairsOf('by_likeness', 'likeness')}) alike
+        union all select 3, case when is_new then null else key end, case when is_new then key end, case when not is_new then site_job_id end, second_job,
+          0, 0, proven, edited from by_likeness where not paired)
+    select line.old_key as "oldKey", line.new_key as key, line.site_job_id as "siteJobId", line.second_job as "secondJobId", rank, missing, added, proven,
+      any_edited as edited, coalesce(c.fields->>'title', d.fields->>'title', s.fields->>'title') as title,
+      case when rank = 2 and d.key is not null then ${differingNames} end as differing,
+      concat_ws('/', encode(m.content_hash, 'hex'), encode(c.content_hash, 'hex'), line.second_job) as contents
+    from line left join document d on d.feed = ${feed} and d.key = line.old_key
+      left join mapping m on m.feed = ${feed} and m.key = line.old_key
+      left join change c on c.feed = ${feed} and c.key = line.new_key
+      left join document s on line.second_job is not null and s.feed = ${feed} and s.key = line.new_key
+    where ${condition}`;
 }

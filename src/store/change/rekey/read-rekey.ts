@@ -6,8 +6,7 @@ import type { Fields } from '../../../posting/posting.ts';
 import { isAsked } from '../../backlog/open-question.ts';
 import { type Database, inSnapshot, type Queryable, type Session } from '../../postgres/database.ts';
 import { inBatches } from '../../postgres/stream-rows.ts';
-import { compareRekey, IS_COMPARED } from './compare-rekey.ts';
-import { PAIR_KINDS, type PairKind, type RekeyLine } from './rekey-line.ts';
+import { compareRekey, IS_COMPARED, PAIR_KINDS, type PairKind, type RekeyLine } from './compare-rekey.ts';
 import type { RekeyPair } from './rekey-postings.ts';
 
 export interface RekeyState {

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { showAdoption, startAdoption } from '../../../operations/adoption.ts';
 import { namedFeed } from '../../../operations/operation.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import { shownProposals } from '../../../review/adopt/shown-proposals.ts';
+import { shownProposals } from '../../../review/adopt/proposals.ts';
 import { listAdoptRuns, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
 import { decodeCursor } from '../../api/cursor.ts';
 import type { WebEnv } from '../../web-env.ts';

@@ -1,7 +1,7 @@
 // Existing jobs of a feed's site: each posting beside the jobs that may be its own, and what to do about them.
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
-import type { ShownCandidateJob, ShownProposal, ShownProposals } from '../../../review/adopt/shown-proposals.ts';
+import type { ShownCandidateJob, ShownProposal, ShownProposals } from '../../../review/adopt/proposals.ts';
 import { type AdoptRun, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
 import { encodeCursor } from '../../api/cursor.ts';
 import { pageAddress } from '../addresses.ts';

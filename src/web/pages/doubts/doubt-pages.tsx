@@ -1,6 +1,8 @@
-// The pages of creates in doubt: a list, and one with the jobs that it may have made.
+// The pages of creates in doubt: a list, one with the jobs that it may have made, and the jobs that a search of the site found for a feed.
 import { type Context, Hono } from 'hono';
+import { adoptFound, foundJobsOf, showFound } from '../../../operations/adoption.ts';
 import { compareWith, openSiteOfEntry } from '../../../operations/candidates.ts';
+import { namedFeed } from '../../../operations/operation.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
 import type { PersonsVerdict } from '../../../review/check-verdict.ts';
 import { readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
@@ -9,6 +11,7 @@ import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readJobId } from '../../../site/http/job-address.ts';
 import { doubtOf } from '../../../store/change/resolve-doubt.ts';
+import { unfinishedBulk } from '../../../store/review/bulk-actions.ts';
 import { countFound } from '../../../store/review/found-entries.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
@@ -19,11 +22,12 @@ import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayReview } from '../layout.tsx';
-import { actOnForm, type PageContext, showPage } from '../page.tsx';
+import { actOnForm, operationForm, type PageContext, readInput, showPage } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { malformed } from '../review/read-decision.ts';
 import { DoubtPage } from './doubt.tsx';
 import { Doubts } from './doubts.tsx';
+import { FoundPage } from './found.tsx';
 
 const SHOWN = 50;
 
@@ -128,4 +132,29 @@ function numberIn(c: Context<WebEnv>): number {
   const id = numberSchema.safeParse(c.req.param('id'));
   if (id.success) return id.data;
   throw new ProblemError({ status: 400, detail: 'the address must name a number' });
+}
+
+export function foundPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/doubts/found',
+    showPage(async ({ visit, query }) => (
+      <FoundPage visit={visit} {...(await readPage(app, readInput(showFound, query).feed))} />
+    )),
+  );
+  pages.post(
+    '/doubts/found',
+    operationForm(context, adoptFound, {
+      next: ({ bulk }) => pageAddress.bulkAction(bulk),
+      refused: async ({ message }, { c, visit }, { feed }) =>
+        c.html(<FoundPage visit={visit} {...(await readPage(app, feed))} refused={message} />, 409),
+    }),
+  );
+  return pages;
+}
+
+async function readPage(app: App, name: string) {
+  const feed = await namedFeed(app, name);
+  return { feed, found: await foundJobsOf(app, feed), unfinished: await unfinishedBulk(app.db, 'adopt', feed) };
 }
