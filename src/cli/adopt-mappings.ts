@@ -8,13 +8,12 @@ import { matchNotes } from '../runtime/adopting/read-others.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';
-import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
 import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { type AdoptingCommand, runAdopting } from './adopting.ts';
 import { commandWriter } from './command-line.ts';
-import { describeMatch, matchJson } from './output/describe-match.ts';
+import { printMatches } from './output/describe-match.ts';
 
 export interface AdoptOptions {
   readonly config?: string;
@@ -25,9 +24,6 @@ export interface AdoptOptions {
   readonly posting?: string;
   readonly anyway?: boolean;
 }
-
-/** Postings of one verdict that are printed, unless as JSON. */
-const MOST_SHOWN = 50;
 
 export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
   return runAdopting(app, name, { config: options.config, signal }, (adopting) =>
@@ -62,7 +58,7 @@ async function printFound(
   counts: MatchCounts,
   options: AdoptOptions,
 ): Promise<void> {
-  await printMatches(matching, options, new Map());
+  await printMatches(matching, options.json === true, () => ({ adopted: false, message: undefined }));
   process.exitCode = counts.unsure > 0 ? ExitStatus.review : ExitStatus.done;
   if (options.json === true) return;
   await printLine(describeCounts(counts));
@@ -84,7 +80,11 @@ async function printAdopted(
   // A job that could not be told must not be made a second time by the next sync.
   if (left > 0) await searchFeedAgain(subject.db, feed);
   process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
-  await printMatches(matching, options, new Map(refused.map(({ key, message }) => [key, message])));
+  const why = new Map(refused.map(({ key, message }) => [key, message]));
+  await printMatches(matching, options.json === true, ({ key, verdict }) => {
+    const message = why.get(key);
+    return { adopted: verdict === 'sure' && message === undefined, message };
+  });
   if (options.json === true) return;
   await printLine(
     `${plural(adopted, 'job')} adopted; ${left} left to decide, ${plural(counts.unmatched, 'posting')} without a job.` +
@@ -98,25 +98,6 @@ async function printAdopted(
 
 const nextOf = ({ policy }: AdoptingCommand['subject']): string =>
   updatesJobs(policy) ? ' The next sync sends what differs.' : ` Policy ${policy} leaves what differs as it is.`;
-
-/** @param refused why matches that were certain were not adopted, by key; only if they were to be. */
-async function printMatches(
-  matching: JobMatching,
-  { json, sure }: AdoptOptions,
-  refused: ReadonlyMap<string, RefusedAdoption['message']>,
-): Promise<void> {
-  const shown = { sure: 0, unsure: 0, unmatched: 0 };
-  for await (const line of matching.lines()) {
-    const message = refused.get(line.key);
-    const adopted = sure === true && line.verdict === 'sure' && message === undefined;
-    if (json === true) await printJson(matchJson(line, { adopted, message }));
-    else if (shown[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, { adopted, message }));
-  }
-  if (json === true) return;
-  for (const [verdict, count] of Object.entries(shown)) {
-    if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
-  }
-}
 
 const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
   `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;

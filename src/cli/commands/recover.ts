@@ -1,7 +1,5 @@
 // `jobmirror recover`: rebuilds the mappings of a feed from the references on its site.
 import { Command } from 'commander';
-import { askForJob } from '../../apply/show-job.ts';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { plural } from '../../plan/plural.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -17,6 +15,7 @@ import type { Finding, VerifySubject } from '../../review/verify/verify-site.ts'
 import { readOtherFeeds } from '../../runtime/adopting/read-others.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { verifySubjectOf } from '../../runtime/verify-subject.ts';
 import { addressOf } from '../../site/base-address.ts';
 import { noteRecovered } from '../../store/backup/after-restore.ts';
 import { searchFeedAgain } from '../../store/change/site-search.ts';
@@ -28,8 +27,8 @@ import { formatTime } from '../../telemetry/times.ts';
 import { actorName } from '../actor.ts';
 import { type AdoptingCommand, runAdopting } from '../adopting.ts';
 import { commandWriter } from '../command-line.ts';
-import { describeFinding, findingJson } from '../output/describe-finding.ts';
-import { describeMatch, matchJson } from '../output/describe-match.ts';
+import { findingPrinter } from '../output/describe-finding.ts';
+import { printMatches } from '../output/describe-match.ts';
 import { withApp } from '../with-app.ts';
 
 export function recoverCommand(): Command {
@@ -106,7 +105,7 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
     matching,
     verification,
   };
-  const show = findingPrinter(recovering);
+  const show = findingPrinter(options.json === true, () => adopting.progress.clear());
   const found = await findLost(subject, show);
   if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
   adopting.progress.clear();
@@ -131,19 +130,8 @@ function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFind
   const { setup, site, subject, client, progress } = adopting;
   const { rateLimiter, signal } = subject;
   return {
-    db: app.db,
-    site: site.name,
-    feeds: [setup.feed],
-    referenceField: site.options.referenceField,
-    stateField: setup.mapping.stateField.name,
-    states: setup.mapping.states,
-    only: undefined,
-    createOnly: new Map([[setup.feed, createOnlyOf(setup.mapping)]]),
+    ...verifySubjectOf(app.db, site, [setup], { client, rateLimiter, signal }),
     selection: { kind: 'list' },
-    client,
-    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
-    rateLimiter,
-    signal,
     keepsDrift: updatesJobs(setup.policy),
     onProgress: (at) =>
       progress.show(
@@ -151,17 +139,6 @@ function verifyingOf({ app, adopting }: Recovering): Omit<VerifySubject, 'onFind
           ? `comparing the list of site ${site.name}: ${at.done} jobs`
           : `asking site ${site.name}: ${at.done} of ${at.all} jobs`,
       ),
-  };
-}
-
-function findingPrinter({ adopting, options }: Recovering): (finding: Finding) => Promise<void> {
-  const shown = { gone: 0, changed: 0, foreign: 0 };
-  return async (finding) => {
-    adopting.progress.clear();
-    if (options.json === true) return printJson(findingJson(finding));
-    const count = ++shown[finding.finding];
-    if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
-    else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
   };
 }
 
@@ -186,18 +163,17 @@ async function printFound(
     else if (at === MOST_SHOWN) await printLine('… further jobs without a posting (--json prints all)');
   }
   const refused = new Map(done?.refused.map(({ key, message }) => [key, message]));
-  const lines = { sure: 0, unsure: 0, unmatched: 0 };
-  for await (const line of matching.lines()) {
-    if (line.verdict === 'unmatched') continue;
-    const isRecorded = done !== undefined && line.verdict === 'sure';
-    const message = isRecorded ? refused.get(line.key) : undefined;
-    const outcome = { adopted: isRecorded && message === undefined, message };
-    if (json === true) await printJson({ feed, finding: 'unknown', ...matchJson(line, outcome) });
-    else if (lines[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, outcome));
-  }
-  if (json === true) return;
-  for (const [verdict, count] of Object.entries(lines))
-    if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+  await printMatches(
+    matching,
+    json === true,
+    (line) => {
+      if (line.verdict === 'unmatched') return undefined;
+      const isRecorded = done !== undefined && line.verdict === 'sure';
+      const message = isRecorded ? refused.get(line.key) : undefined;
+      return { adopted: isRecorded && message === undefined, message };
+    },
+    { feed, finding: 'unknown' },
+  );
 }
 
 const strayJson = (feed: FeedName, { siteJobId, url, createdAt, reference, title }: Stray) => ({

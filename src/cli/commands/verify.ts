@@ -1,7 +1,6 @@
 // `jobmirror verify`: compares the jobs of feeds with what their sites show now, and marks differences to be set again.
 import { Command, Option } from 'commander';
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
-import { askForJob } from '../../apply/show-job.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { rateLimiterFor } from '../../flow/rate-limiter.ts';
 import { notesOnRestore } from '../../operations/status.ts';
@@ -12,7 +11,6 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type SetAgain, setAgain } from '../../review/verify/verify-feed.ts';
 import {
   type FeedCounts,
-  type Finding,
   noCounts,
   type VerifyEnd,
   type VerifyProgress,
@@ -23,6 +21,7 @@ import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { openProvenClient, whyClosed } from '../../runtime/open-site-client.ts';
+import { verifySubjectOf } from '../../runtime/verify-subject.ts';
 import { recordVerify, type VerifyResult } from '../../store/feed/feed-verify.ts';
 import { type MappedJob, Verification } from '../../store/mapping/verification.ts';
 import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
@@ -30,13 +29,7 @@ import { type ProgressLine, startProgressLine } from '../../telemetry/progress-l
 import { actorName } from '../actor.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { positiveNumber } from '../option-values.ts';
-import {
-  describeFinding,
-  describeResult,
-  type FeedResult,
-  findingJson,
-  resultJson,
-} from '../output/describe-finding.ts';
+import { describeResult, type FeedResult, findingPrinter, resultJson } from '../output/describe-finding.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
 
@@ -77,9 +70,6 @@ interface VerifyOptions {
   readonly field?: readonly string[];
   readonly repair?: boolean;
 }
-
-/** Findings of one kind that are printed of a site, unless as JSON. */
-const MOST_SHOWN = 50;
 
 /** Everything about one site that the command works with. */
 interface Verified {
@@ -181,7 +171,7 @@ async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise
       if (done.what === 'asked') last = done.job;
       progress.show(describeProgress(site.name, done));
     };
-    const subject = subjectOf(verified, feeds, client, onProgress);
+    const subject = subjectOf(verified, client, onProgress);
     const end = await verifySite(verification, subject);
     const results: FeedResult[] = [];
     for (const { feed, policy } of setups) {
@@ -215,38 +205,19 @@ function toRecord({ counts, setAgain: again }: FeedResult): VerifyResult {
 
 function subjectOf(
   { app, site, setups, options, signal, progress }: Verified,
-  feeds: readonly FeedName[],
   client: Awaited<ReturnType<typeof openProvenClient>>,
   onProgress: (done: VerifyProgress) => void,
 ): VerifySubject {
-  const { mapping } = setups[0] as FeedSetup;
   const local = rateLimiterFor(site.requestsPerSecond);
   const rateLimiter = learntRateLimiter(local, app.db, site.name, site.requestsPerSecond, () => signal.aborted);
-  const shown = { gone: 0, changed: 0, foreign: 0 };
   return {
-    db: app.db,
-    site: site.name,
-    feeds,
-    referenceField: site.options.referenceField,
-    stateField: mapping.stateField.name,
-    states: mapping.states,
+    ...verifySubjectOf(app.db, site, setups, { client, rateLimiter, signal }),
     only: options.field === undefined ? undefined : new Set(options.field),
-    createOnly: new Map(setups.map(({ feed, mapping: { createOnly } }) => [feed, createOnlyOf({ createOnly })])),
     selection: selectionOf(site, options),
-    client,
-    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
-    rateLimiter,
-    signal,
     keepsDrift: options.repair === true,
     makesKnown: options.repair === true,
     onProgress,
-    async onFinding(finding: Finding) {
-      progress.clear();
-      if (options.json === true) return printJson(findingJson(finding));
-      const count = ++shown[finding.finding];
-      if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
-      else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
-    },
+    onFinding: findingPrinter(options.json === true, () => progress.clear()),
   };
 }
 

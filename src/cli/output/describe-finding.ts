@@ -3,9 +3,25 @@ import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { SetAgain } from '../../review/verify/verify-feed.ts';
 import type { FeedCounts, Finding } from '../../review/verify/verify-site.ts';
+import { printJson, printLine } from '../../telemetry/print.ts';
 import { difference } from './describe-change.ts';
 
-export function describeFinding({ feed, key, siteJobId, finding, fields, message, state }: Finding): string {
+/** Of one kind, unless as JSON. */
+const MOST_SHOWN = 50;
+
+/** Prints findings as they come. @param before called before each, to clear a progress line */
+export function findingPrinter(json: boolean, before: () => void): (finding: Finding) => Promise<void> {
+  const shown = { gone: 0, changed: 0, foreign: 0 };
+  return async (finding) => {
+    before();
+    if (json) return printJson(findingJson(finding));
+    const count = ++shown[finding.finding];
+    if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
+    else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
+  };
+}
+
+function describeFinding({ feed, key, siteJobId, finding, fields, message, state }: Finding): string {
   const open = state === undefined ? '' : ` (its change is ${state.replace('_', ' ')})`;
   const why = message === undefined ? '' : `: ${message}`;
   const lines = [`${finding} ${feed} ${key} - job ${siteJobId}${open}${why}`];

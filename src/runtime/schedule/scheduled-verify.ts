@@ -1,9 +1,7 @@
 // Verifies feeds on schedule beside everything else: with any number of processes, each run is done once, and is continued after a stop.
-import { askForJob } from '../../apply/show-job.ts';
 import type { SiteContext } from '../../apply/site-context.ts';
-import type { FeedConfig, VerifySettings } from '../../config/config.ts';
+import type { FeedConfig, SiteConfig, VerifySettings } from '../../config/config.ts';
 import { endsWithin, startRounds } from '../../flow/pause.ts';
-import { createOnlyOf } from '../../plan/create-only-fields.ts';
 import { tell } from '../../plan/message.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -19,6 +17,7 @@ import {
 import { readSiteState, stateAt } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
 import type { Engine } from '../engine.ts';
+import { verifySubjectOf } from '../verify-subject.ts';
 import { nextRun } from './next-run.ts';
 
 export interface VerifyRuns {
@@ -82,12 +81,15 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
       notBefore.set(feed.name, performance.now() + AGAIN_AFTER_MS);
       return giveBackVerify(db, worker, feed.name);
     }
+    const site = app.config.sites.get(feed.siteName) as SiteConfig;
+    const connection = { ...siteContext, signal: stopping.signal };
     const result = await verifyFeed({
       run,
       settings: updatesJobs(feed.policy) ? feed.verify : { ...feed.verify, ...NOT_SET_AGAIN },
       hasList: siteContext.policy.canList,
       actor: ACTOR,
-      subject: subjectOf(app, feed, siteContext, stopping.signal),
+      // Requests are within the rate of everything that this process sends to the site.
+      subject: verifySubjectOf(db, site, [{ feed: feed.name, mapping: feed.mapping }], connection),
       onPortion: (after, soFar) => noteVerified(db, worker, feed.name, after, soFar),
       say: (message) => tell(message, app.writeAction),
     });
@@ -113,22 +115,3 @@ export function startScheduledVerify(app: App, engine: Engine, everyMs = 5_000):
 const NOT_SET_AGAIN = { changed: 'review', gone: 'review', fields: {} } as const;
 
 type ScheduledFeed = FeedConfig & { readonly verify: VerifySettings };
-
-/** Requests are within the rate of everything that this process sends to the site. */
-function subjectOf(app: App, { name, mapping }: FeedConfig, siteContext: SiteContext, signal: AbortSignal) {
-  const { site, client, rateLimiter, policy } = siteContext;
-  return {
-    db: app.db,
-    site,
-    feeds: [name],
-    referenceField: policy.referenceField,
-    stateField: mapping.stateField.name,
-    states: mapping.states,
-    only: undefined,
-    createOnly: new Map([[name, createOnlyOf(mapping)]]),
-    client,
-    ask: (id: Parameters<typeof client.show>[0]) => askForJob({ site: policy, client, rateLimiter, signal }, id),
-    rateLimiter,
-    signal,
-  };
-}
