@@ -3,11 +3,9 @@
 import { HEALTH_CONDITIONS } from '../review/assess-health.ts';
 import type { actedJson } from '../review/read-model/acted.ts';
 import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
-import type { reportJson, reportLineJson } from '../review/read-model/feed-report.ts';
 import type { groupJson } from '../review/read-model/group.ts';
-import type { PullReportJson } from '../review/read-model/pull-report.ts';
+import type { PullReportJson } from '../runtime/conclude-pull.ts';
 import type { ExitStatus } from '../runtime/exit-status.ts';
-import type { PlannedChange, UnsentPosting } from '../store/backlog/planned-changes.ts';
 import type { findingJson, resultJson } from './output/describe-finding.ts';
 import type { sampleJson } from './output/describe-trial.ts';
 
@@ -35,47 +33,6 @@ export const EXIT_STATUS_NOTES: Readonly<Record<ExitStatus, string>> = {
   2: 'mirrored, but something needs review',
 };
 
-const PULL_MEMBERS = {
-  feed: 'name of the feed',
-  pull: 'number of this pull; `null`: the pull could not begin',
-  status: 'how the pull ended, see below',
-  complete: 'the feed is proven complete; only then can postings count as gone',
-  seen: 'records in the feed; with a posting for each place (`places: each`), a record counts once for each place',
-  unchanged: 'postings that the site already has in this form',
-  created: 'new postings, created on the site',
-  updated: 'changed postings, updated on the site',
-  rejected: 'postings that break a rule, checked by the site or by jobmirror; their live jobs stay as they are',
-  in_doubt: 'creates whose outcome is not known yet',
-  pending: 'creates and updates that are not sent yet',
-  failed: 'creates and updates that were given up after the allowed attempts, or that the site forbids',
-  duplicates: 'further records with the same key',
-  unreadable: 'records that cannot be read or have no key',
-  skipped: "records that are no postings, by the feed's rule (`skip`), and those that are counted as `expired`",
-  expired: 'the skipped records of postings whose jobs have been on the site for as long as `expire_after_days` allows',
-  gone: 'live jobs whose posting is no longer in the feed',
-  deleted: 'of the gone: deleted',
-  pending_deletes: 'of the gone: not deleted yet',
-  failed_deletes: 'of the gone: refused by the site, and in review',
-  held: 'of the gone: waiting for approval',
-  kept: 'of the gone: kept by a reviewer',
-  grace: 'of the gone: not missing for long enough (`missing_pulls`)',
-  discarded: 'of `rejected` and `unreadable`: discarded by a person, so the site differs from the feed',
-  requests: 'requests to the site',
-  bytes: 'bytes read from the source, decompressed',
-  duration_ms: 'total time, in milliseconds',
-  shortfalls: 'why the feed is not proven complete',
-  weak: 'why the completeness is proven only weakly; absent if it is not',
-  review: 'review entries of the feed that are open, from this pull or earlier ones',
-  repaired: 'postings whose records were not well-formed and were repaired (`lenient`)',
-  repaired_example: 'key of one of them; absent if there is none',
-  cleaned: 'postings with characters that XML cannot carry, which are left out; `why` shows the characters',
-  cleaned_example: 'key of one of them; absent if there is none',
-  warnings:
-    'likely mistakes of the mapping, such as paths that no record has. Only in the first pull that reads the feed with this mapping; `status` keeps showing them',
-  message:
-    'what a person should know; absent if all went well. If no posting reached the site, it has the most frequent reason: “nothing was mirrored: all 31 postings were rejected: …”',
-} satisfies Record<keyof PullReportJson, string>;
-
 const PULL_STATUSES = {
   mirrored: 'the site has what the feed has',
   not_modified: 'the source has nothing new',
@@ -84,28 +41,6 @@ const PULL_STATUSES = {
   pending: 'some changes could not be sent, or the jobs are at another address',
   failed: 'the feed could not be read, or the pull was stopped',
 } satisfies Record<PullReportJson['status'], string>;
-
-const CHANGE_MEMBERS = {
-  feed: 'name of the feed',
-  key: 'key of the posting',
-  operation: '`create`, `update` or `delete`',
-  fields:
-    'the fields that differ: `{name: {"from","to"}}`; `from` is `null` if the site does not have the field, `to` if it loses it',
-  held: 'the delete would wait for approval; absent otherwise',
-  reason: 'why the posting is deleted or the delete is held; absent if the feed simply has changed',
-} satisfies Record<keyof PlannedChange, string>;
-
-const UNSENT_MEMBERS = {
-  feed: 'name of the feed',
-  key: 'key of the posting; `null`: the record has no usable key',
-  operation: '`none`',
-  fields: 'empty',
-  kind: '`rejected`, `failed`, `discarded`, `unreadable`, or `left_out` (an undo leaves it as it is)',
-  reason: 'why nothing is sent',
-  problems: 'every problem: `[{"field","value","message"}]`',
-  excerpt: 'beginning of an unreadable record',
-  records: 'how many records an unreadable one stands for',
-} satisfies Record<keyof UnsentPosting, string>;
 
 const SAMPLE_MEMBERS = {
   key: 'key of the posting',
@@ -245,37 +180,6 @@ const VERIFIED_MEMBERS = {
   message: 'why not all jobs could be compared; absent if they could',
 } satisfies Record<MembersOf<ReturnType<typeof resultJson>>, string>;
 
-const REPORT_MEMBERS = {
-  kind: '`report`',
-  feed: 'name of the feed',
-  site: 'name of its site, or `null`',
-  reported_at: 'when the database was read',
-  last_pull: 'the last pull, with the members that `sync` prints; `null`: there is none',
-  on_site: 'how many jobs of the feed the site has',
-  postings: 'how many postings are in each state, and `total`',
-  records: 'how many records are unreadable, repeated or skipped',
-  fields: 'how many postings have each field: `[{"field","required","filled","missing"}]`',
-  postings_with_fields: 'of how many postings the fields are known',
-  reasons: 'the most frequent reasons: `[{"state","field","message","count","example"}]`',
-  trend: 'the recent pulls with their counts',
-} satisfies Record<keyof ReturnType<typeof reportJson>, string>;
-
-const REPORT_LINE_MEMBERS = {
-  kind: '`posting` or `record`',
-  state:
-    'of a posting in the feed `live`, `pending`, `rejected`, `failed`, `in_doubt`, `discarded` or `expired`; of one that is missing `grace`, `held`, `kept`, `pending_delete` or `failed_delete`; of a record `unreadable` or `duplicate`',
-  key: 'key of the posting, or `null`',
-  site_job_id: 'its job on the site, or `null`',
-  site_job_url: 'address of the job, or `null`',
-  since: 'since when it is in this state',
-  reason: "why, in the site's words where the site decided; or `null`",
-  problems: 'every problem of the posting',
-  record_number: 'of a record: its number in the feed, from 1, or `null`',
-  records: 'of a record: how many there are like it',
-  discarded: 'of a record: a person has discarded it',
-  excerpt: 'of a record: its beginning',
-} satisfies Record<keyof ReturnType<typeof reportLineJson>, string>;
-
 const groupsAndLists =
   'Words of `--text` are beginnings of words of the key, title, value and message, in any case and order; punctuation separates words, and a word of one or two characters must be a whole one.';
 
@@ -289,27 +193,20 @@ const AS_BULK: CommandNotes = { ...BULK_NOTES, json: [asOf('review retry')] };
 /** By the words of the command. */
 export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   sync: {
-    json: [
-      { about: 'One object per feed, one per line:', members: PULL_MEMBERS },
-      { about: 'Values of `status`:', members: PULL_STATUSES },
-    ],
+    json: [{ about: 'Values of `status`:', members: PULL_STATUSES }],
     text: [
       'jobmirror checks the first of these sums for every pull and both for a complete pull. A wrong sum fails the pull with a message:',
       '    seen = unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable + skipped\n    gone = deleted + held + kept + grace + pending_deletes + failed_deletes',
       'If a later pull of the same feed overtakes this one, the counts stop at that moment. The `message` then names the later pull, which counts the rest, and `status` covers the result of both. An incomplete pull counts what it saw.',
     ],
   },
-  plan: {
-    json: [
-      { about: 'One object per change:', members: CHANGE_MEMBERS },
-      { about: 'One object per posting or record that would not be sent:', members: UNSENT_MEMBERS },
-    ],
-  },
   undo: {
     json: [
-      { about: 'One object per change:', members: CHANGE_MEMBERS },
-      { about: 'One object per posting that is left out:', members: UNSENT_MEMBERS },
-      { about: 'Once it is undone, the object that [`sync`](#jobmirror-sync) prints of a pull.', members: {} },
+      {
+        about:
+          'The objects of [`plan`](#jobmirror-plan); once it is undone, the one that [`sync`](#jobmirror-sync) prints of a pull.',
+        members: {},
+      },
     ],
   },
   try: {
@@ -366,10 +263,6 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     },
   },
   report: {
-    json: [
-      { about: 'One object with all counts:', members: REPORT_MEMBERS },
-      { about: 'Then one per posting and per entry of records:', members: REPORT_LINE_MEMBERS },
-    ],
     text: [
       'The report reads only the database, sends nothing, and suggests no commands, which only your own operators can run. With `--state` and `--since` the totals still cover all postings. The file of `--output` is replaced only when the report is complete.',
     ],

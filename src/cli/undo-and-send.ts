@@ -1,9 +1,10 @@
 // Shows the undo of a pull, asks, commits it, sends what follows, and reports it like a pull.
+import { planLineJson } from '../operations/plan.ts';
+import { reportedPull } from '../operations/pulls.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { noSuchPull, planUndo, type UndoFindings, type UndoPlan, undoPull } from '../pull/undo-pull.ts';
 import { readHeldOffers } from '../review/held-offer.ts';
-import { pullReportJson } from '../review/read-model/pull-report.ts';
 import type { App } from '../runtime/app.ts';
 import { exitStatusOf } from '../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../runtime/engine.ts';
@@ -42,7 +43,7 @@ export async function undoAndSend(
   const undo = { pull: number, keptDays: app.config.retention.undoDays };
   const plan = await planUndo(setup, app, undo, async (line) => {
     if (options.json === true) {
-      await printJson(line.reason === undefined ? line : { ...line, reason: say(line.reason, write) });
+      await printJson(planLineJson(line, app.writeAction));
     } else await printLine(line.operation === 'none' ? describeUnsent(line, write) : describeChange(line, write));
   });
   if (plan.kind === 'busy') throw busy(setup);
@@ -135,7 +136,7 @@ async function commitAndSend(
     const report = await sendAndConclude(app, sending, setup, { signal, progress, stopSending }, { end, startedAt });
     progress.clear();
     await (options.json === true
-      ? printJson(pullReportJson(report, actionWriter(write)))
+      ? printJson(reportedPull(report, actionWriter(write)))
       : printLine(describePull(report, write, (await readHeldOffers(app.db, app.config)).get(report.feed))));
     process.exitCode = exitStatusOf(report);
   } finally {

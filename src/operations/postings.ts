@@ -30,6 +30,7 @@ import {
   keyOutput,
   keyText,
   noticeOutput,
+  problemOutput,
   siteNameOutput,
   text,
   time,
@@ -39,15 +40,6 @@ const ENCODED_KEY = 'Percent-encoded: `A%2F1` for `A/1`.';
 const ofPosting = { feed: feedNameText, key: keyText.describe(ENCODED_KEY) };
 
 const fieldsOutput = z.record(z.string(), z.string());
-
-/** What is wrong with a field, or was altered in it. */
-const problemOutput = z.strictObject({
-  field: z.string().optional(),
-  value: z.string().optional(),
-  message: z.string(),
-  repaired: z.literal(true).optional(),
-  choose: z.literal(true).optional(),
-});
 
 const differenceOutput = z.strictObject({
   field: z.string(),

@@ -111,6 +111,15 @@ export const actionOutput = (z.looseObject({ kind: z.string() }) as unknown as z
   'Something that can be done about it.',
 );
 
+/** What is wrong with a field, or was altered in it. */
+export const problemOutput = z.strictObject({
+  field: z.string().optional(),
+  value: z.string().optional(),
+  message: z.string(),
+  repaired: z.literal(true).optional(),
+  choose: z.literal(true).optional(),
+});
+
 /** A list that is never too long for one answer. */
 export const wholeList = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ items: z.array(item), next_cursor: z.string().nullable().describe('`null`: nothing follows.') });

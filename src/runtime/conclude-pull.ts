@@ -1,15 +1,46 @@
-// Concludes a pull, once its changes are sent: its counts, what a person should know, and the exit status.
+// Concludes a pull, once its changes are sent: its report with its counts, what a person should know, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
-import { type Message, messageOf } from '../plan/message.ts';
+import { type Message, messageOf, tell, tellAll, type WriteAction } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { UndoEnd } from '../pull/undo-pull.ts';
-import type { PullReport } from '../review/read-model/pull-report.ts';
 import { compareRekey } from '../store/change/rekey/compare-rekey.ts';
 import { takeSearchNote } from '../store/change/site-search.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { finishPull } from '../store/pull/pull-row.ts';
-import { notesOfState, type PullState, statusOfPull, summarisePull } from '../store/status/pull-summary.ts';
+import { finishPull, type PullStatus } from '../store/pull/pull-row.ts';
+import {
+  notesOfState,
+  type PullState,
+  type PullSummary,
+  statusOfPull,
+  summarisePull,
+} from '../store/status/pull-summary.ts';
 import { ExitStatus } from './exit-status.ts';
+
+export interface PullReport extends Omit<PullSummary, 'pull'> {
+  readonly pull: number | null;
+  readonly status: Exclude<PullStatus, 'running'>;
+  readonly duration_ms: number;
+  /** Likely mistakes of the mapping, if this pull was the first to read the feed with it. */
+  readonly warnings: readonly string[];
+  /** What a person should know besides the shortfalls, or why the pull failed. */
+  readonly notes: readonly Message[];
+}
+
+/** One line of `sync --json` (docs/reference.md). */
+export interface PullReportJson extends Omit<PullReport, 'notes' | 'shortfalls'> {
+  readonly shortfalls: readonly string[];
+  /** Absent if all went well. */
+  readonly message?: string;
+}
+
+export function pullReportJson({ notes, ...report }: PullReport, write: WriteAction): PullReportJson {
+  const message = tellAll([...report.shortfalls, ...notes], write);
+  return {
+    ...report,
+    shortfalls: report.shortfalls.map((shortfall) => tell(shortfall, write)),
+    ...(message === '' ? {} : { message }),
+  };
+}
 
 /** Why some changes of a pull may not be sent. */
 export interface Blocker {

@@ -2,7 +2,6 @@
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import type { PullReport } from '../review/read-model/pull-report.ts';
 import { applyRules } from '../review/rules/apply-rules.ts';
 import { countUnsent } from '../store/backlog/backlog.ts';
 import { withRetry } from '../store/postgres/transient-error.ts';
@@ -10,6 +9,7 @@ import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, throttled } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
+import type { PullReport } from './conclude-pull.ts';
 import { type Blocker, type ConcludedEnd, concludePull } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';

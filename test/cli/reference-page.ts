@@ -105,7 +105,8 @@ const tableOf = (first: string, rows: readonly string[]): string[] =>
   rows.length === 0 ? [] : [`| ${first} | meaning |`, '|---|---|', ...rows, ''];
 
 /** What a member holds, in words. */
-function kindOfValue({ enum: choices, anyOf, type, format, items }: JsonSchema): string {
+function kindOfValue({ enum: choices, const: only, anyOf, type, format, items }: JsonSchema): string {
+  if (typeof only === 'string') return `\`${only}\``;
   if (Array.isArray(choices)) return choices.map((choice) => `\`${choice}\``).join(', ');
   if (Array.isArray(anyOf)) return anyOf.map((one: JsonSchema) => kindOfValue(one)).join(' or ');
   if (Array.isArray(type)) return type.map((one) => kindOfValue({ type: one, format, items })).join(' or ');

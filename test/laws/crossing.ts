@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
-import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';

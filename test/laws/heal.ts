@@ -1,7 +1,7 @@
 // Ends all faults and lets an installation recover by itself.
 
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';

@@ -1,6 +1,6 @@
 // Checks the laws against the jobs that the site really has, the database, and one more pull.
 import { expect } from 'vitest';
-import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 

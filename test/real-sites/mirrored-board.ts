@@ -1,6 +1,6 @@
 // A mirror of a small feed into the Rails board, and the laws' check against the rows that the site really has.
 import { expect } from 'vitest';
-import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { type ProgramResult, runProgram } from '../cli/run-program.ts';
 import { processesOf, type Running } from '../laws/installation.ts';
 import { createTestDatabase } from '../support/database.ts';

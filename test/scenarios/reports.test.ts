@@ -1,7 +1,7 @@
 // Reports of pulls that overlap, are incomplete, or leave doubts: every record is counted once.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { concludePull, exitStatusOf } from '../../src/runtime/conclude-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

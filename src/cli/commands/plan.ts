@@ -1,5 +1,6 @@
 // `jobmirror plan`: prints each change that a sync would send, field by field, without sending it.
 import { Command } from 'commander';
+import { planLineJson, plannedOutput, unsentOutput } from '../../operations/plan.ts';
 import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -12,15 +13,17 @@ import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError, printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
+import { printing } from '../operation-command.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
 import { actionWriter, say } from '../write-action.ts';
 
 export function planCommand(): Command {
-  return new Command('plan')
+  const command = new Command('plan')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object per change, and one per posting that is not sent')
-    .action(async (names: string[], options: { config?: string; json?: boolean }) => {
+    .option('--json', 'print one JSON object per change, and one per posting that is not sent');
+  return printing(command, plannedOutput, unsentOutput).action(
+    async (names: string[], options: { config?: string; json?: boolean }) => {
       const config = await readConfig(options);
       const { setups, broken } = chooseFeeds(config, names);
       const stopping = stopSignal();
@@ -46,7 +49,8 @@ export function planCommand(): Command {
       } finally {
         stopping.release();
       }
-    });
+    },
+  );
 }
 
 /** Prints the plan of one feed. A failure does not stop the other feeds. */
@@ -68,7 +72,7 @@ async function planOne(
     const end = await planFeed(setup, context, async (line) => {
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
-      if (json) await printJson(line.reason === undefined ? line : { ...line, reason: say(line.reason, write) });
+      if (json) await printJson(planLineJson(line, app.writeAction));
       else if (line.operation === 'none') await printLine(describeUnsent(line, write));
       else await printLine(describeChange(line, write));
     });

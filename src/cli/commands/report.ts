@@ -1,8 +1,15 @@
 // `jobmirror report`: what became of each posting of a feed, for whoever produces the feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import {
+  type PostingReport,
+  readFeedReport,
+  reportLineOf,
+  reportLineOutput,
+  reportOf,
+  reportOutput,
+} from '../../operations/report.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type PostingReport, readFeedReport } from '../../review/feed-report.ts';
-import { reportJson, reportLineJson } from '../../review/read-model/feed-report.ts';
 import { type App, configSecrets } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { inSnapshot, type Session } from '../../store/postgres/database.ts';
@@ -17,6 +24,7 @@ import { printLines } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';
 import { knownFeed } from '../feed-name.ts';
+import { printing } from '../operation-command.ts';
 import { positiveNumber } from '../option-values.ts';
 import { reportHeader, reportRow } from '../output/report/csv.ts';
 import { deliver, type Write } from '../output/report/deliver.ts';
@@ -42,7 +50,7 @@ const HTML_LINES = 500;
 const TREND_PULLS = 15;
 
 export function reportCommand(): Command {
-  return new Command('report')
+  const command = new Command('report')
     .argument('<feed>', 'name of the feed')
     .addOption(
       new Option('--html', 'one page to mail: no scripts, nothing loaded from elsewhere').conflicts(['csv', 'json']),
@@ -58,25 +66,25 @@ export function reportCommand(): Command {
       `postings at most in each list (default: ${SHOWN_LINES}, with --html ${HTML_LINES}; --csv and --json list all)`,
       positiveNumber,
     )
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .action((name: string, options: ReportOptions) =>
-      withApp(options, async (app, signal) => {
-        const feed = await knownFeed(app.db, app.config, name);
-        if (options.limit !== undefined && (options.csv === true || options.json === true)) {
-          throw new UserError('--limit applies to the lists of --html and of the terminal; --csv and --json list all');
-        }
-        if (options.csv !== true && options.json !== true && options.html !== true && options.output === undefined) {
-          return printLines(await inSnapshot(app.db, (session) => textLines(sourceOf(session, app, feed), options)));
-        }
-        await deliver(options.output, async (write) => {
-          const writeOn: Write = (text) => {
-            signal.throwIfAborted();
-            return write(text);
-          };
-          await inSnapshot(app.db, (session) => writeReport(sourceOf(session, app, feed), options, writeOn));
-        });
-      }),
-    );
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)');
+  return printing(command, reportOutput, reportLineOutput).action((name: string, options: ReportOptions) =>
+    withApp(options, async (app, signal) => {
+      const feed = await knownFeed(app.db, app.config, name);
+      if (options.limit !== undefined && (options.csv === true || options.json === true)) {
+        throw new UserError('--limit applies to the lists of --html and of the terminal; --csv and --json list all');
+      }
+      if (options.csv !== true && options.json !== true && options.html !== true && options.output === undefined) {
+        return printLines(await inSnapshot(app.db, (session) => textLines(sourceOf(session, app, feed), options)));
+      }
+      await deliver(options.output, async (write) => {
+        const writeOn: Write = (text) => {
+          signal.throwIfAborted();
+          return write(text);
+        };
+        await inSnapshot(app.db, (session) => writeReport(sourceOf(session, app, feed), options, writeOn));
+      });
+    }),
+  );
 }
 
 /** Reads the parts of a report, without secrets: a text that is cut afterwards could show a part of one. */
@@ -104,8 +112,8 @@ async function writeReport(source: ReportSource, options: ReportOptions, write: 
     for await (const line of source.lines(filter)) await write(`${reportRow(source.feed, line)}\n`);
   } else if (options.json === true) {
     const writeJson = (value: unknown) => write(`${terminalText(JSON.stringify(value))}\n`);
-    await writeJson(reportJson(await source.report(options)));
-    for await (const line of source.lines(filter)) await writeJson(reportLineJson(line));
+    await writeJson(z.encode(reportOutput, reportOf(await source.report(options))));
+    for await (const line of source.lines(filter)) await writeJson(z.encode(reportLineOutput, reportLineOf(line)));
   } else if (options.html === true) {
     const report = await source.report(options);
     await write(reportHtml(report, await sectionsOf(source, report, options, HTML_LINES, LINE_STATES)));

@@ -1,12 +1,12 @@
 // `jobmirror sync`: pulls feeds once, sends their changes, and prints one summary per feed.
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { pullReportOutput, reportedPull } from '../../operations/pulls.ts';
 import { leftBehind } from '../../operations/status.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { type PullReport, pullReportJson } from '../../review/read-model/pull-report.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { exitStatusOf, failedReport } from '../../runtime/conclude-pull.ts';
+import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
@@ -18,6 +18,7 @@ import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter } from '../command-line.ts';
+import { printing } from '../operation-command.ts';
 import { describePull } from '../output/describe-pull.ts';
 import { actionWriter, say } from '../write-action.ts';
 
@@ -31,28 +32,28 @@ interface SyncOptions {
 }
 
 export function syncCommand(): Command {
-  return new Command('sync')
+  const command = new Command('sync')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per feed')
-    .option('--verbose', 'log every change to standard error')
-    .action(async (names: string[], options: SyncOptions) => {
-      const config = await readConfig(options);
-      const { setups, broken } = chooseFeeds(config, names);
-      const stopping = stopSignal();
-      const statuses: ExitStatus[] = [];
-      try {
-        // Report feeds that can't be pulled first; the others are mirrored anyway.
-        for (const { feed, message } of broken) {
-          await print(failedReport(feed, null, message, 0), options);
-          statuses.push(ExitStatus.failed);
-        }
-        if (setups.length > 0) statuses.push(...(await mirrorAll(config, setups, stopping.signal, options)));
-      } finally {
-        stopping.release();
+    .option('--verbose', 'log every change to standard error');
+  return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {
+    const config = await readConfig(options);
+    const { setups, broken } = chooseFeeds(config, names);
+    const stopping = stopSignal();
+    const statuses: ExitStatus[] = [];
+    try {
+      // Report feeds that can't be pulled first; the others are mirrored anyway.
+      for (const { feed, message } of broken) {
+        await print(failedReport(feed, null, message, 0), options);
+        statuses.push(ExitStatus.failed);
       }
-      process.exitCode = worstStatus(statuses);
-    });
+      if (setups.length > 0) statuses.push(...(await mirrorAll(config, setups, stopping.signal, options)));
+    } finally {
+      stopping.release();
+    }
+    process.exitCode = worstStatus(statuses);
+  });
 }
 
 async function mirrorAll(
@@ -165,7 +166,7 @@ async function syncFeed(
 
 async function print(report: PullReport, { json, config }: SyncOptions, heldOffer?: HeldOffer): Promise<void> {
   const write = commandWriter(config);
-  if (json === true) return printJson(pullReportJson(report, actionWriter(write)));
+  if (json === true) return printJson(reportedPull(report, actionWriter(write)));
   const text = describePull(report, write, heldOffer);
   if (report.status === 'failed') printNotice(text);
   else await printLine(text);

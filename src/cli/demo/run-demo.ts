@@ -1,7 +1,7 @@
 // Runs the demo: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
 import { textOf } from '../../plan/message.ts';
 import { planFeed } from '../../pull/preview/dry-run.ts';
-import type { PullReport } from '../../review/read-model/pull-report.ts';
+import type { PullReport } from '../../runtime/conclude-pull.ts';
 import { exitStatusOf } from '../../runtime/conclude-pull.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';

@@ -2,7 +2,7 @@
 import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from '../../review/held-offer.ts';
-import type { PullReport } from '../../review/read-model/pull-report.ts';
+import type { PullReport } from '../../runtime/conclude-pull.ts';
 import type { WriteCommand } from '../command-line.ts';
 import { sayAll, writeAction } from '../write-action.ts';
 

@@ -2,11 +2,10 @@
 import { pullFeed } from '../../../jobs/pull-feed.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { inReportSlot } from '../../pull/pull-slots.ts';
-import { pullReportJson } from '../../review/read-model/pull-report.ts';
 import { announcePull } from '../../telemetry/events.ts';
 import type { App } from '../app.ts';
 import { awaitQuiet } from '../await-quiet.ts';
-import { concludePull } from '../conclude-pull.ts';
+import { concludePull, pullReportJson } from '../conclude-pull.ts';
 import type { Engine } from '../engine.ts';
 import type { RunEnd } from './scheduled-runs.ts';
 

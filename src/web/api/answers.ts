@@ -4,7 +4,6 @@ import { noteOutput } from '../../operations/notes.ts';
 import { ruleOutput } from '../../operations/rules.ts';
 import { actionOutput } from '../../operations/scalars.ts';
 import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
-import { POSTING_STATES } from '../../store/status/report-lines.ts';
 
 const count = z.int().min(0);
 const time = z.iso.datetime();
@@ -18,13 +17,6 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
   });
 
 const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
-
-const state = z.enum(POSTING_STATES);
-const keyed = { state, key: z.string(), site_job_id: z.string().nullable(), site_job_url: z.string().nullable() };
-
-export const listedPostingAnswer = z
-  .looseObject({ ...keyed, since: time, reason: z.string().nullable(), problems: z.array(problem) })
-  .meta({ title: 'ListedPosting' });
 
 const kind = z.enum(ENTRY_KINDS);
 

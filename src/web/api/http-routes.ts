@@ -12,6 +12,7 @@ import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
+import { showQueues } from '../../operations/queues.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
@@ -63,6 +64,7 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(compareEntry),
   ...ENTRY_ACTIONS,
   httpOperation(listSites),
+  httpOperation(showQueues),
   httpOperation(resumeConfiguredSite),
   httpOperation(showActivity),
 ];

@@ -1,12 +1,12 @@
 // The API's operations on postings: what became of each.
 import { z } from 'zod';
+import { listedPostingOutput, reportLineOf } from '../../operations/report.ts';
 import { cursorSchema, keyText, limitSchema, listOf, nameText, text } from '../../operations/scalars.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { reportLineJson } from '../../review/read-model/feed-report.ts';
 import type { App } from '../../runtime/app.ts';
 import { postingsTitled } from '../../store/mapping/find-jobs.ts';
 import { POSTING_STATES, postingPage } from '../../store/status/report-lines.ts';
-import { listedPostingAnswer, pageOf } from './answers.ts';
+import { pageOf } from './answers.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { route } from './http-route.ts';
 import { requireFeed } from './known.ts';
@@ -31,7 +31,7 @@ export const listPostings = route({
     cursor: cursorSchema,
     limit: limitSchema,
   }),
-  response: pageOf(listedPostingAnswer),
+  response: pageOf(listedPostingOutput),
   async run({ params, query }, { app }) {
     const feed = await requireFeed(app, params.feed);
     const after = decodeCursor(query.cursor, keyText);
@@ -39,7 +39,14 @@ export const listPostings = route({
     const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: q, titled: await titledOf(app, feed, q) };
     const limit = query.limit ?? DEFAULT_LIMIT;
     const { postings, next } = await postingPage(app.db, feed, filter, limit, after as PostingKey | undefined);
-    return { body: { items: postings.map(reportLineJson), next_cursor: encodeCursor(next) } };
+    return {
+      body: {
+        items: postings.map((posting) =>
+          listedPostingOutput.encode(reportLineOf(posting) as z.output<typeof listedPostingOutput>),
+        ),
+        next_cursor: encodeCursor(next),
+      },
+    };
   },
 });
 

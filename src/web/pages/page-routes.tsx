@@ -14,7 +14,7 @@ import { overviewPages } from './overview/overview-pages.tsx';
 import type { PageContext } from './page.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls/pull-pages.tsx';
-import { queuePages } from './queues/queue-pages.tsx';
+import { queuePages } from './queues/queues.tsx';
 import { rekeyPages } from './rekey/rekey-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
 import { signInRoutes } from './sign-in-routes.tsx';

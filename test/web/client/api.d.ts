@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 56996ca6215e6121a5363372522723aa45970c14cd0f0f65aef12c6cd17aa9c1
+// The types of the API's client. SHA-256 of the document: 1b9de5021304bba67508045f8a252940f7b150317bad9f1fb8f6fe14794a27ea
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -760,6 +760,26 @@ export interface paths {
          * @description Needs the scope `read`.
          */
         get: operations["listSites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What waits to be sent to each site: in the backlog, and in the queue
+         * @description Needs the scope `read`.
+         */
+        get: operations["showQueues"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3115,24 +3135,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
+                            /** @constant */
+                            kind: "posting";
                             /** @enum {string} */
                             state: "rejected" | "failed" | "in_doubt" | "discarded" | "held" | "kept" | "failed_delete" | "pending_delete" | "grace" | "pending" | "expired" | "live";
                             key: string;
+                            /** @description Its job on the site. */
                             site_job_id: string | null;
+                            /** @description Address of the job. */
                             site_job_url: string | null;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Since when it is in this state.
+                             */
                             since: string;
+                            /** @description Why, in the site's words where the site decided. */
                             reason: string | null;
-                            problems: ({
+                            /** @description Every problem of the posting. */
+                            problems: {
                                 field?: string;
+                                value?: string;
                                 message: string;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                                /** @constant */
+                                repaired?: true;
+                                /** @constant */
+                                choose?: true;
+                            }[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -7112,6 +7142,96 @@ export interface operations {
                         }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Where the queue is.
+                         * @enum {string}
+                         */
+                        queue: "database" | "redis";
+                        /** @description Processes that send. */
+                        workers: number;
+                        /** @description What the queue of each site has, if this process sends; `null`: the queue does not answer. */
+                        sites: {
+                            site: string;
+                            /** @description Not yet taken by a worker. */
+                            waiting: number;
+                            /** @description With a worker. */
+                            active: number;
+                        }[] | null;
+                        /** @description What has to be sent, of which the queue holds only the beginning. */
+                        backlog: {
+                            feed: string;
+                            site: string;
+                            /** @enum {string} */
+                            state: "ready" | "sending";
+                            changes: number;
+                            oldest_age_seconds: number;
+                        }[];
                     };
                 };
             };

@@ -1,6 +1,7 @@
 // The report on a feed as one page to mail: no scripts, nothing loaded from elsewhere, and every text of feed and site escaped.
+
+import type { PostingReport, TrendPull } from '../../../operations/report.ts';
 import { textOf } from '../../../plan/message.ts';
-import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
 import type { PullSummary } from '../../../store/status/pull-summary.ts';
 import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';

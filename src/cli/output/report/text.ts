@@ -1,6 +1,7 @@
 // The report on a feed for a terminal: counts, trend, missing fields, reasons, and the first postings of each state.
+
+import type { PostingReport, TrendPull } from '../../../operations/report.ts';
 import { textOf } from '../../../plan/message.ts';
-import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
 import type { PullSummary } from '../../../store/status/pull-summary.ts';
 import { POSTING_STATES, type ReportLine } from '../../../store/status/report-lines.ts';
 import { oneLine } from '../../../telemetry/print.ts';

@@ -1,7 +1,8 @@
 // The words of a report on a feed, for whoever produces the feed.
+
+import type { PostingReport, TrendPull } from '../../../operations/report.ts';
 import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
-import type { PostingReport, TrendPull } from '../../../review/feed-report.ts';
 import type { PullSummary } from '../../../store/status/pull-summary.ts';
 import type { LineCounts, LineState, ReportLine } from '../../../store/status/report-lines.ts';
 import { formatTime } from '../../../telemetry/times.ts';

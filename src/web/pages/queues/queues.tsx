@@ -1,27 +1,39 @@
-// What waits to be sent to each site: in the backlog, and in the queue. Only to read, as the queue fills itself from the backlog.
+// The page of what waits to be sent to each site: in the backlog, and in the queue. Only to read, as the queue fills itself from the backlog.
+import { Hono } from 'hono';
+import { type Queues, showQueues } from '../../../operations/queues.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { SiteName } from '../../../posting/identifiers.ts';
-import type { QueueCounts } from '../../../queue/site-queue.ts';
-import type { ChangeGauge } from '../../../store/status/gauges.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
+import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
+import { askedBy, type PageContext, showPage } from '../page.tsx';
 
-export interface QueuesPageProps {
-  readonly visit: Visit;
-  readonly kind: 'database' | 'redis';
-  readonly sites: readonly SiteName[];
-  /** `undefined`: the queue did not answer. */
-  readonly counts: ReadonlyMap<SiteName, QueueCounts> | undefined;
-  readonly changes: readonly ChangeGauge[];
-  readonly workers: number;
+export function queuePages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/queues',
+    showPage(async ({ visit, actor }) => (
+      <QueuesPage
+        visit={visit}
+        sites={[...context.app.config.sites.keys()]}
+        queues={await showQueues.run({}, askedBy(context, actor))}
+      />
+    )),
+  );
+  return pages;
 }
 
-const WAITING: readonly ChangeGauge['state'][] = ['ready', 'sending'];
+interface QueuesPageProps {
+  readonly visit: Visit;
+  /** As the configuration has them. */
+  readonly sites: readonly SiteName[];
+  readonly queues: Queues;
+}
 
-export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: QueuesPageProps) => {
+const QueuesPage = ({ visit, sites, queues: { queue, workers, sites: counted, backlog } }: QueuesPageProps) => {
   const { prefix } = visit;
-  const waiting = changes.filter(({ state }) => WAITING.includes(state));
+  const countsOf = (site: SiteName) => counted?.find((each) => each.site === site);
   return (
     <Layout title="Queues" visit={visit} section="queues">
       <div id="queues" data-live="true">
@@ -29,7 +41,7 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
           {
             'What has to be sent is the backlog in Postgres. A process takes a bounded part of it at a time to the queue, '
           }
-          {kind === 'redis' ? 'which is in Redis' : 'which is in the same Postgres'}
+          {queue === 'redis' ? 'which is in Redis' : 'which is in the same Postgres'}
           {': an emptied queue is filled again, and nothing is lost with it.'}
         </p>
         <p>
@@ -40,9 +52,9 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
           )}
         </p>
         <h2 id="of-sites">Queues</h2>
-        {counts === undefined && <p class="notice bad">The queue does not answer. Sending goes on once it does.</p>}
-        {counts?.size === 0 && <p>This process does not send yet, so it has no queue open.</p>}
-        {counts !== undefined && counts.size > 0 && (
+        {counted === null && <p class="notice bad">The queue does not answer. Sending goes on once it does.</p>}
+        {counted?.length === 0 && <p>This process does not send yet, so it has no queue open.</p>}
+        {counted !== null && counted.length > 0 && (
           <table aria-labelledby="of-sites">
             <thead>
               <tr>
@@ -61,15 +73,15 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
                   <th scope="row">
                     <a href={prefix + pageAddress.site(site)}>{site}</a>
                   </th>
-                  <td class="number">{counts.get(site)?.waiting ?? '–'}</td>
-                  <td class="number">{counts.get(site)?.active ?? '–'}</td>
+                  <td class="number">{countsOf(site)?.waiting ?? '–'}</td>
+                  <td class="number">{countsOf(site)?.active ?? '–'}</td>
                 </tr>
               ))}
             </tbody>
           </table>
         )}
         <h2 id="backlog">Backlog</h2>
-        {waiting.length === 0 ? (
+        {backlog.length === 0 ? (
           <p>Nothing waits to be sent.</p>
         ) : (
           <section class="scroll" tabindex={0} aria-labelledby="backlog">
@@ -86,7 +98,7 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
                 </tr>
               </thead>
               <tbody>
-                {waiting.map(({ feed, site, state, n, age }) => (
+                {backlog.map(({ feed, site, state, changes, oldest_age_seconds: age }) => (
                   <tr>
                     <th scope="row">
                       <a href={prefix + pageAddress.feed(feed)}>{feed}</a>
@@ -95,7 +107,7 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
                       <a href={prefix + pageAddress.site(site)}>{site}</a>
                     </td>
                     <td>{state === 'ready' ? 'to be sent' : 'in flight'}</td>
-                    <td class="number">{n}</td>
+                    <td class="number">{changes}</td>
                     <td>{formatSpan(age * 1000)}</td>
                   </tr>
                 ))}
@@ -105,7 +117,7 @@ export const QueuesPage = ({ visit, kind, sites, counts, changes, workers }: Que
         )}
         <p class="hint">
           {`${plural(
-            waiting.reduce((sum, { n }) => sum + n, 0),
+            backlog.reduce((sum, { changes }) => sum + changes, 0),
             'change',
           )} in all. Changes that wait for a person are in `}
           <a href={prefix + pageAddress.review()}>Review</a>.
