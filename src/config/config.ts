@@ -41,6 +41,8 @@ export interface Config {
   readonly brokenFeeds: ReadonlyMap<FeedName, BrokenFeed>;
   /** Settings that are valid but deserve attention, one line each. */
   readonly warnings: readonly string[];
+  /** Secrets that this process does not have: see {@link Secret.absence}. */
+  readonly absences: readonly Complaint[];
   /** The user's own presets: feed formats in the folder `presets` beside the file. */
   readonly ownPresets: readonly { readonly name: string; readonly file: string }[];
 }
@@ -72,7 +74,7 @@ export const namedFeeds = ({ feeds, brokenFeeds }: Pick<Config, 'feeds' | 'broke
 
 export interface SiteConfig {
   readonly name: SiteName;
-  readonly options: SiteOptions;
+  readonly options: SiteOptions & { readonly token: Secret };
   readonly stateField: StateField;
   readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };

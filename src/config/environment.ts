@@ -13,6 +13,8 @@ const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 
 export interface FilledSettings {
   readonly complaints: readonly Complaint[];
+  /** Those of the complaints that are only about variables that are not set. */
+  readonly unset: ReadonlySet<Complaint>;
   /** The variables used, by name. No message may show their values. */
   readonly used: ReadonlyMap<string, string>;
 }
@@ -27,9 +29,10 @@ export function fillFromEnvironment(
   isSecret: (path: SettingPath) => boolean,
 ): FilledSettings {
   const complaints: Complaint[] = [];
+  const unset = new Set<Complaint>();
   const used = new Map<string, string>();
   visitTexts(source, (node) => {
-    const { text, problems } = expand(node.text, env, used);
+    const { text, problems, isUnset } = expand(node.text, env, used);
     if (isPostingText(node.path)) {
       if (STEERING_CHARACTER.test(text)) problems.push('holds a control character other than line breaks and tabs');
     } else if (CONTROL_CHARACTER.test(text)) {
@@ -37,10 +40,14 @@ export function fillFromEnvironment(
         'holds a line break or another control character, which is not allowed in a setting; write it on one line',
       );
     }
-    complaints.push(...problems.map((message) => source.complain(node.path, message)));
+    for (const message of problems) {
+      const complaint = source.complain(node.path, message);
+      complaints.push(complaint);
+      if (isUnset) unset.add(complaint);
+    }
     if (problems.length === 0 && !isSecret(node.path)) node.replace(asWritten(node, text));
   });
-  return { complaints, used };
+  return { complaints, unset, used };
 }
 
 const POSTING_TEXTS: ReadonlySet<unknown> = new Set(['join', 'template', 'value', 'default']);
@@ -59,10 +66,13 @@ export function hideValues(message: string, used: ReadonlyMap<string, string>): 
 /** Replaces every `${NAME}` in a text that passed {@link fillFromEnvironment}. */
 export const fillText = (text: string, env: Environment): string => expand(text, env, new Map()).text;
 
-function expand(text: string, env: Environment, used: Map<string, string>): { text: string; problems: string[] } {
+/** `isUnset`: all problems are variables without a value. */
+function expand(text: string, env: Environment, used: Map<string, string>) {
   const problems: string[] = [];
+  let isUnset = true;
   const expanded = text.replace(REFERENCE, (whole, name: string) => {
     if (!NAME.test(name) || !whole.endsWith('}')) {
+      isUnset = false;
       problems.push(`"\${" starts a reference to an environment variable, as in \${NAME}, but this is not one`);
       return '';
     }
@@ -73,7 +83,7 @@ function expand(text: string, env: Environment, used: Map<string, string>): { te
     else used.set(name, value);
     return value ?? '';
   });
-  return { text: expanded, problems };
+  return { text: expanded, problems, isUnset };
 }
 
 function asWritten(node: TextNode, text: string): unknown {

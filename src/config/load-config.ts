@@ -10,6 +10,7 @@ import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { type Environment, type FilledSettings, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
+import type { AbsentSecret } from './read-secret.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
@@ -24,34 +25,49 @@ interface LoadOptions {
   readonly cwd: string;
   /** `leave_out`: a feed with mistakes goes into `brokenFeeds` and does not stop the others. Default: `refuse`. */
   readonly brokenFeeds?: 'refuse' | 'leave_out';
+  /** `keep`: a secret that this process does not have fails only what needs it. Default: `refuse`. */
+  readonly absentSecrets?: 'refuse' | 'keep';
   /** Also refuses valid settings that can't work: nothing to mirror, missing feed files. */
   readonly thorough?: boolean;
 }
 
 /** Reads the configuration. Throws a {@link ConfigError} that lists every mistake. */
-export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: LoadOptions): Promise<Config> {
+export async function loadConfig(options: LoadOptions): Promise<Config> {
+  const { path, env, cwd, brokenFeeds, thorough, absentSecrets } = options;
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
   const source = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
   const filling = fillFromEnvironment(source, env, isSecretSetting);
-  const data = toData(source);
+  const written = toData(source);
   const folder = dirname(absolutePath);
-  if (data === null || data === undefined) throw withoutSettings(shorter(cwd, absolutePath));
+  if (written === null || written === undefined) throw withoutSettings(shorter(cwd, absolutePath));
+  const absences = new Set<Complaint>();
+  const absent: AbsentSecret = (at, message) => {
+    const absence = message === undefined ? unsetAt(filling, at) : source.complain(at, message);
+    if (absence === undefined) return undefined;
+    absences.add(absence);
+    return new Secret(absence);
+  };
+  const absentQueue = absentSecrets === 'keep' ? absent(['queue']) : undefined;
+  const data = absentQueue === undefined ? written : { ...written, queue: 'database' };
 
   const top = validate(configSchema, data, source);
-  const sitesAndFeeds = await makeSitesAndFeeds(data, source, { env, used: filling.used, folder });
-  const services = await readServices(data, source, { env, folder });
+  const sitesAndFeeds = await makeSitesAndFeeds(data, source, { env, used: filling.used, folder, absent });
+  const services = await readServices(data, source, { env, folder, absent });
   const parts = {
     ...sitesAndFeeds,
     ...services,
+    absentQueue,
+    absences: [...absences],
     complaints: [...sitesAndFeeds.complaints, ...services.complaints],
     warnings: [...sitesAndFeeds.warnings, ...services.warnings],
   };
   const complaints = tidy(
     [
-      ...filling.complaints,
+      ...filling.complaints.filter((complaint) => absentSecrets !== 'keep' || !absences.has(complaint)),
       ...(top.kind === 'refused' ? top.complaints : []),
       ...parts.complaints,
+      ...(absentSecrets === 'keep' ? [] : [...absences].filter((absence) => !filling.unset.has(absence))),
       ...(thorough === true ? await findUnusable(data, source, folder) : []),
     ],
     filling,
@@ -65,6 +81,10 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   const feeds = new Map([...parts.feeds].filter(([name]) => !sorted.broken.has(name)));
   return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
 }
+
+/** What is said of a setting whose variable is not set. */
+const unsetAt = ({ unset }: FilledSettings, path: SettingPath): Complaint | undefined =>
+  [...unset].find(({ setting }) => setting === path.join('.'));
 
 const EXAMPLE = join(packageRoot, 'config', 'jobmirror.example.yaml');
 
@@ -112,14 +132,17 @@ function tidy(
 function makeConfig(
   path: string,
   written: WrittenConfig,
-  { sites, feeds, warnings, ownPresets, metricsToken, alerts, web }: SitesAndFeeds & Services,
+  parts: SitesAndFeeds & Services & { readonly absentQueue: Secret | undefined; readonly absences: Config['absences'] },
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
+  const { sites, feeds, warnings, ownPresets, metricsToken, alerts, web, absentQueue, absences } = parts;
   const { database, queue, retention } = written;
+  const usedQueue: Config['queue'] =
+    queue === 'database' ? { kind: 'database' } : { kind: 'redis', url: new Secret(queue) };
   return {
     path,
     database: database === 'embedded' ? { kind: 'embedded' } : { kind: 'postgres', url: new Secret(database) },
-    queue: queue === 'database' ? { kind: 'database' } : { kind: 'redis', url: new Secret(queue) },
+    queue: absentQueue === undefined ? usedQueue : { kind: 'redis', url: absentQueue },
     dataDir: resolve(dirname(path), written.data_dir),
     log: written.log,
     listen: written.web?.listen ?? written.listen,
@@ -137,6 +160,7 @@ function makeConfig(
     feeds,
     brokenFeeds,
     warnings,
+    absences,
     ownPresets,
   };
 }

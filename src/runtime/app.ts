@@ -1,6 +1,6 @@
 // Opens what every command works with: the configuration, the log and the database, embedded or the user's own.
 import type { AlertDestination, Config } from '../config/config.ts';
-import { complaintLine } from '../config/config-error.ts';
+import { ConfigError, complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { openEmbeddedServer } from '../embedded-postgres/server.ts';
 import { kindOf } from '../feed/source/sources.ts';
@@ -37,9 +37,27 @@ export interface AppOptions {
   readonly writeAction?: WriteAction;
 }
 
-/** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`. */
-export async function readConfig(options: AppOptions): Promise<Config> {
-  return loadConfig({ path: options.config, env: process.env, cwd: process.cwd(), brokenFeeds: 'leave_out' });
+/** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`, and absent secrets fail only what needs them. */
+export async function readConfig({ config: path }: AppOptions): Promise<Config> {
+  return loadConfig({
+    path,
+    env: process.env,
+    cwd: process.cwd(),
+    brokenFeeds: 'leave_out',
+    absentSecrets: 'keep',
+  });
+}
+
+/**
+ * For a process that needs all secrets of these groups of settings; of feeds, each is left out by itself.
+ * @throws {ConfigError} that names those that are absent
+ */
+export function expectSecrets(
+  { absences }: Config,
+  groups: readonly ('sites' | 'queue' | 'web' | 'metrics' | 'alerts')[],
+): void {
+  const missing = absences.filter(({ setting }) => groups.some((group) => setting.split('.')[0] === group));
+  if (missing.length > 0) throw new ConfigError(missing);
 }
 
 export async function openApp(options: AppOptions): Promise<App> {
@@ -129,28 +147,37 @@ export async function openServer(
   return { url: server.url(), leave: () => server.leave() };
 }
 
-/** Every secret in the configuration, so the log can mask them. */
-export function configSecrets(config: Config): string[] {
-  const secrets: string[] = [];
-  for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
-  for (const { passwordHash } of config.web.users.values()) secrets.push(passwordHash.reveal());
-  for (const { token } of config.web.tokens.values()) secrets.push(token.reveal());
-  for (const { secret } of config.web.webhooks.values()) secrets.push(secret.reveal());
-  for (const feed of config.feeds.values()) {
-    secrets.push(...kindOf(feed.source.from).secretsOf(feed.source.from));
+/** Every secret in the configuration that the process has, so the log can mask them. */
+export function configSecrets({ sites, web, feeds, metricsToken, alerts, database, queue }: Config): string[] {
+  const plain = [
+    ...[...sites.values()].map(({ options }) => options.token),
+    ...[...web.users.values()].map(({ passwordHash }) => passwordHash),
+    ...[...web.tokens.values()].map(({ token }) => token),
+    ...[...web.webhooks.values()].map(({ secret }) => secret),
+    metricsToken,
+  ];
+  const servers = [database, queue].flatMap((server) => ('url' in server ? [server.url] : []));
+  return [
+    ...plain.flatMap((secret) => ifThere(() => [secret?.reveal() ?? ''])),
+    ...[...feeds.values()].flatMap(({ source: { from } }) => ifThere(() => kindOf(from).secretsOf(from))),
+    ...[...alerts.values()].flatMap(({ channel }) => ifThere(() => secretsOfChannel(channel))),
+    ...servers.flatMap((url) => ifThere(() => [passwordOf(url.reveal())])),
+  ].filter((secret) => secret !== '');
+}
+
+/** Nothing if a secret is absent. */
+function ifThere(read: () => readonly string[]): readonly string[] {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
   }
-  if (config.metricsToken !== undefined) secrets.push(config.metricsToken.reveal());
-  for (const { channel } of config.alerts.values()) secrets.push(...secretsOfChannel(channel));
-  for (const server of [config.database, config.queue]) {
-    const password = 'url' in server ? passwordOf(server.url.reveal()) : '';
-    if (password !== '') secrets.push(password);
-  }
-  return secrets;
 }
 
 /** Of an address with a long path, such as a chat service's, the path is the secret. */
 function secretsOfChannel(channel: AlertDestination['channel']): string[] {
-  if (channel.kind === 'email') return [passwordOf(channel.smtp.reveal())].filter((password) => password !== '');
+  if (channel.kind === 'email') return [passwordOf(channel.smtp.reveal())];
   const { pathname, search } = new URL(channel.url.reveal());
   const path = pathname + search;
   return [...(path.length > 16 ? [path] : []), ...(channel.kind === 'webhook' ? [channel.secret.reveal()] : [])];

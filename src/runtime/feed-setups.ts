@@ -1,7 +1,7 @@
 // Prepares the feeds that a command names for pulling, and reports those that cannot be pulled.
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
-import { complaintLine } from '../config/config-error.ts';
+import { type Complaint, ConfigError, complaintLine } from '../config/config-error.ts';
 import { placesOf } from '../config/load-us-states.ts';
 import { detailReading } from '../feed/detail-record.ts';
 import { credentialsMask, kindOf } from '../feed/source/sources.ts';
@@ -25,8 +25,11 @@ export interface BrokenSetup {
   readonly message: string;
 }
 
-/** The feeds with these names, or all. Throws a UserError if a name is unknown, or no feed is configured. */
-export function chooseFeeds(config: Config, names: readonly string[]): ChosenFeeds {
+/**
+ * The feeds with these names, or all. Throws a UserError if a name is unknown, or no feed is configured.
+ * @param purpose `send`: a feed is broken as well if its site's token or the queue's password is absent
+ */
+export function chooseFeeds(config: Config, names: readonly string[], purpose: 'pull' | 'send' = 'pull'): ChosenFeeds {
   const configured = namedFeeds(config);
   const unknown = names.filter((name) => !configured.has(name as FeedName));
   if (unknown.length > 0) {
@@ -40,12 +43,21 @@ export function chooseFeeds(config: Config, names: readonly string[]): ChosenFee
   const broken: BrokenSetup[] = [];
   for (const name of names.length === 0 ? configured : new Set(names as FeedName[])) {
     const feed = config.feeds.get(name);
-    const faults = (config.brokenFeeds.get(name)?.complaints ?? []).map(complaintLine);
-    const setup = feed === undefined ? faults.join('; ') : setupOf(feed, config, configured);
+    const faults = [
+      ...(config.brokenFeeds.get(name)?.complaints ?? []),
+      ...(feed === undefined || purpose === 'pull' ? [] : absencesOf(feed, config)),
+    ].map(complaintLine);
+    const setup = feed === undefined || faults.length > 0 ? faults.join('; ') : setupOf(feed, config, configured);
     if (typeof setup === 'string') broken.push({ feed: name, message: `its configuration is wrong: ${setup}` });
     else setups.push(setup);
   }
   return { setups, broken };
+}
+
+/** The secrets that are absent of those which sending a feed's changes needs. */
+function absencesOf({ siteName }: FeedConfig, { sites, queue }: Config): readonly Complaint[] {
+  const needed = [sites.get(siteName)?.options.token, queue.kind === 'redis' ? queue.url : undefined];
+  return needed.flatMap((secret) => secret?.absence ?? []);
 }
 
 /** The setups of the feeds that can be pulled. */
@@ -88,6 +100,6 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       configured,
     };
   } catch (error) {
-    return `feeds.${feed.name}.fields: ${(error as Error).message}`;
+    return error instanceof ConfigError ? error.message : `feeds.${feed.name}.fields: ${(error as Error).message}`;
   }
 }

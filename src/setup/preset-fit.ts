@@ -119,8 +119,16 @@ export function feedConfigOf(
 ): FeedConfig {
   const site = siteSchema.parse({ base_url: 'https://jobs.example.com', token: `\${TOKEN}` });
   const feed = feedSchema.parse({ source: 'feed', format: 'any', site: 'any' });
-  const parts = { feed, format, site, mapFiles, credentials: undefined, env: {}, folder: '.', isOwnFormat: true };
-  return makeFeedConfig(feedName('any'), parts);
+  const around = { env: {}, folder: '.', absent: () => undefined };
+  return makeFeedConfig(feedName('any'), {
+    ...around,
+    feed,
+    format,
+    site,
+    mapFiles,
+    credentials: undefined,
+    isOwnFormat: true,
+  });
 }
 
 /** Parses a format that was made up here. */

@@ -39,7 +39,7 @@ export function syncCommand(): Command {
     .option('--verbose', 'log every change to standard error');
   return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {
     const config = await readConfig(options);
-    const { setups, broken } = chooseFeeds(config, names);
+    const { setups, broken } = chooseFeeds(config, names, 'send');
     const stopping = stopSignal();
     const statuses: ExitStatus[] = [];
     try {

@@ -1,6 +1,6 @@
 // `jobmirror work`: runs workers only, to add machines to a `start` or `sync` elsewhere.
 import { Command } from 'commander';
-import { openAppFor, readConfig } from '../../runtime/app.ts';
+import { expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
 import { startRetention } from '../../runtime/retention.ts';
@@ -13,6 +13,7 @@ export function workCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
+      expectSecrets(config, ['sites', 'queue']);
       const stopping = stopSignal();
       const writer = actionWriter(commandWriter(options.config));
       const opening = openAppFor(config, { waitSignal: stopping.signal, json: true, writeAction: writer });

@@ -3,6 +3,7 @@
 import { relative, resolve } from 'node:path';
 import { makeCredentials } from '../../config/build/credentials.ts';
 import { makeSingleConfig } from '../../config/build/source-config.ts';
+import type { SecretSettings } from '../../config/read-secret.ts';
 import { isS3Address, isSftpAddress } from '../../config/schema/check-sources.ts';
 import { feedSchema } from '../../config/schema/feed-schema.ts';
 import type { SingleConfig } from '../../feed/source/sources.ts';
@@ -121,18 +122,24 @@ async function open({ source, credentials, secrets }: Written, { folder, env }: 
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) complaints.push(`${path.join('.')}: ${message}`);
   } else {
-    const around = {
+    const complain = (path: readonly string[], message: string) =>
+      void complaints.push(`${path.join('.')}: ${message}`);
+    const around: SecretSettings = {
       env: { ...env, ...secrets },
       folder,
       setting: 'credentials',
-      complain: (path: readonly string[], message: string) => complaints.push(`${path.join('.')}: ${message}`),
+      complain,
       warn: () => undefined,
+      absent(path, message) {
+        if (message !== undefined) complain(path, message);
+        return undefined;
+      },
     };
     const made = parsed.data.credentials && (await makeCredentials(parsed.data.credentials, around));
     if (complaints.length === 0) {
       const accessKeyId = env.AWS_ACCESS_KEY_ID ?? '';
       const filled = made?.s3 === undefined ? made : { ...made, s3: { ...made.s3, accessKeyId } };
-      return makeSingleConfig(source, { feed: parsed.data, format, credentials: filled, env, folder });
+      return makeSingleConfig(source, { ...around, feed: parsed.data, format, credentials: filled, env });
     }
   }
   throw new UserError(`the feed cannot be read: ${complaints.join('; ')}`);

@@ -4,22 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Authorization, HttpCredentials, S3Access, SftpLogin } from '../../feed/source/sources.ts';
-import { type Environment, fillText } from '../environment.ts';
+import { fillText } from '../environment.ts';
+import { readSecret, readSecretFile, type SecretSettings } from '../read-secret.ts';
 import type { WrittenCredentials } from '../schema/credentials-schema.ts';
 import { Secret } from '../secret.ts';
-import { readSecretFile } from '../secret-file.ts';
 import { fileErrorInWords } from '../settings-file.ts';
-
-export interface CredentialsContext {
-  readonly env: Environment;
-  /** Folder of the configuration file. */
-  readonly folder: string;
-  /** The full name of the group, for warnings: `feeds.acme.credentials`. */
-  readonly setting: string;
-  /** Reports an invalid setting; `path` is relative to the group. */
-  readonly complain: (path: readonly string[], message: string) => void;
-  readonly warn: (message: string) => void;
-}
 
 /** The credentials of a feed, for each kind of source that has any. */
 export interface FeedCredentials {
@@ -31,10 +20,10 @@ export interface FeedCredentials {
 /** Returns `undefined` after a complaint. */
 export async function makeCredentials(
   written: WrittenCredentials,
-  around: CredentialsContext,
+  around: SecretSettings,
 ): Promise<FeedCredentials | undefined> {
   let isWhole = true;
-  const complain: CredentialsContext['complain'] = (path, message) => {
+  const complain: SecretSettings['complain'] = (path, message) => {
     isWhole = false;
     around.complain(path, message);
   };
@@ -49,60 +38,54 @@ export async function makeCredentials(
 
 async function makeAuthorization(
   { basic, bearer, oauth2 }: WrittenCredentials,
-  around: CredentialsContext,
+  around: SecretSettings,
 ): Promise<Authorization | undefined> {
   if (basic !== undefined) {
-    const user = fillText(basic.user, around.env);
+    const user = secretText(basic.user, ['basic', 'user'], around) as Secret;
     // The user name of HTTP Basic ends at the first colon (RFC 7617, section 2).
-    if (user.includes(':')) around.complain(['basic', 'user'], 'holds a colon, which HTTP Basic cannot carry');
-    const password = await readSecret(basic, 'basic', 'password', around);
-    return { kind: 'basic', user: new Secret(user), password };
+    if (user.absence === undefined && user.reveal().includes(':'))
+      around.complain(['basic', 'user'], 'holds a colon, which HTTP Basic cannot carry');
+    const password = await readSecret(basic, [['basic'], 'password'], around, fileFault);
+    return { kind: 'basic', user, password };
   }
   if (bearer !== undefined) {
-    const token = await readSecret(bearer, 'bearer', 'token', around);
-    if (token === undefined) return undefined;
-    if (!/^[\x21-\x7e]+$/.test(token.reveal())) {
-      const message =
-        'the token holds a space or another character that no token has; it was probably not copied right';
-      around.complain(['bearer', bearer.token === undefined ? 'token_file' : 'token'], message);
-    }
-    return { kind: 'bearer', token };
+    const token = await readSecret(
+      bearer,
+      [['bearer'], 'token'],
+      around,
+      (text, setting) => fileFault(text, setting) ?? tokenFault(text),
+    );
+    return token && { kind: 'bearer', token };
   }
   if (oauth2 === undefined) return undefined;
-  const clientSecret = await readSecret(oauth2, 'oauth2', 'client_secret', around);
+  const clientSecret = await readSecret(oauth2, [['oauth2'], 'client_secret'], around, fileFault);
   if (clientSecret === undefined) return undefined;
   const { token_url: tokenUrl, client_id: clientId, scope, audience, client_in: clientIn } = oauth2;
   return { kind: 'oauth2', tokenUrl, clientId, clientSecret, scope, audience, clientIn };
 }
 
-async function makeQuery({ query }: WrittenCredentials, around: CredentialsContext): Promise<HttpCredentials['query']> {
+const tokenFault = (text: string): string | undefined =>
+  /^[\x21-\x7e]+$/.test(text)
+    ? undefined
+    : 'the token holds a space or another character that no token has; it was probably not copied right';
+
+async function makeQuery({ query }: WrittenCredentials, around: SecretSettings): Promise<HttpCredentials['query']> {
   if (query === undefined) return undefined;
-  const value = await readSecret(query, 'query', 'value', around);
+  const value = await readSecret(query, [['query'], 'value'], around, fileFault);
   return value === undefined ? undefined : { name: query.name, value };
 }
 
-/** The secret from the environment or from the file that the setting `…_file` names. */
-async function readSecret<Name extends string>(
-  written: { readonly [Setting in Name | `${Name}_file`]?: string | undefined },
-  group: string,
-  name: Name,
-  around: CredentialsContext,
-): Promise<Secret | undefined> {
-  const text: string | undefined = written[name];
-  if (text !== undefined) return new Secret(fillText(text, around.env));
-  const file: string | undefined = written[`${name}_file`];
-  if (file === undefined) return undefined;
-  const path = [group, `${name}_file`];
-  const complain = (message: string): void => around.complain(path, message);
-  const setting = [around.setting, ...path].join('.');
-  const read = await readSecretFile(file, { folder: around.folder, setting, complain, warn: around.warn });
-  if (read === '') complain('the file is empty');
-  else if (read !== undefined && /\p{Cc}/u.test(read))
-    complain('the file holds more than one line, or a control character');
-  return read === undefined ? undefined : new Secret(read);
-}
+const fileFault = (text: string, setting: string): string | undefined => {
+  if (!setting.endsWith('_file')) return undefined;
+  if (text === '') return 'the file is empty';
+  return /\p{Cc}/u.test(text) ? 'the file holds more than one line, or a control character' : undefined;
+};
 
-async function makeTls({ tls }: WrittenCredentials, around: CredentialsContext): Promise<HttpCredentials['tls']> {
+/** A secret that is only written as a text. */
+const secretText = (text: string | undefined, path: readonly string[], around: SecretSettings): Secret | undefined =>
+  text === undefined ? undefined : (around.absent(path) ?? new Secret(fillText(text, around.env)));
+
+async function makeTls({ tls }: WrittenCredentials, around: SecretSettings): Promise<HttpCredentials['tls']> {
   if (tls === undefined) return undefined;
   const { cert_file: certFile, key_file: keyFile, ca_file: caFile } = tls;
   const cert = await readPem(certFile, 'cert_file', around);
@@ -125,18 +108,18 @@ async function makeTls({ tls }: WrittenCredentials, around: CredentialsContext):
   };
 }
 
-async function makeS3Access({ s3 }: WrittenCredentials, around: CredentialsContext): Promise<S3Access | undefined> {
+async function makeS3Access({ s3 }: WrittenCredentials, around: SecretSettings): Promise<S3Access | undefined> {
   if (s3 === undefined) return undefined;
-  const secretAccessKey = await readSecret(s3, 's3', 'secret_access_key', around);
+  const secretAccessKey = await readSecret(s3, [['s3'], 'secret_access_key'], around, fileFault);
   if (secretAccessKey === undefined) return undefined;
   const { access_key_id: accessKeyId, session_token: token, region, endpoint } = s3;
-  const sessionToken = token === undefined ? undefined : new Secret(fillText(token, around.env));
+  const sessionToken = secretText(token, ['s3', 'session_token'], around);
   return { accessKeyId, secretAccessKey, sessionToken, region, endpoint };
 }
 
-async function makeSftpLogin({ sftp }: WrittenCredentials, around: CredentialsContext): Promise<SftpLogin | undefined> {
+async function makeSftpLogin({ sftp }: WrittenCredentials, around: SecretSettings): Promise<SftpLogin | undefined> {
   if (sftp === undefined) return undefined;
-  const password = await readSecret(sftp, 'sftp', 'password', around);
+  const password = await readSecret(sftp, [['sftp'], 'password'], around, fileFault);
   const key = await readKey(sftp.key_file, 'sftp', around);
   if (key !== undefined && !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
     around.complain(['sftp', 'key_file'], 'the file holds no private key (-----BEGIN … PRIVATE KEY-----)');
@@ -145,31 +128,29 @@ async function makeSftpLogin({ sftp }: WrittenCredentials, around: CredentialsCo
     user: sftp.user,
     password,
     key: key === undefined ? undefined : new Secret(`${key}\n`),
-    passphrase: sftp.passphrase === undefined ? undefined : new Secret(fillText(sftp.passphrase, around.env)),
+    passphrase: secretText(sftp.passphrase, ['sftp', 'passphrase'], around),
     hostKeys: sftp.host_key,
   };
 }
 
-/** The text of the private key that the group's `key_file` names. */
-async function readKey(
-  file: string | undefined,
-  group: string,
-  { folder, setting, complain, warn }: CredentialsContext,
-): Promise<string | undefined> {
+/** The text of the private key that the group's `key_file` names. A key is checked against its certificate, so it must be there. */
+async function readKey(file: string | undefined, group: string, around: SecretSettings): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const path = [group, 'key_file'];
-  return readSecretFile(file, {
-    folder,
-    setting: [setting, ...path].join('.'),
-    complain: (message) => complain(path, message),
-    warn,
+  const read = await readSecretFile(file, path, {
+    ...around,
+    absent(at, message = '') {
+      around.complain(at, message);
+      return undefined;
+    },
   });
+  return typeof read === 'string' ? read : undefined;
 }
 
 async function readPem(
   file: string | undefined,
   setting: string,
-  { folder, complain }: CredentialsContext,
+  { folder, complain }: SecretSettings,
 ): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const path = resolve(folder, file);

@@ -4,6 +4,7 @@ import { ALERT_KINDS, POSTING_EVENTS } from '../../telemetry/alerts/alert-messag
 import type { AlertDestination, Config } from '../config.ts';
 import type { Complaint } from '../config-error.ts';
 import { fillText } from '../environment.ts';
+import { readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
 import {
   alertsSchema,
   listenSchema,
@@ -12,7 +13,6 @@ import {
   webSchema,
 } from '../schema/services-schema.ts';
 import { Secret } from '../secret.ts';
-import { isSigningSecret, NO_SIGNING_SECRET, readSecretFile, type ServiceSurroundings } from '../secret-file.ts';
 import type { YamlSource } from '../yaml-source.ts';
 import { settingOf, settingsIn } from './sites-and-feeds.ts';
 import { makeWebConfig } from './web-config.ts';
@@ -26,26 +26,27 @@ export interface Services extends Pick<Config, 'metricsToken' | 'alerts' | 'web'
 export async function readServices(
   data: unknown,
   source: YamlSource,
-  { env, folder }: Pick<ServiceSurroundings, 'env' | 'folder'>,
+  { env, folder, absent }: Pick<SecretSettings, 'env' | 'folder' | 'absent'>,
 ): Promise<Services> {
   const complaints: Complaint[] = [];
   const warnings: string[] = [];
-  const around = {
+  const within = (group: string): SecretSettings => ({
     env,
     folder,
-    complain: (path: readonly string[], message: string) => complaints.push(source.complain(path, message)),
-    warn: (message: string) => warnings.push(message),
-  };
+    setting: group,
+    complain: (path, message) => complaints.push(source.complain([group, ...path], message)),
+    warn: (message) => warnings.push(message),
+    absent: (path, message) => absent([group, ...path], message),
+  });
   const listen = settingOf(data, 'listen');
   const web = await makeWebConfig(webSchema.optional().safeParse(settingOf(data, 'web')).data, {
-    ...around,
-    complain: (path, message) => around.complain(['web', ...path], message),
+    ...within('web'),
     listens: listen !== undefined,
     listen: listenSchema.safeParse(listen ?? {}).data ?? { host: '127.0.0.1', port: 8080 },
   });
   return {
-    metricsToken: await readMetricsToken(settingOf(data, 'metrics'), around),
-    alerts: await readAlerts(data, around),
+    metricsToken: await readMetricsToken(settingOf(data, 'metrics'), within('metrics')),
+    alerts: await readAlerts(data, within('alerts')),
     web,
     complaints,
     warnings,
@@ -55,7 +56,7 @@ export async function readServices(
 // Builds the alert destinations, and reads their secrets.
 
 /** Skips destinations that violate the schema, which are reported elsewhere, or have a wrong secret, which is reported here. */
-async function readAlerts(data: unknown, around: ServiceSurroundings): Promise<ReadonlyMap<string, AlertDestination>> {
+async function readAlerts(data: unknown, around: SecretSettings): Promise<ReadonlyMap<string, AlertDestination>> {
   const destinations = new Map<string, AlertDestination>();
   for (const [name, raw] of Object.entries(settingsIn(data, 'alerts'))) {
     const written = alertsSchema.safeParse({ [name]: raw }).data?.[name];
@@ -75,16 +76,15 @@ async function readAlerts(data: unknown, around: ServiceSurroundings): Promise<R
 
 async function channelOf(
   name: string,
-  { url, email, format, secret, secret_file: file }: WrittenDestination,
-  around: ServiceSurroundings,
+  { url, email, format, ...written }: WrittenDestination,
+  around: SecretSettings,
 ): Promise<AlertDestination['channel'] | undefined> {
-  const complain = (path: readonly string[], message: string) => around.complain(['alerts', name, ...path], message);
   const address = (text: string, path: readonly string[], schemes: RegExp, form: string): Secret | undefined => {
+    const absent = around.absent([name, ...path]);
+    if (absent !== undefined) return absent;
     const filled = fillText(text, around.env);
-    // An unset variable is reported with the others.
-    if (filled === '') return undefined;
     if (schemes.test(filled) && URL.canParse(filled)) return new Secret(filled);
-    complain(path, `must be an address such as ${form}`);
+    around.complain([name, ...path], `must be an address such as ${form}`);
     return undefined;
   };
   if (email !== undefined) {
@@ -93,19 +93,8 @@ async function channelOf(
   }
   const target = url === undefined ? undefined : address(url, ['url'], /^https?:\/\//, 'https://host/path');
   if (format === 'slack') return target && { kind: 'slack', url: target };
-  const setting = file === undefined ? 'secret' : 'secret_file';
-  const text =
-    file === undefined
-      ? fillText(secret ?? '', around.env)
-      : await readSecretFile(file, {
-          ...around,
-          setting: `alerts.${name}.secret_file`,
-          complain: (message) => complain([setting], message),
-        });
-  if (target === undefined || text === undefined || (text === '' && file === undefined)) return undefined;
-  if (isSigningSecret(text)) return { kind: 'webhook', url: target, secret: new Secret(text) };
-  complain([setting], NO_SIGNING_SECRET);
-  return undefined;
+  const secret = await readSecret(written, [[name], 'secret'], around, signingFault);
+  return target === undefined || secret === undefined ? undefined : { kind: 'webhook', url: target, secret };
 }
 
 /** RFC 6750, 2.1: what a bearer token may hold. */
@@ -115,20 +104,12 @@ const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
 const SHORTEST = 16;
 
 /** The token, if one is set; `undefined` also after a complaint. Skips settings that violate the schema, which are reported elsewhere. */
-async function readMetricsToken(written: unknown, around: ServiceSurroundings): Promise<Secret | undefined> {
+async function readMetricsToken(written: unknown, around: SecretSettings): Promise<Secret | undefined> {
   const { data } = metricsSchema.safeParse(written ?? {});
-  if (data === undefined) return undefined;
-  const { token, token_file: file } = data;
-  if (token === undefined && file === undefined) return undefined;
-  const setting = ['metrics', token === undefined ? 'token_file' : 'token'];
-  const complain = (message: string): void => around.complain(setting, message);
-  const text =
-    token === undefined
-      ? await readSecretFile(file ?? '', { ...around, setting: setting.join('.'), complain })
-      : fillText(token, around.env);
-  // An unset variable is reported with the others.
-  if (text === undefined || (text === '' && token !== undefined)) return undefined;
-  if (BEARER.test(text) && text.length >= SHORTEST) return new Secret(text);
-  complain(`the token must have at least ${SHORTEST} characters, of A-Z a-z 0-9 . _ ~ + / - only`);
-  return undefined;
+  return data === undefined ? undefined : readSecret(data, [[], 'token'], around, metricsTokenFault);
 }
+
+const metricsTokenFault = (text: string): string | undefined =>
+  BEARER.test(text) && text.length >= SHORTEST
+    ? undefined
+    : `the token must have at least ${SHORTEST} characters, of A-Z a-z 0-9 . _ ~ + / - only`;

@@ -2,29 +2,20 @@
 import type { SiteName } from '../../posting/identifiers.ts';
 import { SHORT_SECRET } from '../../posting/secret-pattern.ts';
 import type { SiteConfig } from '../config.ts';
-import { type Environment, fillText } from '../environment.ts';
+import { readSecret, type SecretSettings } from '../read-secret.ts';
 import type { WrittenSite } from '../schema/site-schema.ts';
-import { Secret } from '../secret.ts';
-import { readSecretFile } from '../secret-file.ts';
-
-/** Reports an invalid setting; `path` is relative to the site's settings. */
-type Complain = (path: readonly string[], message: string) => void;
-
-interface SiteSurroundings {
-  readonly env: Environment;
-  /** Folder of the configuration file. */
-  readonly folder: string;
-  readonly complain: Complain;
-  readonly warn: (message: string) => void;
-}
 
 /** Returns `undefined` after a complaint. */
 export async function makeSiteConfig(
   name: SiteName,
   written: WrittenSite,
-  surroundings: SiteSurroundings,
+  around: SecretSettings,
 ): Promise<SiteConfig | undefined> {
-  const token = await readToken(name, written, surroundings);
+  const token = await readSecret(written, [[], 'token'], around, (text, setting) => {
+    const fault = tokenFault(text);
+    if (fault === undefined && text.length < SHORT_SECRET) around.warn(shortToken(name, setting, text.length));
+    return fault;
+  });
   if (token === undefined) return undefined;
   const timeoutMs = written.limits.timeout_seconds * 1000;
   const {
@@ -62,22 +53,6 @@ export async function makeSiteConfig(
   };
 }
 
-async function readToken(name: SiteName, written: WrittenSite, around: SiteSurroundings): Promise<Secret | undefined> {
-  const setting = written.token === undefined ? 'token_file' : 'token';
-  const text =
-    written.token === undefined
-      ? await readTokenFile(name, written.token_file ?? '', around)
-      : fillText(written.token, around.env);
-  if (text === undefined) return undefined;
-  const fault = tokenFault(text);
-  if (fault === undefined) {
-    if (text.length < SHORT_SECRET) around.warn(shortToken(name, setting, text.length));
-    return new Secret(text);
-  }
-  around.complain([setting], fault);
-  return undefined;
-}
-
 const shortToken = (name: SiteName, setting: string, length: number): string =>
   `sites.${name}.${setting}: the token has only ${length} character${length === 1 ? '' : 's'}. Such a short text also occurs in IDs and other texts by chance, so ` +
   `it is not removed everywhere from what is logged and stored; use a token of ${SHORT_SECRET} characters or more`;
@@ -90,9 +65,4 @@ function tokenFault(token: string): string | undefined {
   if (token.includes(':'))
     return 'the token holds a colon, which HTTP Basic cannot carry; use the token alone, without user name or password';
   return undefined;
-}
-
-function readTokenFile(name: SiteName, file: string, around: SiteSurroundings): Promise<string | undefined> {
-  const complain = (message: string): void => around.complain(['token_file'], message);
-  return readSecretFile(file, { ...around, setting: `sites.${name}.token_file`, complain });
 }

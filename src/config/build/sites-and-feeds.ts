@@ -7,12 +7,13 @@ import type { FeedConfig, SiteConfig } from '../config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../config-error.ts';
 import type { Environment } from '../environment.ts';
 import { findPresets, folderOf, type Preset, type Presets, readPreset } from '../presets.ts';
+import type { AbsentSecret, SecretSettings } from '../read-secret.ts';
 import { isWebAddress } from '../schema/check-sources.ts';
 import { feedSchema, type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
 import { siteSchema } from '../schema/site-schema.ts';
 import type { YamlSource } from '../yaml-source.ts';
-import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
+import { type FeedCredentials, makeCredentials } from './credentials.ts';
 import { faultOfDetailedPlaces, faultOfDetails } from './details-config.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
@@ -36,6 +37,8 @@ interface Surroundings {
   readonly used?: ReadonlyMap<string, string>;
   /** Folder of the configuration file. */
   readonly folder: string;
+  /** By the path from the top of the file. */
+  readonly absent: AbsentSecret;
 }
 
 /** Builds the parts from raw settings. Skips entries that violate the schema: the check of the whole file reports them. */
@@ -58,8 +61,10 @@ export async function makeSitesAndFeeds(
   for (const [name, written] of writtenSites) {
     const site = await makeSiteConfig(siteName(name), written, {
       ...around,
+      setting: `sites.${name}`,
       complain: (path, message) => complain(['sites', name, ...path], message),
       warn,
+      absent: (path, message) => around.absent(['sites', name, ...path], message),
     });
     if (site !== undefined) sites.set(site.name, site);
   }
@@ -91,7 +96,8 @@ export async function makeSitesAndFeeds(
       complain(['feeds', name, ...path], message),
     );
     const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
-    const parts = { ...around, feed, format, site, credentials, mapFiles, isOwnFormat };
+    const absent: AbsentSecret = (path, message) => around.absent(['feeds', name, ...path], message);
+    const parts = { ...around, absent, feed, format, site, credentials, mapFiles, isOwnFormat };
     const config = makeFeedConfig(feedName(name), parts);
     const placesFault = faultOfDetailedPlaces(config.source.details, config.mapping);
     if (placesFault !== undefined) complain(['feeds', name, ...placesFault.path], placesFault.message);
@@ -104,17 +110,18 @@ export async function makeSitesAndFeeds(
 async function credentialsOf(
   feed: WrittenFeed,
   path: readonly string[],
-  around: Omit<CredentialsContext, 'setting'>,
+  around: Omit<SecretSettings, 'setting'>,
 ): Promise<FeedCredentials | undefined> {
   const { credentials } = feed;
   if (credentials === undefined) return undefined;
   const setting = path.join('.');
-  const complain: CredentialsContext['complain'] = (inner, message) => around.complain([...path, ...inner], message);
+  const complain: SecretSettings['complain'] = (inner, message) => around.complain([...path, ...inner], message);
+  const absent: AbsentSecret = (inner, message) => around.absent([...path, ...inner], message);
   for (const address of [...writtenSources(feed), credentials.oauth2?.token_url]) {
     if (address === undefined || !isOpenlySent(address)) continue;
     around.warn(`${setting}: they are sent unencrypted to ${new URL(address).host}; use https if it is available`);
   }
-  return makeCredentials(credentials, { ...around, setting, complain });
+  return makeCredentials(credentials, { ...around, setting, complain, absent });
 }
 
 const isOpenlySent = (address: string): boolean =>

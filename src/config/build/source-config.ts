@@ -4,6 +4,7 @@ import type { FeedSource } from '../../feed/feed-reading.ts';
 import type { TableLayout } from '../../feed/format/format.ts';
 import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Environment, fillText } from '../environment.ts';
+import type { AbsentSecret } from '../read-secret.ts';
 import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from '../schema/check-sources.ts';
 import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
@@ -17,6 +18,8 @@ export interface SourceParts {
   readonly format: WrittenFormat;
   readonly credentials: FeedCredentials | undefined;
   readonly env: Environment;
+  /** By the path within the feed. */
+  readonly absent: AbsentSecret;
   /** The variables that the settings name, with their values. */
   readonly used?: ReadonlyMap<string, string>;
   /** Folder of the configuration file. */
@@ -102,12 +105,15 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 
 /** The written form of a source shows its kind. */
 export function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
-  const { feed, format, credentials, env, used, folder } = parts;
+  const { feed, format, credentials, env, used, folder, absent } = parts;
   if (written === '-') return { kind: 'stdin' };
   if (isS3Address(written)) return makeS3Config(written, credentials, feed);
   if (isSftpAddress(written)) return makeSftpConfig(new URL(written), credentials, feed);
   if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
-  const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
+  const headers = Object.entries(feed.headers).map(([name, text]) => [
+    name,
+    absent(['headers', name]) ?? new Secret(fillText(text, env)),
+  ]);
   const http = {
     kind: 'http',
     url: written,

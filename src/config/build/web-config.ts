@@ -1,10 +1,9 @@
 // Builds the settings of pages and API from what is written, reads their secrets, and refuses what would be open to a network.
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { type Environment, fillText } from '../environment.ts';
 import { parsePasswordHash } from '../password-hash.ts';
+import { readSecret, type SecretSettings, signingFault } from '../read-secret.ts';
 import type { ROLES, SCOPES, WrittenWeb } from '../schema/services-schema.ts';
-import { Secret } from '../secret.ts';
-import { isSigningSecret, NO_SIGNING_SECRET, readSecretFile } from '../secret-file.ts';
+import type { Secret } from '../secret.ts';
 
 export type Role = (typeof ROLES)[number];
 export type Scope = (typeof SCOPES)[number];
@@ -37,17 +36,11 @@ export interface WebhookSender {
   readonly feeds: ReadonlySet<string> | undefined;
 }
 
-interface WebSurroundings {
-  readonly env: Environment;
-  /** Folder of the configuration file. */
-  readonly folder: string;
+interface WebSurroundings extends SecretSettings {
   /** Whether the setting `listen` is written: it and `web.listen` exclude each other. */
   readonly listens: boolean;
   /** The setting `listen`, or its default. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** `path` is relative to `web`. */
-  readonly complain: (path: readonly string[], message: string) => void;
-  readonly warn: (message: string) => void;
 }
 
 /** Shorter tokens could be guessed. */
@@ -58,16 +51,16 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
   const users = new Map<string, WebUser>();
   const tokens = new Map<string, WebToken>();
   for (const [name, { role, ...secrets }] of Object.entries(written?.users ?? {})) {
-    const passwordHash = await readSecret(['users', name], 'password_hash', secrets, around);
+    const passwordHash = await readSecret(secrets, [['users', name], 'password_hash'], around, hashFault);
     if (passwordHash !== undefined) users.set(name, { passwordHash, role });
   }
   for (const [name, { scopes, ...secrets }] of Object.entries(written?.tokens ?? {})) {
-    const token = await readSecret(['tokens', name], 'token', secrets, around);
+    const token = await readSecret(secrets, [['tokens', name], 'token'], around, tokenFault);
     if (token !== undefined) tokens.set(name, { token, scopes: new Set(scopes) });
   }
   const webhooks = new Map<string, WebhookSender>();
   for (const [name, { feeds, ...secrets }] of Object.entries(written?.webhooks ?? {})) {
-    const secret = await readSecret(['webhooks', name], 'secret', secrets, around);
+    const secret = await readSecret(secrets, [['webhooks', name], 'secret'], around, signingFault);
     if (secret !== undefined) webhooks.set(name, { secret, feeds: feeds && new Set(feeds) });
   }
   const { host } = written?.listen ?? around.listen;
@@ -128,29 +121,6 @@ function isRange(range: string): boolean {
   }
 }
 
-type SecretName = 'password_hash' | 'token' | 'secret';
-
-/** `undefined` after a complaint. */
-async function readSecret(
-  path: readonly string[],
-  name: SecretName,
-  written: Readonly<Partial<Record<SecretName | `${SecretName}_file`, string | undefined>>>,
-  around: WebSurroundings,
-): Promise<Secret | undefined> {
-  const file = written[`${name}_file`];
-  const setting = file === undefined ? name : (`${name}_file` as const);
-  const complain = (message: string) => around.complain([...path, setting], message);
-  const text =
-    file === undefined
-      ? fillText(written[name] ?? '', around.env)
-      : await readSecretFile(file, { ...around, setting: ['web', ...path, setting].join('.'), complain });
-  if (text === undefined) return undefined;
-  const fault = FAULTS[name](text);
-  if (fault === undefined) return new Secret(text);
-  complain(fault);
-  return undefined;
-}
-
 /** Characters of a bearer token (RFC 6750, section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
@@ -163,9 +133,3 @@ const hashFault = (text: string): string | undefined =>
   parsePasswordHash(text) === undefined
     ? 'it is not the hash of a password; jobmirror users hash makes one ($scrypt$…; single quotes keep a shell from changing it)'
     : undefined;
-
-const FAULTS: Readonly<Record<SecretName, (text: string) => string | undefined>> = {
-  password_hash: hashFault,
-  token: tokenFault,
-  secret: (text) => (isSigningSecret(text) ? undefined : NO_SIGNING_SECRET),
-};

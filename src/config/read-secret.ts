@@ -1,0 +1,81 @@
+// Reads a secret from the environment or from a file that a setting names, and recognises secrets that webhooks can be signed with.
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Environment, fillText } from './environment.ts';
+import { Secret } from './secret.ts';
+import { fileErrorInWords } from './settings-file.ts';
+
+/** The settings around a secret. Each `path` is relative to them. */
+export interface SecretSettings {
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+  /** Their full name, for warnings: `sites.board`. */
+  readonly setting: string;
+  readonly complain: (path: readonly string[], message: string) => void;
+  readonly warn: (message: string) => void;
+  readonly absent: AbsentSecret;
+}
+
+/**
+ * A secret that this process does not have, because the variable in its setting is not set or, with a message, for another reason: whatever
+ * needs it fails and names it, and nothing else does. `undefined`: the variables are set.
+ */
+export type AbsentSecret = (path: readonly string[], message?: string) => Secret | undefined;
+
+type WrittenSecret<Name extends string> = { readonly [Setting in Name | `${Name}_file`]?: string | undefined };
+
+/**
+ * The secret of the setting `name`, or of the file that `name_file` names. `undefined`: neither is written, or after a complaint.
+ * @param path of the group that holds the settings
+ * @param faultOf what is wrong with a text
+ */
+export async function readSecret<Name extends string>(
+  written: WrittenSecret<Name>,
+  [path, name]: readonly [path: readonly string[], name: Name],
+  around: SecretSettings,
+  faultOf: (text: string, setting: string) => string | undefined = () => undefined,
+): Promise<Secret | undefined> {
+  const file: string | undefined = written[`${name}_file`];
+  const text: string | undefined = written[name];
+  const setting = text === undefined ? `${name}_file` : name;
+  const at = [...path, setting];
+  if (text === undefined && file === undefined) return undefined;
+  const read =
+    text === undefined
+      ? await readSecretFile(file ?? '', at, around)
+      : (around.absent(at) ?? fillText(text, around.env));
+  if (typeof read !== 'string') return read;
+  const fault = faultOf(read, setting);
+  if (fault === undefined) return new Secret(read);
+  around.complain(at, fault);
+  return undefined;
+}
+
+/** The file's text without its last line end. Warns if other users can read it. */
+export async function readSecretFile(
+  file: string,
+  at: readonly string[],
+  { folder, setting, warn, absent }: Pick<SecretSettings, 'folder' | 'setting' | 'warn' | 'absent'>,
+): Promise<string | Secret | undefined> {
+  const path = resolve(folder, file);
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      warn(`${[setting, ...at].join('.')}: ${path} can be read by other users; run: chmod 600 ${path}`);
+    }
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    return absent(at, `${path} can't be read: ${fileErrorInWords(error as NodeJS.ErrnoException)}`);
+  }
+}
+
+/** Standard Webhooks, "Signature scheme": Base64 of 24 to 64 random bytes, with or without the prefix. */
+export function signingFault(text: string): string | undefined {
+  const encoded = text.replace(/^whsec_/, '');
+  const bytes = Buffer.from(encoded, 'base64');
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
+  return isBase64 && bytes.length >= 24 && bytes.length <= 64
+    ? undefined
+    : 'must have 24 to 64 bytes in Base64; make one with: openssl rand -base64 32';
+}
