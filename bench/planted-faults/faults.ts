@@ -677,7 +677,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [likeness],
   },
   {
-    file: 'src/apply/doubts/unowned-candidates.ts',
+    file: 'src/apply/doubts/candidate-search.ts',
     find: "if (reuse === 'theirs') return false;",
     put: '',
     tests: [doubts],
