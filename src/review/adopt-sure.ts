@@ -13,7 +13,6 @@ import { otherOwnerOf } from '../store/change/candidate-owners.ts';
 import { databaseTime } from '../store/change/site-search.ts';
 import { type Adoption, adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
 import type { JobMatching, SureMatch } from '../store/mapping/job-matching.ts';
-import { ownerByTitledId } from '../store/site/titled-id.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { type AdoptSubject, adoptRules } from './match-jobs.ts';
 
@@ -125,8 +124,6 @@ export async function adoptNamed(
     return client.show(id, signal);
   });
   if (instead !== undefined) return refuse(describeIdInstead(siteJobId, instead));
-  const titled = await ownerByTitledId(db, site, siteJobId);
-  if (titled !== undefined) return refuse(titled);
   const compared = await compareShown(subject, found, shown);
   const posting = { feed, key, site, fields: found.fields };
   const owner = await otherOwnerOf(db, posting, toCompare(shown).fields, subject.referenceField);

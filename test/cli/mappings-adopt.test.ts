@@ -336,7 +336,7 @@ describe('a posting whose create is', () => {
       expect.objectContaining({ key: 'p1', job_id: id, verdict: 'unsure', adopted: false }),
     ]);
     const refused = await adopt('--job', id, '--posting', 'p1', '--anyway');
-    expect(refused.errors).toMatch(/in flight or in doubt: entry \d+. Nothing was adopted/);
+    expect(refused.errors).toMatch(/in flight or in doubt; resolve that first: entry \d+\. Nothing was adopted/);
     const { db } = await mirror.app();
     expect(await db.query('select state from change')).toEqual([{ state: 'in_doubt' }]);
   });

@@ -8,6 +8,7 @@ import type { SiteClient } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import { adoptDoubt, type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { adoptJobs } from '../../src/store/mapping/adopt-jobs.ts';
 import { dueOrphans } from '../../src/store/site/orphan-site-jobs.ts';
 import { siteContextWith } from '../apply/site-context.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
@@ -91,6 +92,23 @@ it('a person cannot give it to another posting by its number', async () => {
     kind: 'refused',
     message: 'that job belongs to posting a of feed acme, as 12-nurse: a site job can have only one posting',
   });
+  expect(await mappings()).toEqual([{ key: 'a', id: '12-nurse' }]);
+});
+
+it('another posting cannot adopt it by its number', async () => {
+  const { db } = stage.app;
+  await stage.pull([posting('a'), posting('b')]);
+  await recordCreated(await stage.claim('a'), TITLED);
+  const [{ address } = { address: 'jobs.example.com' }] = await db.query<{ address: string }>(
+    `select address from site_state where site = 'board' and address is not null`,
+  );
+  const subject = { feed: acme, site: attemptSite(), address, actor: 'ann', since: new Date(), policy: undefined };
+  const session = await db.session();
+  const adoption = { key: postingKey('b'), siteJobId: NUMBER, url: undefined, shown: { title: 'Nurse' } };
+  expect(await adoptJobs(session, subject, [adoption])).toEqual([
+    { key: 'b', message: 'job 12 belongs, as 12-nurse, to posting a of feed acme' },
+  ]);
+  await session.end();
   expect(await mappings()).toEqual([{ key: 'a', id: '12-nurse' }]);
 });
 

@@ -11,12 +11,12 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
-import { adoptImported } from '../change/adopt-imported.ts';
+import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/unread-hash.ts';
-import { confirmSiteAt, namesOfSite } from '../site/known-address.ts';
+import { confirmSiteAt } from '../site/known-address.ts';
 
 /** A posting and its job. */
 export interface Adoption {
@@ -51,6 +51,7 @@ export interface AdoptionSubject {
 }
 
 const ADOPTED_COLUMNS = {
+  line: 'integer',
   feed: 'text',
   site: 'text',
   key: 'text',
@@ -74,12 +75,13 @@ export async function adoptJobs(
   try {
     await lockOutcomesShared(session, [feed]);
     await session.query(
-      `create temporary table imported (feed text, site text, key text, site_job_id text, site_job_url text, shown json,
+      `create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text, shown json,
          forms bytea, content_hash bytea) on commit drop`,
     );
     const copier = new RowCopier(session, 'imported', ADOPTED_COLUMNS);
     await copier.copy(
-      adoptions.map(({ key, siteJobId, url, shown, forms }) => [
+      adoptions.map(({ key, siteJobId, url, shown, forms }, line) => [
+        line,
         feed,
         site,
         key,
@@ -98,7 +100,7 @@ export async function adoptJobs(
       await session.query('rollback');
       return adoptions.map(({ key }) => ({ key, message: `the jobs of site ${site} are no longer at ${address}` }));
     }
-    const refused = [...(await removeRefused(session, site, since)), ...(await insertMappings(session))];
+    const refused = [...(await removeRefused(session, since)), ...(await insertMappings(session))];
     await writeAdopted(session, feed, site, policy);
     const added = adoptions.length - refused.length;
     if (added > 0) {
@@ -115,36 +117,17 @@ export async function adoptJobs(
   }
 }
 
-async function removeRefused(session: Queryable, site: SiteName, since: Date): Promise<RefusedAdoption[]> {
-  const names = await namesOfSite(session, site);
+async function removeRefused(session: Queryable, since: Date): Promise<RefusedAdoption[]> {
   const rows = await session.query<{ key: string; message: string }>(
     `with refused as (
-       select i.key, 'it is already mapped to job ' || m.site_job_id as message
-       from imported i join mapping m on m.feed = i.feed and m.key = i.key
-     union all
-       select i.key, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
-       from imported i join mapping m on m.site = any($2::text[]) and m.site_job_id = i.site_job_id
-       where (m.feed, m.key) <> (i.feed, i.key)
-     union all
-       select i.key, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
-       from imported i join orphan_site_job s on s.site = any($2::text[]) and s.site_job_id = i.site_job_id
+       select key, message from (${refusedJobs('imported', false)}) r
      union all
        select i.key, 'job ' || i.site_job_id || ' has been deleted meanwhile'
        from imported i where i.site_job_id in (select q.site_job_id from request q
-         where q.at >= $1 and q.operation = 'delete' and q.site_job_id is not null)
-     union all
-       select i.key, 'a create of the posting is in flight or in doubt: entry ' || c.id
-       from imported i join change c on c.feed = i.feed and c.key = i.key
-       where c.attempt_token is not null and c.found_job_id is null
-     union all
-       select i.key, 'the feed no longer has the posting'
-       from imported i join change c on c.feed = i.feed and c.key = i.key where c.desired = 'absent'
-     union all
-       select i.key, 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
-       from imported i join feed_state f on f.feed = i.feed where f.site <> i.site),
+         where q.at >= $1 and q.operation = 'delete' and q.site_job_id is not null)),
      removed as (delete from imported where key in (select key from refused))
      select key, min(message) as message from refused group by key order by key`,
-    [since, names],
+    [since],
   );
   return rows.map(({ key, message }) => ({ key: postingKey(key), message }));
 }

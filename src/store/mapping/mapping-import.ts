@@ -1,15 +1,14 @@
 // Imports mappings from a file: checks all of them against the database, then writes all or none.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { auditAction } from '../access/audit.ts';
-import { adoptImported } from '../change/adopt-imported.ts';
 import { ownerOfReference } from '../change/candidate-owners.ts';
+import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/unread-hash.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
-import { numberOfTitled } from '../site/titled-id.ts';
 
 /** One line of the file: a mapping, or its problem. */
 export type ImportLine =
@@ -189,37 +188,7 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
      union all
        select line, 'mapped_at is in the future: ' || mapped_at from lines where mapped_at::timestamptz > now() + interval '1 day'
      union all
-       select i.line, 'posting ' || i.key || ' is already mapped to job ' || m.site_job_id
-       from lines i join mapping m on m.feed = i.feed and m.key = i.key
-       where (m.site, m.site_job_id) <> (i.site, i.site_job_id)
-     union all
-       select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
-       from lines i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
-       where (m.feed, m.key) <> (i.feed, i.key)
-     union all
-       select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
-       from lines i join site_state s on s.site = i.site
-         join site_state o on o.address = s.address and o.site <> s.site
-         join mapping m on m.site = o.site and m.site_job_id = i.site_job_id
-     union all
-       select i.line, 'job ' || i.site_job_id || ' belongs, as ' || m.site_job_id || ', to posting ' || m.key || ' of feed ' || m.feed
-       from lines i join mapping m on m.site = i.site and ${numberOfTitled('m.site_job_id')} = i.site_job_id
-       where (m.feed, m.key) <> (i.feed, i.key)
-     union all
-       select i.line, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
-       from lines i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
-     union all
-       select i.line, 'a request for posting ' || i.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
-       from lines i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
-     union all
-       select i.line, 'feed ' || i.feed || ' no longer has posting ' || i.key || ', so job ' || i.site_job_id ||
-         ' would be deleted at once; decide about entry ' || c.id || ' first, or leave the line out'
-       from lines i join change c on c.feed = i.feed and c.key = i.key
-       where c.desired = 'absent' and (c.attempt_token is null or c.found_job_id is not null)
-         and not exists (select from mapping m where m.feed = i.feed and m.key = i.key)
-     union all
-       select min(i.line), 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
-       from lines i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
+       select min(line), message from (${refusedJobs('lines', true)}) refused group by message
      ) problem order by line, message limit $1`,
     [MAX_PROBLEMS + 1],
   );

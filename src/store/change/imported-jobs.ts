@@ -1,0 +1,76 @@
+// Postings that are to have a job each, in a temporary table: why one can't have it, whoever says that it should, and what becomes of
+// the open changes of those that get theirs.
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { addOutcomeCount } from '../pull/pull-row.ts';
+import { numberOfTitled } from '../site/titled-id.ts';
+import { targetReason } from './target-state.ts';
+
+/**
+ * SQL: why postings can't have these jobs, as rows of `line`, `key` and `message`. A site's jobs are those of its address, whatever its name.
+ * @param rows a table with `line`, `feed`, `site`, `key` and `site_job_id`. @param mayHave whether a posting may have the job already
+ */
+export const refusedJobs = (rows: string, mayHave: boolean): string => `
+  with names as (
+    select i.site, n.name from (select distinct site from ${rows}) i cross join lateral (
+      select i.site as name union select o.site from site_state s join site_state o on o.address = s.address where s.site = i.site) n)
+  select i.line, i.key, 'posting ' || i.key || ' is already mapped to job ' || m.site_job_id as message
+  from ${rows} i join mapping m on m.feed = i.feed and m.key = i.key
+  ${mayHave ? 'where (m.site, m.site_job_id) <> (i.site, i.site_job_id)' : ''}
+  union all
+  select i.line, i.key, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
+  from ${rows} i join names n on n.site = i.site join mapping m on m.site = n.name and m.site_job_id = i.site_job_id
+  where (m.feed, m.key) <> (i.feed, i.key)
+  union all
+  select i.line, i.key, 'job ' || i.site_job_id || ' belongs, as ' || m.site_job_id || ', to posting ' || m.key || ' of feed ' || m.feed
+  from ${rows} i join names n on n.site = i.site join mapping m on m.site = n.name and ${numberOfTitled('m.site_job_id')} = i.site_job_id
+  where (m.feed, m.key) <> (i.feed, i.key)
+  union all
+  select i.line, i.key, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
+  from ${rows} i join names n on n.site = i.site join orphan_site_job s on s.site = n.name and s.site_job_id = i.site_job_id
+  union all
+  select i.line, i.key, 'a request for posting ' || i.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
+  from ${rows} i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
+  union all
+  select i.line, i.key, 'feed ' || i.feed || ' no longer has posting ' || i.key || ', so job ' || i.site_job_id ||
+    ' would be deleted at once; decide about entry ' || c.id || ' first'
+  from ${rows} i join change c on c.feed = i.feed and c.key = i.key
+  where c.desired = 'absent' and (c.attempt_token is null or c.found_job_id is not null)
+    and not exists (select from mapping m where m.feed = i.feed and m.key = i.key)
+  union all
+  select i.line, i.key, 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
+  from ${rows} i join feed_state f on f.feed = i.feed where f.site <> i.site`;
+
+/**
+ * The mappings are those of the temporary table `imported`. A worker that has already read "no mapping" holds the old revision, so it
+ * cannot claim the create.
+ * @param leaving feeds whose policy changes no job: nothing is to be sent for their postings.
+ */
+export async function adoptImported(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
+  if (leaving.length > 0) await dropCreates(session, leaving);
+  await session.query(
+    `update change c set revision = nextval('revision_number'),
+       operation = case when c.desired = 'present' then 'update' else 'delete' end,
+       state = case when c.found_job_id is null then c.state else c.target_state end,
+       reason = case when c.found_job_id is null or c.invalid then ${targetReason('c')} end, found_job_id = null,
+       attempt_token = case when c.found_job_id is null then c.attempt_token end,
+       attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
+       attempt_started = case when c.found_job_id is null then c.attempt_started end
+     from imported i where c.feed = i.feed and c.key = i.key`,
+  );
+}
+
+/** They count as done for the pull that saw them. */
+async function dropCreates(session: Queryable, leaving: readonly FeedName[]): Promise<void> {
+  const dropped = await session.query<{ feed: FeedName; counts: boolean }>(
+    `delete from change c using imported i
+     where c.feed = i.feed and c.key = i.key and c.operation = 'create' and c.feed = any($1::text[])
+     returning c.feed, not c.gone and not c.unseen as counts`,
+    [leaving],
+  );
+  const counted = dropped.filter(({ counts }) => counts);
+  await addOutcomeCount(
+    session,
+    counted.map(({ feed }) => ({ feed, outcome: 'nothing' }) as const),
+  );
+}
