@@ -1,4 +1,5 @@
 // Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
+import { tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { postingKey, siteJobId } from '../posting/identifiers.ts';
@@ -26,7 +27,7 @@ export interface AdoptOptions {
 }
 
 export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
-  return runAdopting(app, name, { config: options.config, signal }, (adopting) =>
+  return runAdopting(app, name, signal, (adopting) =>
     options.job === undefined ? adoptMany(app, adopting, options) : adoptOneNamed(adopting, options),
   );
 }
@@ -41,7 +42,7 @@ async function adoptMany(app: App, adopting: AdoptingCommand, options: AdoptOpti
   const matching = await JobMatching.open(app.db);
   try {
     const end = await matchJobs(matching, subject);
-    if (end.kind === 'failed') throw new UserError(`${adopting.say(end.message)}. Nothing was adopted.`);
+    if (end.kind === 'failed') throw new UserError(`${tell(end.message, app.writeAction)}. Nothing was adopted.`);
     const counts = await matching.count();
     progress.clear();
     if (options.json !== true) for (const note of await matchNotes(app, adopting, end.shortfalls)) printNotice(note);

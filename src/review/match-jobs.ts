@@ -18,7 +18,7 @@ import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
 import { unlessDeleted } from '../site/states-deletion.ts';
 import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
 import { databaseTime } from '../store/change/site-search.ts';
-import type { JobMatching } from '../store/mapping/job-matching.ts';
+import type { JobMatching, MatchedPosting } from '../store/mapping/job-matching.ts';
 import { type ExpectedJobs, expectedJobs } from '../store/mapping/visible-jobs.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { learntRewrites } from '../store/site/kept-values.ts';
@@ -193,18 +193,9 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
     subject.signal.throwIfAborted();
     await matching.addPostings(
       postings.map(({ key, fields, inDoubt }) => {
-        const features = featuresOfPosting(key, fields, rules);
         const blocker =
           inDoubt === undefined ? undefined : `a create of the posting is in flight or in doubt: entry ${inDoubt}`;
-        return {
-          feed,
-          key,
-          fields,
-          isRival: false,
-          blocker,
-          features,
-          blocks: blocksOfPosting(features),
-        };
+        return { ...rivalOf({ feed, key, fields }, rules), fields, isRival: false, blocker };
       }),
     );
     done += postings.length;
@@ -216,13 +207,7 @@ async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rul
     for await (const rivals of rivalPostings(session, site, rules.referenceField)) {
       subject.signal.throwIfAborted();
       const others = await matching.withoutKnown(rivals);
-      await matching.addPostings(
-        others.map(({ feed: its, key, fields, isMapped }) => {
-          const features = featuresOfPosting(key, fields, rules);
-          const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
-          return { feed: its, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
-        }),
-      );
+      await matching.addPostings(others.map((other) => rivalOf(other, rules)));
     }
   } finally {
     await session.end();
@@ -240,21 +225,18 @@ async function readOthers(
   return read(async (feed, postings) => {
     signal.throwIfAborted();
     const others = await matching.withoutKnown(postings.map(({ key, fields }) => ({ feed, key, fields })));
-    await matching.addPostings(
-      others.map(({ key, fields }) => {
-        const features = featuresOfPosting(key, fields, rules);
-        return {
-          feed,
-          key,
-          fields: {},
-          isRival: true,
-          blocker: undefined,
-          features,
-          blocks: blocksOfPosting(features),
-        };
-      }),
-    );
+    await matching.addPostings(others.map((other) => rivalOf(other, rules)));
   });
+}
+
+/** A posting that only competes for jobs. @param isMapped it has its job */
+function rivalOf(
+  { feed, key, fields, isMapped = false }: Pick<MatchedPosting, 'feed' | 'key' | 'fields'> & { isMapped?: boolean },
+  rules: AdoptRules,
+): MatchedPosting {
+  const features = featuresOfPosting(key, fields, rules);
+  const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
+  return { feed, key, fields: {}, isRival: true, blocker: undefined, features, blocks };
 }
 
 async function comparePairs(matching: JobMatching, { signal, onProgress }: AdoptSubject): Promise<void> {

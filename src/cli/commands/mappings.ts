@@ -5,6 +5,7 @@ import { fileErrorInWords } from '../../config/settings-file.ts';
 import { plural } from '../../plan/plural.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
+import { askSites } from '../../runtime/check-import.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
@@ -14,7 +15,6 @@ import { printData, printJson, printLine, printLines, printNotice } from '../../
 import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName } from '../actor.ts';
-import { askSites } from '../check-import.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
@@ -98,7 +98,7 @@ function importCommand(): Command {
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: MappingOptions & { as?: string; unchecked?: boolean }) => {
       await withApp(options, async (app, signal) => {
-        const around = { progress: startProgressLine(), signal, config: options.config };
+        const around = { progress: startProgressLine(), signal };
         const end = await importMappings(
           app.db,
           readMappingLines(linesOf(file), app.config),

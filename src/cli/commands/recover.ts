@@ -1,5 +1,6 @@
 // `jobmirror recover`: rebuilds the mappings of a feed from the references on its site.
 import { Command } from 'commander';
+import { tell } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import { updatesJobs } from '../../plan/policy.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -64,7 +65,7 @@ const MOST_OF_TITLE = 60;
 
 /** @throws UserError if the site or the feed could not be read, or nobody confirms; then nothing was changed. */
 function recover(app: App, name: string, options: RecoverOptions, signal: AbortSignal): Promise<void> {
-  return runAdopting(app, name, { config: options.config, signal }, async (adopting) => {
+  return runAdopting(app, name, signal, async (adopting) => {
     const { site, feed } = adopting;
     if (site.options.listPath === undefined)
       throw new UserError(
@@ -107,7 +108,7 @@ async function recoverWith(recovering: Recovering, matching: JobMatching, verifi
   };
   const show = findingPrinter(options.json === true, () => adopting.progress.clear());
   const found = await findLost(subject, show);
-  if (found.kind === 'failed') throw new UserError(`${adopting.say(found.message)}. Nothing was changed`);
+  if (found.kind === 'failed') throw new UserError(`${tell(found.message, app.writeAction)}. Nothing was changed`);
   adopting.progress.clear();
   // A program is told each match with what became of it.
   const recordsFirst = options.json === true && options.yes === true;

@@ -1,6 +1,5 @@
 // Matches the jobs of sites with postings, and adopts what people accept, when somebody asks on a page or through the API.
 import { endsWithin } from '../../flow/pause.ts';
-import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { otherVersion } from '../../review/adopt/proposals.ts';
 import { beginAdoptRun, proposalsOf, readAdoptRun } from '../../store/mapping/adopt-proposals.ts';
@@ -37,7 +36,6 @@ export function adoptNow(app: App, engine: Engine): AdoptNow {
     let latest: string | undefined;
     const options = {
       signal: stopping.signal,
-      say: (message: Parameters<typeof tell>[0]) => tell(message, app.writeAction),
       connectionOf,
       onProgress: (progress: string) => {
         latest = progress;

@@ -2,7 +2,7 @@
 import { learntRateLimiter } from '../../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../../flow/rate-limiter.ts';
-import type { Message } from '../../plan/message.ts';
+import { tell } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type AsReadEnd, type EarlierRecord, readUnmapped, stillAsRead } from '../../pull/preview/read-for-adopting.ts';
@@ -35,7 +35,6 @@ export interface SiteConnection {
 
 export interface AdoptingOptions {
   readonly signal: AbortSignal;
-  readonly say: (message: Message) => string;
   /** Receives a text for people. */
   readonly onProgress: (progress: string) => void;
   /** Of the process itself, so that all its requests keep to one rate; otherwise one is opened. */
@@ -49,14 +48,14 @@ export interface AdoptingOptions {
 export async function withAdopting(
   app: App,
   name: string,
-  { signal, say, onProgress, connectionOf }: AdoptingOptions,
+  { signal, onProgress, connectionOf }: AdoptingOptions,
   work: (adopting: Adopting) => Promise<void>,
 ): Promise<void> {
   const setup = setupOf(app, name);
   const site = app.config.sites.get(setup.site);
   if (site === undefined) throw new UserError(`feed ${name} names site ${setup.site}, which is not configured`);
   const closed = await whyClosed(app, site);
-  if (closed !== undefined) throw new UserError(say(closed));
+  if (closed !== undefined) throw new UserError(tell(closed, app.writeAction));
   const lock = await lockFeed(app.db, setup.feed);
   if (lock === undefined)
     throw new UserError(

@@ -13,7 +13,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/unread-hash.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
@@ -74,10 +74,7 @@ export async function adoptJobs(
   await session.query('begin');
   try {
     await lockOutcomesShared(session, [feed]);
-    await session.query(
-      `create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text, shown json,
-         forms bytea, content_hash bytea) on commit drop`,
-    );
+    await session.query(`${temporaryTable('imported', ADOPTED_COLUMNS)} on commit drop`);
     const copier = new RowCopier(session, 'imported', ADOPTED_COLUMNS);
     await copier.copy(
       adoptions.map(({ key, siteJobId, url, shown, forms }, line) => [

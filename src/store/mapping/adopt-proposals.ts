@@ -12,7 +12,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { auditAction } from '../access/audit.ts';
 import type { UnmappedPosting } from '../backlog/unmapped-postings.ts';
 import { RUNNING_WORKERS } from '../locks/processes.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
@@ -109,7 +109,7 @@ export class ProposedPostings {
   }
 
   static async open(session: Session): Promise<ProposedPostings> {
-    await session.query('create temporary table adopt_fields (key text, fields json, record_hash bytea)');
+    await session.query(temporaryTable('adopt_fields', FIELDS_COLUMNS));
     return new ProposedPostings(session);
   }
 

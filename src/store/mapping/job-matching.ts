@@ -12,7 +12,7 @@ import {
   siteJobId,
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { inBatches } from '../postgres/stream-rows.ts';
 import { namesOfSite } from '../site/known-address.ts';
@@ -129,16 +129,6 @@ const MOST_CACHED = 5_000;
 /** Texts of a fetched row may be long. */
 const FETCHED_JOBS = 250;
 
-const TABLES = `
-  create temporary table adopt_posting (n int, feed text, key text, fields json, rival boolean, blocker text, features text,
-    reference_crowded boolean, content_crowded boolean);
-  create temporary table adopt_job (n int, id text, url text, fields json, created_at text, types text, secret boolean, owner text, features text,
-    owned boolean, deleted boolean, foreign_owner boolean);
-  create temporary table adopt_block (of_posting boolean, kind text, hash bigint, n int);
-  create temporary table adopt_score (posting int, job int, score int, reasons text, reference boolean, content boolean,
-    by_reference boolean);
-  create temporary table adopt_verdict (posting int, job_id text, score int, verdict text, reasons text, others text)`;
-
 const POSTING_COLUMNS = {
   n: 'integer',
   feed: 'text',
@@ -181,6 +171,14 @@ const VERDICT_COLUMNS = {
   verdict: 'text',
   reasons: 'text',
   others: 'text',
+} as const;
+
+const TABLES = {
+  adopt_posting: POSTING_COLUMNS,
+  adopt_job: JOB_COLUMNS,
+  adopt_block: BLOCK_COLUMNS,
+  adopt_score: SCORE_COLUMNS,
+  adopt_verdict: VERDICT_COLUMNS,
 } as const;
 
 const THOUSANDTHS = 1_000;
@@ -254,18 +252,19 @@ export class JobMatching {
   #indexed = false;
 
   private constructor(session: Session) {
+    const copierOf = (table: keyof typeof TABLES) => new RowCopier(session, table, TABLES[table]);
     this.session = session;
-    this.#postings = new RowCopier(session, 'adopt_posting', POSTING_COLUMNS);
-    this.#jobs = new RowCopier(session, 'adopt_job', JOB_COLUMNS);
-    this.#blocks = new RowCopier(session, 'adopt_block', BLOCK_COLUMNS);
-    this.#scores = new RowCopier(session, 'adopt_score', SCORE_COLUMNS);
-    this.#verdicts = new RowCopier(session, 'adopt_verdict', VERDICT_COLUMNS);
+    this.#postings = copierOf('adopt_posting');
+    this.#jobs = copierOf('adopt_job');
+    this.#blocks = copierOf('adopt_block');
+    this.#scores = copierOf('adopt_score');
+    this.#verdicts = copierOf('adopt_verdict');
   }
 
   static async open(db: Database): Promise<JobMatching> {
     const session = await db.session();
     try {
-      await session.query(TABLES);
+      for (const [table, columns] of Object.entries(TABLES)) await session.query(temporaryTable(table, columns));
     } catch (error) {
       await session.end();
       throw error;

@@ -5,7 +5,7 @@ import { ownerOfReference } from '../change/candidate-owners.ts';
 import { adoptImported, refusedJobs } from '../change/imported-jobs.ts';
 import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { unreadHashSql } from '../pull/unread-hash.ts';
 import { confirmSiteAt } from '../site/known-address.ts';
@@ -71,9 +71,7 @@ export async function importMappings(
   const session = await db.session();
   const locks: HeldLock[] = [];
   try {
-    await session.query(
-      'create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text, mapped_at text)',
-    );
+    await session.query(temporaryTable('imported', IMPORTED_COLUMNS));
     const faulty = await copyLines(session, lines);
     await session.query('analyze imported');
     const feeds = (await session.query<{ feed: FeedName }>('select distinct feed from imported order by feed')).map(

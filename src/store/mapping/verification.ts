@@ -11,7 +11,7 @@ import {
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { DriftedJob } from '../change/mark-drifted.ts';
-import { RowCopier } from '../postgres/copy-rows.ts';
+import { RowCopier, temporaryTable } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { namesOfSite } from '../site/known-address.ts';
 
@@ -64,14 +64,14 @@ export type JobSelection =
 
 const READ_AT_ONCE = 500;
 
-const TABLES = `
-  create temporary table verify_listed (id text, reference text);
-  create temporary table verify_job (feed text, key text, id text, differing text);
-  create temporary table verify_drift (n int generated always as identity, feed text, key text, id text, content_hash bytea,
-    fields text, last_request bigint, finding text)`;
-
 const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
 const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
+
+const TABLES = `
+  ${temporaryTable('verify_listed', LISTED_COLUMNS)};
+  ${temporaryTable('verify_job', JOB_COLUMNS)};
+  create temporary table verify_drift (n int generated always as identity, feed text, key text, id text, content_hash bytea,
+    fields text, last_request bigint, finding text)`;
 
 /** A job of a mapping, in the tables of the session. */
 interface JobRow {

@@ -17,6 +17,12 @@ export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 /** Names and types of columns; names are constants, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
+/** SQL: creates a temporary table for such rows. */
+export const temporaryTable = (table: string, columns: CopyColumns): string =>
+  `create temporary table ${table} (${Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')})`;
+
 /** Enough for a small pull. */
 const FIRST_BYTES = 1 << 16;
 /** Memory beyond this is freed after a copy; most copies need less. */

@@ -1,20 +1,18 @@
 // Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
-
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { askForJob } from '../apply/show-job.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
+import { tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { FieldMapping } from '../posting/field-mapping.ts';
-import type { App } from '../runtime/app.ts';
-import { openProvenClient, whyClosed } from '../runtime/open-site-client.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { AskedLine, ImportedLines, JobReference, LineProblem } from '../store/mapping/mapping-import.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
-import { commandWriter } from './command-line.ts';
-import { say } from './write-action.ts';
+import type { App } from './app.ts';
+import { openProvenClient, whyClosed } from './open-site-client.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */
 const FEW_JOBS = 20;
@@ -29,7 +27,7 @@ interface Asking {
   readonly site: SiteConfig;
   readonly client: SiteClient;
   readonly rateLimiter: RateLimiter;
-  readonly progress: ProgressLine;
+  readonly progress: Pick<ProgressLine, 'show' | 'clear'>;
   readonly signal: AbortSignal;
   readonly jobs: number;
 }
@@ -38,7 +36,7 @@ interface Asking {
 export async function askSites(
   app: App,
   lines: ImportedLines,
-  around: { readonly progress: ProgressLine; readonly signal: AbortSignal; readonly config: string | undefined },
+  around: { readonly progress: Pick<ProgressLine, 'show' | 'clear'>; readonly signal: AbortSignal },
 ): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   for (const { site: name, jobs, first } of await lines.sites()) {
@@ -46,7 +44,7 @@ export async function askSites(
     if (site === undefined) continue;
     const closed = await whyClosed(app, site, OR_UNCHECKED);
     if (closed !== undefined) {
-      problems.push({ line: first, message: say(closed, commandWriter(around.config)) });
+      problems.push({ line: first, message: tell(closed, app.writeAction) });
       continue;
     }
     const client = await openProvenClient(app.db, site);
