@@ -584,7 +584,12 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'live job',
   },
   // The address of a site, and the deadline of a request.
-  { file: 'src/store/change/claim.ts', find: 'coalesce(s.address <> here.address, false)', put: 'false', tests: [moved] },
+  {
+    file: 'src/store/change/claim.ts',
+    find: 'coalesce(s.address <> here.address, false)',
+    put: 'false',
+    tests: [moved],
+  },
   {
     file: 'src/apply/maintain-backlog.ts',
     find: 'if (isElsewhere(siteContext, state)) return',

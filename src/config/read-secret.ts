@@ -70,6 +70,39 @@ export async function readSecretFile(
   }
 }
 
+/** What is wrong with the text of a file that holds one secret. */
+export const fileFault = (text: string, setting: string): string | undefined => {
+  if (!setting.endsWith('_file')) return undefined;
+  if (text === '') return 'the file is empty';
+  return /\p{Cc}/u.test(text) ? 'the file holds more than one line, or a control character' : undefined;
+};
+
+/** A secret that is only written as a text. */
+export const secretText = (
+  text: string | undefined,
+  path: readonly string[],
+  around: SecretSettings,
+): Secret | undefined =>
+  text === undefined ? undefined : (around.absent(path) ?? new Secret(fillText(text, around.env)));
+
+/** The text of the private key that the group's `key_file` names. A key is checked against its certificate, so it must be there. */
+export async function readKey(
+  file: string | undefined,
+  group: string,
+  around: SecretSettings,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const path = [group, 'key_file'];
+  const read = await readSecretFile(file, path, {
+    ...around,
+    absent(at, message = '') {
+      around.complain(at, message);
+      return undefined;
+    },
+  });
+  return typeof read === 'string' ? read : undefined;
+}
+
 /** Standard Webhooks, "Signature scheme": Base64 of 24 to 64 random bytes, with or without the prefix. */
 export function signingFault(text: string): string | undefined {
   const encoded = text.replace(/^whsec_/, '');

@@ -9,6 +9,7 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import type { Environment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { findPresets } from '../../config/presets.ts';
+import { SCHEME_SOURCES, SCHEMES } from '../../config/scheme-sources/scheme-sources.ts';
 import { plural } from '../../plan/plural.ts';
 import { type Trial, tryFeed } from '../../pull/preview/try-feed.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
@@ -34,8 +35,8 @@ const SHOWN_POSTINGS = 3;
 const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
 export function initCommand(): Command {
-  return new Command('init')
-    .argument('[source]', 'address (http, https, sftp, s3) or file of the feed, or - for standard input')
+  const command = new Command('init')
+    .argument('[source]', `address (http, https, ${SCHEMES.join(', ')}) or file of the feed, or - for standard input`)
     .option('--site <url>', 'address of the job site')
     .option('--site-name <name>', 'name of the site (default: board, or sandbox for an address on this machine)')
     .option('--token-env <variable>', "environment variable that holds the site's API key (default: BOARD_TOKEN)")
@@ -54,21 +55,10 @@ export function initCommand(): Command {
       '--header <header>',
       `request header for the source, such as 'Authorization: Bearer \${NAME}'; may be given several times`,
       several,
-    )
-    .option(
-      '--user <name>',
-      'for sftp: the user name; the password comes from the variable FEED_PASSWORD, named after the feed',
-    )
-    .option(
-      '--key-file <file>',
-      'for sftp: instead of a password, a private key; its passphrase comes from FEED_PASSPHRASE',
-    )
-    .option('--host-key <fingerprint>', "for sftp: the fingerprint of the server's host key, SHA256:…")
-    .option(
-      '--region <region>',
-      'for s3: the region; the access key comes from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
-    )
-    .option('--endpoint <url>', "for s3: the address of a service other than Amazon's")
+    );
+  for (const { scheme, init: ways } of SCHEME_SOURCES)
+    for (const [flags, description] of ways.options) command.option(flags, `for ${scheme}: ${description}`);
+  return command
     .option('--schedule <cron>', 'when start pulls the feed (default: every 15 minutes, large feeds every hour)')
     .option('--time-zone <zone>', "time zone of the schedule (default: this machine's)")
     .option('--config <file>', 'configuration file to write, or to add the feed to (default: jobmirror.yaml)')
@@ -96,7 +86,13 @@ async function init(source: string | undefined, options: InitOptions, signal: Ab
       `${pathFromHere(path)} has a feed ${name} already; choose another name with --name, or replace the whole file with --force`,
     );
   }
-  const access = await readFeedAccess(address, { ...options, headers: options.header ?? [], name, folder, signal });
+  const access = await readFeedAccess(address, {
+    options: { ...options },
+    headers: options.header ?? [],
+    name,
+    folder,
+    signal,
+  });
   try {
     return await writeAndShow(access, { address, name, path, folder, existing }, options, signal);
   } finally {

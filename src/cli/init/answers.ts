@@ -8,9 +8,8 @@ import type { KeyCandidate, ProposedRule } from '../../setup/propose-fields.ts';
 import type { ConfigParts, ExistingConfig } from '../../setup/write-config.ts';
 import { ask, oneLine, printNotice } from '../../telemetry/print.ts';
 import { quoteWord } from '../command-line.ts';
-import type { RemoteOptions } from './remote-access.ts';
 
-export interface InitOptions extends RemoteOptions {
+export interface InitOptions {
   readonly site?: string;
   readonly siteName?: string;
   readonly tokenEnv?: string;

@@ -5,49 +5,118 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeCredentials } from '../../config/build/credentials.ts';
+import { makeSingleConfig } from '../../config/build/source-config.ts';
 import { fillText } from '../../config/environment.ts';
+import type { SecretSettings } from '../../config/read-secret.ts';
+import { feedSchema } from '../../config/schema/feed-schema.ts';
+import type { InitAnswer, InitContext, SchemeSource } from '../../config/scheme-sources/scheme-source.ts';
+import { SCHEMES, schemeSourceOf } from '../../config/scheme-sources/scheme-sources.ts';
 import { Secret } from '../../config/secret.ts';
-import { isSecretParameter, publicAddress } from '../../feed/source/sources.ts';
+import { isSecretParameter, publicAddress, type SingleConfig } from '../../feed/source/sources.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { type RemoteOptions, remoteAccess, type SourceAccess } from './remote-access.ts';
+import { formatFrom } from '../../setup/preset-fit.ts';
 
-export interface FeedAccess extends SourceAccess {
+/** How a source is reached: in the configuration, and now. */
+export interface FeedAccess {
+  /** For the configuration. */
+  readonly source: string;
+  /** Settings of the feed: headers and credentials. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Environment variables that the settings name, with the values that the person gave now. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** For reading it now. */
+  readonly from: SingleConfig;
   /** Standard input, which can be read only once otherwise. */
   readonly input?: KeptInput;
 }
 
-interface AccessOptions extends RemoteOptions {
+interface AccessOptions {
   readonly headers: readonly string[];
   /** Of the feed, for the names of variables. */
   readonly name: string;
   /** Of the configuration file. */
   readonly folder: string;
   readonly signal: AbortSignal;
+  /** Those of `init`, for sources with a scheme of their own. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** Throws a `UserError` if the address cannot be read. Whoever calls it removes the kept `input`. */
 export async function readFeedAccess(
   address: string,
-  { headers, name, folder, signal, ...options }: AccessOptions,
+  { headers, name, folder, signal, options }: AccessOptions,
 ): Promise<FeedAccess> {
   if (address === '-') {
     const input = await keepInput(process.stdin, signal);
     return { source: '-', settings: {}, secrets: {}, from: { kind: 'file', path: input.path }, input };
   }
   const prefix = name.toUpperCase().replaceAll('-', '_');
-  const context = { prefix, folder, env: process.env, shown: withoutSecrets(address) };
-  const remote = await remoteAccess(address, options, context);
-  if (remote !== undefined) return remote;
+  const own = schemeSourceOf(address);
+  if (own !== undefined) return schemeAccess(own, address, options, { prefix, folder, env: process.env });
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return webAccess(address, headers, prefix);
   const path = resolve(address);
   const short = relative(folder, path);
   return { source: short.startsWith('..') ? path : short, settings: {}, secrets: {}, from: { kind: 'file', path } };
 }
 
+/** Throws a `UserError` that names everything that is missing. */
+async function schemeAccess(
+  { scheme, init }: SchemeSource,
+  address: string,
+  options: Readonly<Record<string, unknown>>,
+  context: InitContext,
+): Promise<FeedAccess> {
+  if (!URL.canParse(address)) throw new UserError(`${withoutSecrets(address)} is no address that can be read`);
+  const answer = init.propose(address, options, context);
+  const missing = answer.missing.filter((each) => each !== false);
+  if (missing.length > 0) throw new UserError(`init needs ${missing.join('; and ')}`);
+  const { source, secrets, written } = answer;
+  return {
+    source,
+    settings: { credentials: { [scheme]: written } },
+    secrets,
+    from: await openNow(scheme, answer, context),
+  };
+}
+
+/** Makes the source as the loaded configuration would. */
+async function openNow(
+  scheme: string,
+  { source, written, now, secrets }: InitAnswer,
+  { folder, env }: InitContext,
+): Promise<SingleConfig> {
+  const complaints: string[] = [];
+  const credentials = { [scheme]: { ...written, ...now } };
+  const parsed = feedSchema.safeParse({ source, credentials, format: 'any', site: 'any' });
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues) complaints.push(`${path.join('.')}: ${message}`);
+  } else {
+    const complain = (path: readonly string[], message: string) =>
+      void complaints.push(`${path.join('.')}: ${message}`);
+    const around: SecretSettings = {
+      env: { ...env, ...secrets },
+      folder,
+      setting: 'credentials',
+      complain,
+      warn: () => undefined,
+      absent(path, message) {
+        if (message !== undefined) complain(path, message);
+        return undefined;
+      },
+    };
+    const made = parsed.data.credentials && (await makeCredentials(parsed.data.credentials, around));
+    const format = formatFrom({ type: 'xml', records: 'any', key: 'any', fields: {} });
+    if (complaints.length === 0)
+      return makeSingleConfig(source, { ...around, feed: parsed.data, format, credentials: made, env });
+  }
+  throw new UserError(`the feed cannot be read: ${complaints.join('; ')}`);
+}
+
 function webAccess(address: string, headers: readonly string[], prefix: string): FeedAccess {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) {
     throw new UserError(
-      `${withoutSecrets(address)} is no address or file that init can read; it takes http, https, sftp and s3 addresses, files, and - for standard input`,
+      `${withoutSecrets(address)} is no address or file that init can read; it takes http, https, ${SCHEMES.join(' and ')} addresses, files, and - for standard input`,
     );
   }
   const url = new URL(address);

@@ -3,18 +3,20 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Authorization, HttpCredentials, S3Access, SftpLogin } from '../../feed/source/sources.ts';
+import type { Authorization, HttpCredentials } from '../../feed/source/sources.ts';
 import { fillText } from '../environment.ts';
-import { readSecret, readSecretFile, type SecretSettings } from '../read-secret.ts';
+import { fileFault, readKey, readSecret, type SecretSettings, secretText } from '../read-secret.ts';
 import type { WrittenCredentials } from '../schema/credentials-schema.ts';
+import type { SchemeOpener } from '../scheme-sources/scheme-source.ts';
+import { SCHEME_SOURCES } from '../scheme-sources/scheme-sources.ts';
 import { Secret } from '../secret.ts';
 import { fileErrorInWords } from '../settings-file.ts';
 
 /** The credentials of a feed, for each kind of source that has any. */
 export interface FeedCredentials {
-  readonly http?: HttpCredentials;
-  readonly s3?: S3Access;
-  readonly sftp?: SftpLogin;
+  readonly http: HttpCredentials;
+  /** By scheme. */
+  readonly openers: ReadonlyMap<string, SchemeOpener>;
 }
 
 /** Returns `undefined` after a complaint. */
@@ -31,9 +33,14 @@ export async function makeCredentials(
   const authorization = await makeAuthorization(written, context);
   const query = await makeQuery(written, context);
   const tls = await makeTls(written, context);
-  const s3 = await makeS3Access(written, context);
-  const sftp = await makeSftpLogin(written, context);
-  return isWhole ? { http: { authorization, query, tls }, s3, sftp } : undefined;
+  const settingsOf: Readonly<Record<string, unknown>> = written;
+  const openers = new Map<string, SchemeOpener>();
+  for (const source of SCHEME_SOURCES) {
+    const settings = settingsOf[source.scheme];
+    const opener = settings === undefined ? undefined : await source.opener(settings, context);
+    if (opener !== undefined) openers.set(source.scheme, opener);
+  }
+  return isWhole ? { http: { authorization, query, tls }, openers } : undefined;
 }
 
 async function makeAuthorization(
@@ -75,16 +82,6 @@ async function makeQuery({ query }: WrittenCredentials, around: SecretSettings):
   return value === undefined ? undefined : { name: query.name, value };
 }
 
-const fileFault = (text: string, setting: string): string | undefined => {
-  if (!setting.endsWith('_file')) return undefined;
-  if (text === '') return 'the file is empty';
-  return /\p{Cc}/u.test(text) ? 'the file holds more than one line, or a control character' : undefined;
-};
-
-/** A secret that is only written as a text. */
-const secretText = (text: string | undefined, path: readonly string[], around: SecretSettings): Secret | undefined =>
-  text === undefined ? undefined : (around.absent(path) ?? new Secret(fillText(text, around.env)));
-
 async function makeTls({ tls }: WrittenCredentials, around: SecretSettings): Promise<HttpCredentials['tls']> {
   if (tls === undefined) return undefined;
   const { cert_file: certFile, key_file: keyFile, ca_file: caFile } = tls;
@@ -106,45 +103,6 @@ async function makeTls({ tls }: WrittenCredentials, around: SecretSettings): Pro
     passphrase: passphrase === undefined ? undefined : new Secret(passphrase),
     ca,
   };
-}
-
-async function makeS3Access({ s3 }: WrittenCredentials, around: SecretSettings): Promise<S3Access | undefined> {
-  if (s3 === undefined) return undefined;
-  const secretAccessKey = await readSecret(s3, [['s3'], 'secret_access_key'], around, fileFault);
-  if (secretAccessKey === undefined) return undefined;
-  const { access_key_id: accessKeyId, session_token: token, region, endpoint } = s3;
-  const sessionToken = secretText(token, ['s3', 'session_token'], around);
-  return { accessKeyId, secretAccessKey, sessionToken, region, endpoint };
-}
-
-async function makeSftpLogin({ sftp }: WrittenCredentials, around: SecretSettings): Promise<SftpLogin | undefined> {
-  if (sftp === undefined) return undefined;
-  const password = await readSecret(sftp, [['sftp'], 'password'], around, fileFault);
-  const key = await readKey(sftp.key_file, 'sftp', around);
-  if (key !== undefined && !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
-    around.complain(['sftp', 'key_file'], 'the file holds no private key (-----BEGIN … PRIVATE KEY-----)');
-  }
-  return {
-    user: sftp.user,
-    password,
-    key: key === undefined ? undefined : new Secret(`${key}\n`),
-    passphrase: secretText(sftp.passphrase, ['sftp', 'passphrase'], around),
-    hostKeys: sftp.host_key,
-  };
-}
-
-/** The text of the private key that the group's `key_file` names. A key is checked against its certificate, so it must be there. */
-async function readKey(file: string | undefined, group: string, around: SecretSettings): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  const path = [group, 'key_file'];
-  const read = await readSecretFile(file, path, {
-    ...around,
-    absent(at, message = '') {
-      around.complain(at, message);
-      return undefined;
-    },
-  });
-  return typeof read === 'string' ? read : undefined;
 }
 
 async function readPem(

@@ -4,10 +4,10 @@ import type { FieldMapping } from '../../posting/field-mapping.ts';
 import { readerOfPlacesIn } from '../../posting/mapping-paths.ts';
 import { hasPlaces } from '../../posting/places.ts';
 import { covers, parseValuePath } from '../../posting/value-path.ts';
-import { isWebAddress } from '../schema/check-sources.ts';
 import type { WrittenDetails } from '../schema/details-schema.ts';
 import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
+import { isWebAddress } from '../scheme-sources/scheme-sources.ts';
 
 /** The details that are requested for web sources; `undefined` if there are none. */
 const detailsOf = (feed: WrittenFeed, format: WrittenFormat): WrittenDetails | undefined =>

@@ -1,14 +1,14 @@
 // Builds where a feed comes from: the kind of source, which its written form shows, and what that kind needs.
-import { basename, dirname, posix, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { FeedSource } from '../../feed/feed-reading.ts';
 import type { TableLayout } from '../../feed/format/format.ts';
 import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Environment, fillText } from '../environment.ts';
 import type { AbsentSecret } from '../read-secret.ts';
-import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from '../schema/check-sources.ts';
 import { type WrittenFeed, writtenSources } from '../schema/feed-schema.ts';
 import type { WrittenFormat } from '../schema/format-schema.ts';
 import type { WrittenPages } from '../schema/pages-schema.ts';
+import { hasHttp, isWebAddress, schemeSourceOf } from '../scheme-sources/scheme-sources.ts';
 import { Secret } from '../secret.ts';
 import type { FeedCredentials } from './credentials.ts';
 import { makeDetails } from './details-config.ts';
@@ -107,8 +107,11 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 export function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
   const { feed, format, credentials, env, used, folder, absent } = parts;
   if (written === '-') return { kind: 'stdin' };
-  if (isS3Address(written)) return makeS3Config(written, credentials, feed);
-  if (isSftpAddress(written)) return makeSftpConfig(new URL(written), credentials, feed);
+  const own = schemeSourceOf(written);
+  if (own !== undefined) {
+    // Without an opener, a complaint was made, and the feed is not used.
+    return credentials?.openers.get(own.scheme)?.(written, feed.files) ?? { kind: 'file', path: written };
+  }
   if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
   const headers = Object.entries(feed.headers).map(([name, text]) => [
     name,
@@ -138,40 +141,6 @@ function makeFileConfig(path: string, { files }: WrittenFeed): SingleConfig {
     folder: hasPattern ? dirname(path) : path,
     pattern: hasPattern ? basename(path) : '*',
     pick: files,
-  };
-}
-
-/** `s3://bucket/key`. With `files`, the last part of the key is a pattern, unless it is a folder. */
-function makeS3Config(written: string, credentials: FeedCredentials | undefined, { files }: WrittenFeed): SingleConfig {
-  const [bucket = '', ...rest] = written.replace(/^s3:\/\//i, '').split('/');
-  const whole = decodeURIComponent(rest.join('/'));
-  const name = whole.slice(whole.lastIndexOf('/') + 1);
-  const hasPattern = /[*?]/.test(name);
-  const folder = hasPattern ? whole.slice(0, whole.length - name.length) : whole;
-  return {
-    kind: 's3',
-    bucket,
-    key: files === undefined || folder === '' || folder.endsWith('/') ? folder : `${folder}/`,
-    pick: files === undefined ? undefined : { pattern: hasPattern ? name : '*', pick: files },
-    // Without an access key, a complaint was made, and the feed is not used.
-    access: credentials?.s3 ?? { accessKeyId: '', secretAccessKey: new Secret(''), region: '' },
-  };
-}
-
-/** `/~/` stands for the user's folder. */
-function makeSftpConfig(address: URL, credentials: FeedCredentials | undefined, { files }: WrittenFeed): SingleConfig {
-  const whole = decodeURIComponent(address.pathname);
-  const path = whole.startsWith('/~/') ? whole.slice(3) || '.' : whole;
-  const name = posix.basename(path);
-  const hasPattern = /[*?]/.test(name);
-  return {
-    kind: 'sftp',
-    host: address.hostname.replace(/^\[|\]$/g, ''),
-    port: address.port === '' ? 22 : Number(address.port),
-    path: files !== undefined && hasPattern ? posix.dirname(path) : path,
-    pick: files === undefined ? undefined : { pattern: hasPattern ? name : '*', pick: files },
-    // Without a login, a complaint was made, and the feed is not used.
-    login: credentials?.sftp ?? { user: '', hostKeys: [] },
   };
 }
 

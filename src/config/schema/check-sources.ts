@@ -1,9 +1,11 @@
 // Checks that a feed's settings fit its source or sources.
+import type { FileChoice } from '../scheme-sources/scheme-source.ts';
+import { hasHttp, isWebAddress, SCHEME_SOURCES, SCHEMES, schemeSourceOf } from '../scheme-sources/scheme-sources.ts';
 
 interface SourceSettings {
   readonly source?: string | undefined;
   readonly sources?: readonly string[] | undefined;
-  readonly files?: string | undefined;
+  readonly files?: FileChoice;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -11,16 +13,6 @@ interface SourceSettings {
 interface IssueContext {
   addIssue(issue: { code: 'custom'; message: string; path: string[] }): void;
 }
-
-export const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(source);
-
-export const isSftpAddress = (source: string): boolean => /^sftp:\/\//i.test(source);
-
-export const isS3Address = (source: string): boolean => /^s3:\/\//i.test(source);
-
-/** Whether there are credentials for web addresses. */
-export const hasHttp = (credentials: Readonly<Record<string, unknown>>): boolean =>
-  Object.entries(credentials).some(([name, value]) => name !== 'sftp' && name !== 's3' && value !== undefined);
 
 /** Wildcards stand only in the last part of a path. */
 const WILDCARD = /[*?]/;
@@ -38,9 +30,8 @@ export function checkSources(settings: SourceSettings, context: IssueContext): v
       sources ? 'sources' : 'source',
     );
   }
-  if (files === undefined && all.some((each) => isS3Address(each) && /^s3:\/\/[^/]*(?:\/$|$)|\/$/i.test(each))) {
-    complain('names no object; add its key, or set files: newest or files: all', sources ? 'sources' : 'source');
-  }
+  const faults = new Set(all.map((each) => schemeSourceOf(each)?.faultOf?.(each, files)));
+  for (const fault of faults) if (fault !== undefined) complain(fault, sources ? 'sources' : 'source');
   checkCredentials(all, settings, complain);
 }
 
@@ -50,30 +41,26 @@ function checkCredentials(
   complain: (message: string, ...path: string[]) => void,
 ): void {
   const web = all.filter(isWebAddress);
-  const sftp = all.filter(isSftpAddress);
   if (hasHttp(credentials)) {
-    if (web.length === 0) complain('work only with an http or https source, except sftp and s3', 'credentials');
+    if (web.length === 0)
+      complain(`work only with an http or https source, except ${SCHEMES.join(' and ')}`, 'credentials');
     else if (credentials.tls !== undefined && !web.every((each) => /^https:/i.test(each))) {
       complain('works only with https', 'credentials', 'tls');
     }
   }
-  if (credentials.sftp !== undefined && sftp.length === 0) complain('works only with sftp', 'credentials', 'sftp');
-  if (credentials.sftp === undefined && sftp.length > 0) {
-    complain('is missing; a source over sftp needs user, password or key_file, and host_key', 'credentials', 'sftp');
-  }
-  const s3 = all.filter(isS3Address);
-  if (credentials.s3 !== undefined && s3.length === 0) complain('works only with s3', 'credentials', 's3');
-  if (credentials.s3 === undefined && s3.length > 0) {
-    complain('is missing; a source in s3 needs access_key_id and secret_access_key', 'credentials', 's3');
+  for (const { scheme, needs, isHost } of SCHEME_SOURCES) {
+    const own = all.filter((each) => schemeSourceOf(each)?.scheme === scheme);
+    const has = credentials[scheme] !== undefined;
+    if (has && own.length === 0) complain(`works only with ${scheme}`, 'credentials', scheme);
+    if (!has && own.length > 0) complain(`is missing; ${needs}`, 'credentials', scheme);
+    const hosts = isHost ? serversOf(own) : [];
+    if (hosts.length > 1)
+      complain(`would be sent to ${hosts.join(' and ')}; make a feed of each`, 'credentials', scheme);
   }
   const servers = serversOf(web);
   const message = `would be sent to ${servers.join(' and ')}; make a feed of each, so that each has its own`;
   if (servers.length > 1 && hasHttp(credentials)) complain(message, 'credentials');
   if (servers.length > 1 && Object.keys(headers).length > 0) complain(message, 'headers');
-  const sftpServers = serversOf(sftp);
-  if (sftpServers.length > 1) {
-    complain(`would be sent to ${sftpServers.join(' and ')}; make a feed of each`, 'credentials', 'sftp');
-  }
 }
 
 const serversOf = (addresses: readonly string[]): readonly string[] => {

@@ -1,14 +1,7 @@
 // The schema of what a feed's source accepts as credentials, besides headers.
 import { z } from 'zod';
-import { fileSchema, needsOneSecret, secretSchema } from './scalars.ts';
-
-const exactlyOne = (...settings: readonly unknown[]): boolean =>
-  settings.filter((setting) => setting !== undefined).length === 1;
-
-const hostKeySchema = z
-  .string()
-  .regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must be a fingerprint as ssh-keygen -l prints it: SHA256: and 43 characters')
-  .transform((fingerprint) => fingerprint.replace(/=$/, ''));
+import { SCHEME_SOURCES } from '../scheme-sources/scheme-sources.ts';
+import { exactlyOne, fileSchema, needsOneSecret, secretSchema } from './scalars.ts';
 
 const basicSchema = z
   .strictObject({
@@ -90,56 +83,10 @@ const tlsSchema = z
     }
   });
 
-const sftpSchema = z
-  .strictObject({
-    user: z.string().min(1).describe('The user name.'),
-    password: secretSchema.optional().describe(`The password: \`\${NAME}\`, from the environment.`),
-    password_file: fileSchema
-      .optional()
-      .describe('Instead of `password`: a file that holds it, relative to this file.'),
-    key_file: fileSchema
-      .optional()
-      .describe("Instead of a password: a private key, in OpenSSH's format or PEM, relative to this file."),
-    passphrase: secretSchema.optional().describe(`The passphrase of the key: \`\${NAME}\`, from the environment.`),
-    host_key: z
-      .union([hostKeySchema, z.array(hostKeySchema).min(1)])
-      .transform((keys) => [keys].flat())
-      .describe(
-        "The fingerprint of the server's host key, `SHA256:…`, or several. A server with another key gets nothing. Ask its operator, or compare with `ssh-keyscan HOST | ssh-keygen -lf -`.",
-      ),
-  })
-  .refine(({ password, password_file, key_file }) => exactlyOne(password, password_file, key_file), {
-    error: `needs exactly one of password: \${NAME}, password_file: PATH and key_file: PATH`,
-    path: ['password'],
-  })
-  .refine(({ passphrase, key_file }) => passphrase === undefined || key_file !== undefined, {
-    error: 'works only with key_file',
-    path: ['passphrase'],
-  });
-
-const s3Schema = z
-  .strictObject({
-    access_key_id: z.string().min(1).describe("The access key's ID."),
-    secret_access_key: secretSchema.optional().describe(`The secret access key: \`\${NAME}\`, from the environment.`),
-    secret_access_key_file: fileSchema
-      .optional()
-      .describe('Instead of `secret_access_key`: a file that holds it, relative to this file.'),
-    session_token: secretSchema.optional().describe(`Of temporary credentials: \`\${NAME}\`, from the environment.`),
-    region: z
-      .string()
-      .regex(/^[a-z0-9-]+$/, 'must be the name of a region, such as us-east-1')
-      .default('us-east-1')
-      .describe('The region of the bucket.'),
-    endpoint: z
-      .string()
-      .refine(
-        (text) => /^https?:\/\/[^/?#@\\]+\/?$/i.test(text) && URL.canParse(text),
-        'must be an address such as https://minio.example.com:9000, without path, user name and password',
-      )
-      .optional()
-      .describe("The address of a service other than Amazon's."),
-  })
-  .refine((s3) => exactlyOne(s3.secret_access_key, s3.secret_access_key_file), needsOneSecret('secret_access_key'));
+/** Of the kinds of sources with a scheme of their own. */
+const schemeCredentials: Readonly<Record<string, z.ZodOptional<z.ZodObject>>> = Object.fromEntries(
+  SCHEME_SOURCES.map(({ scheme, credentials, description }) => [scheme, credentials.optional().describe(description)]),
+);
 
 export const credentialsSchema = z
   .strictObject({
@@ -152,8 +99,7 @@ export const credentialsSchema = z
       ),
     query: querySchema.optional().describe('A key that is added to the query of the address. It is never shown.'),
     tls: tlsSchema.optional().describe('A client certificate, and the authorities to trust, for https.'),
-    s3: s3Schema.optional().describe('The access key of an S3-compatible service.'),
-    sftp: sftpSchema.optional().describe('The user of an SFTP server, and the pinned key of the server.'),
+    ...schemeCredentials,
   })
   .refine(({ basic, bearer, oauth2 }) => [basic, bearer, oauth2].filter((each) => each !== undefined).length <= 1, {
     error: 'has more than one of basic, bearer and oauth2, which all make the same header; keep one',

@@ -1,6 +1,7 @@
 // The schema of one feed's settings.
 import { z } from 'zod';
 import { parseCron } from '../parse-cron.ts';
+import { SCHEMES, schemeSourceOf } from '../scheme-sources/scheme-sources.ts';
 import { checkSources } from './check-sources.ts';
 import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
@@ -33,17 +34,18 @@ const sourceSchema = z
   .superRefine((source, context) => {
     const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
     if (scheme === undefined) return;
-    if (scheme !== 'http' && scheme !== 'https' && scheme !== 'sftp' && scheme !== 's3') {
+    const own = schemeSourceOf(source);
+    if (scheme !== 'http' && scheme !== 'https' && own === undefined) {
       context.addIssue(
-        `can't be read over ${scheme}; use http(s), sftp, s3, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
+        `can't be read over ${scheme}; use http(s), ${SCHEMES.join(', ')}, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
       );
     } else if (!URL.canParse(source)) {
       context.addIssue('is not a web address that can be read');
-    } else if ((scheme === 'sftp' || scheme === 's3') && /[?#]/.test(source)) {
+    } else if (own !== undefined && /[?#]/.test(source)) {
       context.addIssue('must write ? as %3F and # as %23, because they end the path in an address');
     } else if (new URL(source).username !== '' || new URL(source).password !== '') {
       context.addIssue(
-        `must hold no user name and password, they would be shown in logs; use credentials: { ${scheme === 'sftp' ? 'sftp' : 'basic'}: { user: NAME, password: \${NAME} } }`,
+        `must hold no user name and password, they would be shown in logs; use credentials: { ${own?.isHost === true ? scheme : 'basic'}: { user: NAME, password: \${NAME} } }`,
       );
     }
   });
@@ -196,7 +198,7 @@ export const feedSchema = z
     source: sourceSchema
       .optional()
       .describe(
-        'An http(s), sftp or s3 address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
+        `An http(s), ${SCHEMES.join(' or ')} address, the path of a file (relative to this file), or \`-\` for standard input. With \`files\`: a folder, or a pattern.`,
       ),
     sources: z
       .array(sourceSchema)

@@ -119,3 +119,6 @@ function parses(parse: (text: string) => unknown) {
     }
   };
 }
+
+export const exactlyOne = (...settings: readonly unknown[]): boolean =>
+  settings.filter((setting) => setting !== undefined).length === 1;

@@ -22,10 +22,10 @@ import { isSecretParameter, publicAddress, sentSecrets } from './http/request-se
 import { parseJsonPath } from './pages/next-address.ts';
 import { outerParameter } from './pages/page-request.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging, pagesDescriptions } from './pages/pages-config.ts';
-import { type S3Access, type S3Config, s3Place } from './s3/s3-config.ts';
+import { type S3Config, s3Place } from './s3/s3-config.ts';
 import { REMOVED_SECRET, type SecretMask, type SentSecret, secretMask } from './secret-mask.ts';
 import { type SeveralConfig, severalSource } from './several-source.ts';
-import { type SftpConfig, type SftpLogin, sftpPlace } from './sftp/sftp-config.ts';
+import { type SftpConfig, sftpPlace } from './sftp/sftp-config.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 
 export {
@@ -45,9 +45,7 @@ export {
   publicAddress,
   REMOVED_SECRET,
   type Redirected,
-  type S3Access,
   type SecretMask,
-  type SftpLogin,
   templateFault,
 };
 
