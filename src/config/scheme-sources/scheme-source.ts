@@ -42,6 +42,7 @@ interface SchemeDescription<Schema> {
   /** What its credentials are, and what a source without any is told to have. */
   readonly description: string;
   readonly needs: string;
+  /** Each secret is `secretSchema.optional()`: by that form it is known as one. */
   readonly credentials: Schema;
   /** The credentials are sent to the host of the address, and to no second one. */
   readonly isHost: boolean;
