@@ -53,7 +53,7 @@ export async function readSecret<Name extends string>(
 }
 
 /** The file's text without its last line end. Warns if other users can read it. */
-export async function readSecretFile(
+async function readSecretFile(
   file: string,
   at: readonly string[],
   { folder, setting, warn, absent }: Pick<SecretSettings, 'folder' | 'setting' | 'warn' | 'absent'>,
