@@ -92,10 +92,12 @@ export async function makeWebConfig(written: WrittenWeb | undefined, around: Web
   };
 }
 
-const isLoopbackAddress = (address: string): boolean => addressesIn(['127.0.0.0/8', '::1'])(address);
+/** Whether an IP address is one of this machine only. */
+export const isLoopbackAddress = (address: string): boolean => addressesIn(['127.0.0.0/8', '::1'])(address);
 
-/** Whether only this machine can reach an address. */
-export const isLoopback = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
+/** Whether only this machine can reach a host: a name or an address, in brackets as in a URL or without. */
+export const isLoopback = (host: string): boolean =>
+  host.toLowerCase() === 'localhost' || isLoopbackAddress(host.replace(/^\[|\]$/g, ''));
 
 /** Whether an address is one of these, which are addresses and ranges. @throws if one of them is neither */
 export function addressesIn(ranges: readonly string[]): (address: string) => boolean {

@@ -1,4 +1,5 @@
 // Sends the messages of a destination that are due, each until it is delivered or has failed too often.
+import { isLoopback } from '../../config/build/web-config.ts';
 import type { AlertDestination, Config } from '../../config/config.ts';
 import { claimMessage, noteDelivered, noteFailed, type Topic } from '../../store/alert/outbox.ts';
 import type { AlertMessage } from '../../telemetry/alerts/alert-message.ts';
@@ -80,8 +81,10 @@ export function openChannel(channel: AlertDestination['channel']): Channel {
       return { kind: 'webhook', url: channel.url.reveal(), secret: channel.secret.reveal() };
     case 'slack':
       return { kind: 'slack', url: channel.url.reveal() };
-    case 'email':
-      return { ...channel, smtp: channel.smtp.reveal() };
+    case 'email': {
+      const smtp = channel.smtp.reveal();
+      return { ...channel, smtp, isLocal: isLoopback(new URL(smtp).hostname) };
+    }
     default:
       return channel satisfies never;
   }

@@ -8,7 +8,7 @@ import { type AlertMessage, type Delivery, textOfAlert } from './alert-message.t
 export type Channel =
   | { readonly kind: 'webhook'; readonly url: string; readonly secret: string }
   | { readonly kind: 'slack'; readonly url: string }
-  | { readonly kind: 'email'; readonly smtp: string; readonly from: string; readonly to: readonly string[] };
+  | ({ readonly kind: 'email' } & MailChannel);
 
 /** @param cutOff ends the attempt, of which the destination may know by then. */
 export async function deliverAlert(channel: Channel, message: AlertMessage, cutOff?: AbortSignal): Promise<Delivery> {
@@ -117,12 +117,14 @@ const LONGEST_SUBJECT = 150;
 interface MailChannel {
   /** `smtp://` or `smtps://`, with user and password if the server wants them. */
   readonly smtp: string;
+  /** Only this machine reaches the server, so a password needs no encryption. */
+  readonly isLocal: boolean;
   readonly from: string;
   readonly to: readonly string[];
 }
 
 export async function sendMail(
-  { smtp, from, to }: MailChannel,
+  { smtp, isLocal, from, to }: MailChannel,
   { id, payload }: AlertMessage,
   {
     deadlineMs = DEADLINE_MS,
@@ -137,8 +139,7 @@ export async function sendMail(
     port: Number(port || (protocol === 'smtps:' ? 465 : 587)),
     // Otherwise STARTTLS, where the server offers it.
     secure: protocol === 'smtps:',
-    // A password travels encrypted, except on this machine.
-    requireTLS: protocol === 'smtp:' && password !== '' && !isLoopback(hostname),
+    requireTLS: protocol === 'smtp:' && password !== '' && !isLocal,
     ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
@@ -171,5 +172,3 @@ export async function sendMail(
     transport.close();
   }
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\./.test(host);

@@ -1,6 +1,6 @@
 // Who may see what of one process: the reader of clients, sessions and visitors, and who may read health and metrics.
 import type { IncomingMessage } from 'node:http';
-import { addressesIn, plainAddress, type WebConfig } from '../../config/build/web-config.ts';
+import { isLoopbackAddress, plainAddress, type WebConfig } from '../../config/build/web-config.ts';
 import type { Secret } from '../../config/secret.ts';
 import type { MayMonitor } from '../../runtime/http/serve.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
@@ -48,11 +48,9 @@ export function accessTo(
   };
 }
 
-const isThisMachine = addressesIn(['127.0.0.0/8', '::1']);
-
 /** Sent on this machine to this machine, not passed on by a proxy. Monitors of HTTP/1.0 send no `Host`; browsers always do. */
 const isFromHere = (request: IncomingMessage): boolean =>
-  isThisMachine(plainAddress(request.socket.remoteAddress ?? '')) &&
+  isLoopbackAddress(plainAddress(request.socket.remoteAddress ?? '')) &&
   headerOfProxy(request) === undefined &&
   namesThisMachine(request.headers.host ?? 'localhost');
 

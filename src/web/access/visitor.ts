@@ -59,8 +59,7 @@ export const headerOfProxy = ({ headers }: IncomingMessage): string | undefined 
   OF_PROXIES.find((name) => headers[name] !== undefined);
 
 /** Whether a `Host` header names this machine. A page elsewhere may have its own name point at it (DNS rebinding). */
-export const namesThisMachine = (host: string): boolean =>
-  isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+export const namesThisMachine = (host: string): boolean => isLoopback(host.replace(/:\d+$/, ''));
 
 function expectLocal(request: IncomingMessage, { host }: Client): void {
   const proxied = headerOfProxy(request);

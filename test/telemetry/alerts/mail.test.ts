@@ -6,8 +6,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
+import { openChannel } from '../../../src/runtime/alerts/send-messages.ts';
 import type { AlertPayload } from '../../../src/telemetry/alerts/alert-message.ts';
-import { deliverAlert, sendMail } from '../../../src/telemetry/alerts/deliver.ts';
+import { type Channel, deliverAlert, sendMail } from '../../../src/telemetry/alerts/deliver.ts';
 
 interface Mail {
   readonly from: string;
@@ -66,7 +68,29 @@ const message: { readonly id: string; readonly payload: AlertPayload } = {
   },
 };
 
-const mailTo = (smtp: string, ...to: string[]) => ({ kind: 'email', smtp, from: 'jobmirror@example.com', to }) as const;
+const mailTo = (smtp: string, ...to: string[]) =>
+  openChannel({ kind: 'email', smtp: new Secret(smtp), from: 'jobmirror@example.com', to }) as Extract<
+    Channel,
+    { kind: 'email' }
+  >;
+
+it.each([
+  ['127.0.0.1', true],
+  ['[::1]', true],
+  ['LOCALHOST', true],
+  ['127.mail.example.com', false],
+  ['mail.example.com', false],
+  ['[::2]', false],
+])('a password may travel unencrypted to %s: %s', (host, isLocal) => {
+  expect(mailTo(`smtp://jim:secret@${host}`, 'ops@example.com').isLocal).toBe(isLocal);
+});
+
+it('sends no password to another machine without encryption', async () => {
+  const { port, mails } = await startServer();
+  const channel = { ...mailTo(`smtp://jim:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`, 'ops@example.com') };
+  expect(await deliverAlert({ ...channel, isLocal: false }, message)).toMatchObject({ kind: 'failed' });
+  expect(mails).toEqual([]);
+});
 
 it('sends one mail to all recipients, with the same ID at each attempt', async () => {
   const { port, mails } = await startServer();
