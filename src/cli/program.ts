@@ -1,11 +1,13 @@
-// Runs the command line, and turns errors into a clear message and an exit status.
-import { CommanderError } from 'commander';
+// Runs the command line, of which only the command that the arguments name is loaded, and turns errors into a clear message and an exit status.
+import { Command, CommanderError, Help } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, printNotice, watchOutput } from '../telemetry/print.ts';
-import { buildProgram } from './build-program.ts';
+import { COMMANDS } from './command-list.ts';
+import { COMPLETE } from './completion/scripts.ts';
+import { programVersion } from './program-version.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
 export async function runProgram(): Promise<void> {
@@ -30,3 +32,27 @@ function explain(error: unknown): number {
   printNotice(`jobmirror: ${passing === undefined ? text : `${passing}; nothing is lost: try again later`}`);
   return ExitStatus.failed;
 }
+
+/** The program with the command that `args` name, without the words before it. */
+export async function buildProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command('jobmirror')
+    .description('mirrors external job feeds into a job site')
+    .version(programVersion)
+    .showHelpAfterError('(see --help)')
+    .exitOverride();
+  const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));
+  program.configureHelp({ subcommandTerm: (command) => terms.get(command.name()) ?? helpTerm(command) });
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const called = first === 'help' ? second : first;
+  for (const { name, description, load } of COMMANDS) {
+    const command = name === called ? await load() : new Command(name);
+    program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
+  }
+  if (called === COMPLETE) {
+    const { completeCommand } = await import('./completion/complete-command.ts');
+    program.addCommand(completeCommand(buildProgram).exitOverride(), { hidden: true });
+  }
+  return program;
+}
+
+const helpTerm = (command: Command): string => new Help().subcommandTerm(command);

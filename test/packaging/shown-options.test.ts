@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { buildProgram } from '../../src/cli/build-program.ts';
+import { buildProgram } from '../../src/cli/program.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 
 const documents = ['.', 'docs', 'examples'].flatMap((folder) =>

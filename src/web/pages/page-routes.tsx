@@ -10,15 +10,15 @@ import { doubtPages, foundPages } from './doubts/doubt-pages.tsx';
 import { feedPages } from './feeds/feed-pages.tsx';
 import { heldPages } from './held/held-pages.tsx';
 import { jobPages } from './jobs/job-pages.tsx';
-import { overviewPages } from './overview/overview-pages.tsx';
+import { overviewPages } from './overview/overview.tsx';
 import type { PageContext } from './page.tsx';
 import { postingPages } from './posting/posting-pages.tsx';
 import { pullPages } from './pulls/pull-pages.tsx';
 import { queuePages } from './queues/queues.tsx';
 import { rekeyPages } from './rekey/rekey-pages.tsx';
 import { reviewPages } from './review/review-pages.tsx';
-import { signInRoutes } from './sign-in-routes.tsx';
-import { sitePages } from './sites/site-pages.tsx';
+import { signInRoutes } from './sign-in.tsx';
+import { sitePages } from './sites/sites.tsx';
 
 const PAGES: readonly ((context: PageContext) => Hono<WebEnv>)[] = [
   overviewPages,

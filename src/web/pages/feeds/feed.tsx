@@ -10,7 +10,7 @@ import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { type Attention, AttentionList } from '../overview/attention.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
-import { PullTable } from '../pulls/pull-table.tsx';
+import { PullTable } from '../pulls/pulls.tsx';
 import { Told } from '../told.tsx';
 import { When } from '../when.tsx';
 import { FeedNumbers, PullButton } from './feed-numbers.tsx';

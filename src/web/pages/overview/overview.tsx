@@ -1,22 +1,42 @@
 // The overview: what needs attention, each feed with its numbers and pulls, and each site.
-import { absenceOf, type FeedStatus, type Status } from '../../../operations/status.ts';
+
+import { Hono } from 'hono';
+import { absenceOf, type FeedStatus, readStatus, type Status } from '../../../operations/status.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
-import type { BriefPull } from '../../../store/pull/pull-history.ts';
+import { type BriefPull, recentPulls } from '../../../store/pull/pull-history.ts';
+import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { FeedNumbers, PullButton } from '../feeds/feed-numbers.tsx';
 import { Layout, type Visit } from '../layout.tsx';
+import { type PageContext, showPage } from '../page.tsx';
 import { PullStatusLabel, SiteStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
 import { AttentionList, attentionOf } from './attention.tsx';
 import { Sparkline } from './sparkline.tsx';
 
-export interface OverviewProps {
+/** So many fit beside the numbers of a feed, also on a phone. */
+const SHOWN_PULLS = 20;
+
+export function overviewPages({ app }: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/',
+    showPage(async ({ visit }) => {
+      const status = await readStatus(app);
+      const names = status.feeds.map(({ feed }) => feed);
+      return <Overview status={status} pulls={await recentPulls(app.db, names, SHOWN_PULLS)} visit={visit} />;
+    }),
+  );
+  return pages;
+}
+
+interface OverviewProps {
   readonly status: Status;
   readonly pulls: ReadonlyMap<FeedName, readonly BriefPull[]>;
   readonly visit: Visit;
 }
 
-export const Overview = ({ status, pulls, visit }: OverviewProps) => {
+const Overview = ({ status, pulls, visit }: OverviewProps) => {
   const { feeds, sites, workers, differences } = status;
   const isRunning = feeds.some(({ last_pull: pull }) => pull?.status === 'running');
   return (

@@ -4,16 +4,15 @@ import { excerpt } from '../../../posting/xml-characters.ts';
 import { paragraphsOf } from '../../../review/describe-history.ts';
 import { formatSpan, formatTime } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
-import { Layout, mayReview } from '../layout.tsx';
+import { Csrf, Layout, mayReview } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { Decide } from './decide.tsx';
 import { EditJob } from './edit-form.tsx';
 import { EditList } from './edits.tsx';
-import { Exchanges } from './exchanges.tsx';
 import { FieldTable } from './field-table.tsx';
 import { Neighbouring } from './neighbouring.tsx';
 import type { PostingProps } from './posting-props.ts';
-import { Renew } from './renew.tsx';
+import type { ShownExchange } from './read-posting.ts';
 import { ShownText } from './shown-text.tsx';
 import { SyncNotice, SyncNow } from './sync-now.tsx';
 
@@ -130,3 +129,62 @@ const SiteJob = ({ id, url }: { id: string; url: string | undefined }) => {
     </a>
   );
 };
+
+const Renew = ({ visit, view: { story, group } }: PostingProps) => {
+  const { feed, key, live, expiry } = story;
+  return (
+    <form
+      method="post"
+      action={visit.prefix + pageAddress.renewPosting()}
+      class="panel"
+      aria-label="Its days on the site"
+    >
+      <Csrf visit={visit} />
+      <input type="hidden" name="feed" value={feed} />
+      <input type="hidden" name="key" value={key} />
+      {group !== undefined && <input type="hidden" name="group" value={group} />}
+      <p class="hint">
+        {live === undefined || expiry?.expiredAt !== undefined
+          ? 'The posting has expired: its job was on the site for as long as the feed’s expire_after_days allows. Its days begin anew, and the next pull lets it have a job, if the feed still has it.'
+          : 'The job ends after the number of days that the feed’s expire_after_days allows. Its days begin anew now.'}
+      </p>
+      <p>
+        <button type="submit">Start its days anew</button>
+      </p>
+    </form>
+  );
+};
+
+const Exchanges = ({ exchanges }: { exchanges: readonly ShownExchange[] }) =>
+  exchanges.length === 0 ? null : (
+    <section aria-labelledby="exchanges">
+      <h2 id="exchanges">Sent and received</h2>
+      <p class="hint">Requests that failed, the newest first. The token is never stored.</p>
+      {exchanges.map(({ at, operation, kind, request, response }, index) => (
+        <details open={index === 0}>
+          <summary>
+            <When at={at} />
+            {`: ${operation} failed: ${kind}`}
+          </summary>
+          <h3>Sent</h3>
+          {request === undefined ? (
+            <p>Nothing is recorded.</p>
+          ) : (
+            <pre tabindex={0}>
+              {`${request.line}\n`}
+              <ShownText shown={request.body} />
+            </pre>
+          )}
+          <h3>Received</h3>
+          {response === undefined ? (
+            <p>No response.</p>
+          ) : (
+            <pre tabindex={0}>
+              {`${response.line}\n`}
+              <ShownText shown={response.body} />
+            </pre>
+          )}
+        </details>
+      ))}
+    </section>
+  );

@@ -1,9 +1,13 @@
-// The list of pulls.
+// The list of pulls, and the table of it.
 import type { ShownPull } from '../../../operations/pulls.ts';
+import { textOf } from '../../../plan/message.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import { formatSpan } from '../../../telemetry/times.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
-import { PullTable } from './pull-table.tsx';
+import { PullStatusLabel } from '../status-labels.tsx';
+import { When } from '../when.tsx';
 
 export interface PullsPageProps {
   readonly visit: Visit;
@@ -39,3 +43,75 @@ export const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps
     </Layout>
   );
 };
+
+const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
+
+export interface PullTableProps {
+  readonly prefix: string;
+  readonly pulls: readonly ShownPull[];
+  readonly label: string;
+  readonly withFeed?: boolean;
+}
+
+export const PullTable = ({ prefix, pulls, label, withFeed = false }: PullTableProps) => {
+  if (pulls.length === 0) return <p>Nothing has been pulled yet.</p>;
+  return (
+    <section class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Pull
+            </th>
+            {withFeed && <th scope="col">Feed</th>}
+            <th scope="col">Started</th>
+            <th scope="col">Status</th>
+            {COUNTS.map((name) => (
+              <th scope="col" class="number">
+                {`${name.charAt(0).toUpperCase()}${name.slice(1)}`}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              Took
+            </th>
+            <th scope="col">Notes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pulls.map((pull) => (
+            <tr>
+              <th scope="row" class="number">
+                <a href={prefix + pageAddress.pull(pull.pull)}>{pull.pull}</a>
+              </th>
+              {withFeed && (
+                <td>
+                  <a href={prefix + pageAddress.feed(pull.feed)}>{pull.feed}</a>
+                </td>
+              )}
+              <td>
+                <When at={pull.started_at} />
+              </td>
+              <td>
+                <PullStatusLabel pull={pull} />
+              </td>
+              {COUNTS.map((name) => (
+                <td class={`number${pull[name] === 0 ? ' quiet' : ''}`}>{pull[name]}</td>
+              ))}
+              <td class="number">{pull.duration_ms === null ? '–' : took(pull.duration_ms)}</td>
+              <td class="notes-of-pull">{excerpt(notesOfPull(pull), 120)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+const took = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatSpan(ms));
+
+const notesOfPull = ({ undoes, message, shortfalls, weak }: ShownPull): string =>
+  [
+    ...(undoes === null ? [] : [`undoes pull ${undoes}`]),
+    ...[...(message === null ? [] : [message]), ...shortfalls].flatMap(({ messages }) => messages.map(textOf)),
+    ...(weak === null ? [] : [weak]),
+  ].join('; ');
