@@ -275,6 +275,7 @@ describe('actions', () => {
     expect(fits('resumeSite', await served.api('POST', 'sites/board/resume'))).toEqual({
       site: 'board',
       was_paused: true,
+      token_proven: true,
     });
     expect((await get('sites')).body.items[0].state).toBe('sending');
   });
