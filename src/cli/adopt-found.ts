@@ -12,7 +12,6 @@ import type { FoundOf } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
-import { refusalExplained } from './operation-command.ts';
 import { runShowing } from './run-bulk-command.ts';
 import { sendAndTell } from './send-and-tell.ts';
 import { say } from './write-action.ts';
@@ -33,11 +32,9 @@ export async function adoptFoundOf(
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const of = await refusalExplained(options, async () => {
-    const site = siteOfFeed(app, feed);
-    await expectNotMoved(app, site);
-    return foundOf(feed, site);
-  });
+  const site = siteOfFeed(app, feed);
+  await expectNotMoved(app, site);
+  const of = foundOf(feed, site);
   const found = await readFoundJobs(app.db, of);
   const { sure, left: ambiguous } = found;
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);

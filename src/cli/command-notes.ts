@@ -1,9 +1,6 @@
 // What docs/reference.md says of commands beyond their help: the members of what they print as JSON, and their exit statuses. The JSON of
 // a command that is made of an operation is described by the operation.
 import { HEALTH_CONDITIONS } from '../review/assess-health.ts';
-import type { actedJson } from '../review/read-model/acted.ts';
-import type { entryJson, listedEntryJson } from '../review/read-model/entry.ts';
-import type { groupJson } from '../review/read-model/group.ts';
 import type { PullReportJson } from '../runtime/conclude-pull.ts';
 import type { ExitStatus } from '../runtime/exit-status.ts';
 import type { findingJson, resultJson } from './output/describe-finding.ts';
@@ -52,105 +49,9 @@ const SAMPLE_MEMBERS = {
   xml: 'with `--xml`: the request',
 } satisfies Record<Extract<keyof ReturnType<typeof sampleJson>, string>, string>;
 
-const GROUP_MEMBERS = {
-  group: 'ID of the group, which never changes',
-  kind: 'kind of its entries. Held deletes of different feeds are different groups',
-  field: 'field that the message is about, or `null`',
-  message: 'message of its entries; `…` stands for what differs',
-  count: 'how many selected entries it has',
-  first_seen: 'when the group appeared',
-  last_seen: 'since when its newest entry waits',
-  trend:
-    '`new`, `growing`, `shrinking`, `steady`, or `back` if it had no entries for a while: its size against that of a day ago',
-  values: 'the most frequent values: `[{"value","count"}]`',
-  value_count: 'how many different values there are',
-  feeds: 'feeds of its entries: `[{"feed","count"}]`',
-  sites: 'sites of its entries: `[{"site","count"}]`',
-  example: 'its oldest entry: `{"id","feed","key","value","reason"}`',
-  notes: 'notes of reviewers about the group',
-  rules: 'rules that act on new entries of the group',
-} satisfies Record<keyof ReturnType<typeof groupJson>, string>;
-
-const ACTED_MEMBERS = {
-  action: 'what was to be done',
-  entry: 'number of the entry',
-  feed: 'name of the feed',
-  key: 'key of the posting, or `null`',
-  result: '`done`, or why not',
-  message: 'the same in words',
-  actions: 'what can be done next',
-  now: 'what became of it since, as it was sent; `null`: that was not awaited',
-  detail: 'the same in words, or `null`',
-} satisfies Record<keyof ReturnType<typeof actedJson>, string>;
-
 const BULK_NOTES: CommandNotes = {
-  json: [
-    { about: 'For entries that are named by number, one object each:', members: ACTED_MEMBERS },
-    {
-      about: 'For a feed, or an action on many entries, one object per feed:',
-      members: {
-        action: 'what was done',
-        feed: 'name of the feed',
-        done: 'how many entries of it are done',
-        message: 'the same in words',
-        kinds: 'of a discard: how many entries of each kind',
-        now: 'what became of these entries since, as they were sent: counts by outcome; `null`: that was not awaited',
-      },
-    },
-    {
-      about: 'and one for the action, whose members are those of [`review actions`](#jobmirror-review-actions).',
-      members: {},
-    },
-  ],
   exitStatus: { 1: 'it was interrupted, or did nothing', 2: 'entries were left alone or are still rejected' },
 };
-
-const LISTED_ENTRY_MEMBERS = {
-  id: 'number of the entry',
-  feed: 'name of the feed',
-  site: 'name of the site, or `null`',
-  key: 'key of the posting, or `null`',
-  kind: '`rejected`, `failed`, `held`, `in_doubt`, `unreadable` or `duplicate`',
-  operation: '`create`, `update` or `delete`; `null` for records',
-  since: 'since when it waits',
-  age_seconds: 'for how long',
-  escalated: 'it has waited for too long',
-  reason: 'why, in one sentence',
-  discarded: '`true` with `--discarded`; absent otherwise',
-} satisfies Record<MembersOf<ReturnType<typeof listedEntryJson>>, string>;
-
-const ENTRY_MEMBERS = {
-  id: 'number of the entry',
-  version: 'for `--if-version`: another one once the entry has changed',
-  feed: 'name of the feed',
-  site: 'name of the site',
-  key: 'key of the posting, or `null`',
-  kind: 'as `review list` prints it, or `discarded`, `ready`, `sending`',
-  discarded_from: 'its former kind, if it was discarded',
-  discarded: 'of a record: a person has discarded it',
-  operation: '`create`, `update` or `delete`',
-  since: 'since when it waits',
-  age_seconds: 'for how long',
-  escalated: 'it has waited for too long',
-  reason: 'why, or `null`',
-  problems: 'every problem: `[{"field","value","message"}]`',
-  note: 'what else is known of the reason, or `null`',
-  attempts: 'how often it was sent',
-  sent_at: 'when it was sent last, or `null`',
-  sent_fields: 'the fields that were sent, or `null`',
-  desired_fields: 'the fields that the site should have, or `null`',
-  site_job_id: 'the job of the posting, or `null`',
-  site_job_url: 'address of the job, or `null`',
-  site_fields: 'the fields that the site last accepted, or `null`',
-  edits: 'edits by reviewers: `[{"field","source_value","value"}]`',
-  record: 'beginning of the record, or `null`',
-  failures: 'failed attempts with request and response',
-  excerpt: 'of a record: its beginning',
-  record_number: 'of a record: its number in the feed, or `null`',
-  first_pull: 'of a record: the pull that first saw it',
-  records: 'of a record: how many there are like it',
-  actions: 'what can be done about it',
-} satisfies Record<MembersOf<ReturnType<typeof entryJson>>, string>;
 
 const FINDING_MEMBERS = {
   feed: 'name of the feed',
@@ -182,13 +83,6 @@ const VERIFIED_MEMBERS = {
 
 const groupsAndLists =
   'Words of `--text` are beginnings of words of the key, title, value and message, in any case and order; punctuation separates words, and a word of one or two characters must be a whole one.';
-
-/** The same as of another command. */
-const asOf = (words: string): PrintedNotes => ({
-  about: `The same objects as [\`${words}\`](#jobmirror-${words.replace(' ', '-')}).`,
-  members: {},
-});
-const AS_BULK: CommandNotes = { ...BULK_NOTES, json: [asOf('review retry')] };
 
 /** By the words of the command. */
 export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
@@ -268,39 +162,19 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     ],
     exitStatus: { 0: 'the report is complete, whatever it says' },
   },
-  'review groups': {
-    text: [groupsAndLists],
-    json: [{ about: 'One object per group, the largest first:', members: GROUP_MEMBERS }],
-  },
-  'review list': {
-    text: [groupsAndLists],
-    json: [{ about: 'One object per entry:', members: LISTED_ENTRY_MEMBERS }],
-  },
-  'review show': {
-    json: [
-      { about: 'Of an entry; what a record or a change does not have is absent:', members: ENTRY_MEMBERS },
-      {
-        about:
-          'and `commands`: the actions, as commands. Of a group, the object of [`review groups`](#jobmirror-review-groups) and',
-        members: {
-          discarded: 'how many entries of the group are discarded',
-          mark: 'for `--mark`, if the group can be approved or sent again as a whole',
-          answer_first: 'commands that answer the question which has to be answered before; absent if there is none',
-        },
-      },
-    ],
-  },
+  'review groups': { text: [groupsAndLists] },
+  'review list': { text: [groupsAndLists] },
   verify: {
     json: [
       { about: 'One object per finding:', members: FINDING_MEMBERS },
       { about: 'Then one per feed:', members: VERIFIED_MEMBERS },
     ],
   },
-  'review edit': AS_BULK,
+  'review edit': BULK_NOTES,
   'review retry': BULK_NOTES,
-  'review discard': AS_BULK,
-  'review reopen': AS_BULK,
-  'review approve': AS_BULK,
-  'review continue': AS_BULK,
-  'review settle': AS_BULK,
+  'review discard': BULK_NOTES,
+  'review reopen': BULK_NOTES,
+  'review approve': BULK_NOTES,
+  'review continue': BULK_NOTES,
+  'review settle': BULK_NOTES,
 };

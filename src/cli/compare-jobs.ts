@@ -6,7 +6,6 @@ import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { printJson, printLines } from '../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
-import { refusalExplained } from './operation-command.ts';
 import { describeComparedDoubt } from './output/describe-compared-doubt.ts';
 import { siteJobIdOf } from './site-job-id.ts';
 
@@ -21,7 +20,7 @@ export interface CompareOptions {
 export async function compareJobs(app: App, id: number, options: CompareOptions): Promise<ExitStatus> {
   const named = [...new Set((options.job ?? []).map(siteJobIdOf))];
   if (named.length > MOST_COMPARED) throw new UserError(`at most ${MOST_COMPARED} jobs can be compared at once`);
-  const { doubt, candidates } = await refusalExplained(options, () => compareWith(app, id, named));
+  const { doubt, candidates } = await compareWith(app, id, named);
   if (options.json === true) await printJson(z.encode(comparedDoubtOutput, comparedDoubtJson(doubt, candidates)));
   else await printLines(describeComparedDoubt(doubt, candidates, commandWriter(options.config)));
   return candidates.some(({ kind }) => kind === 'unchecked') ? ExitStatus.failed : ExitStatus.done;

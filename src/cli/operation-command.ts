@@ -2,15 +2,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { idleControl } from '../operations/control.ts';
-import { fromText, isFlag, isList, isOptional, membersOf } from '../operations/from-text.ts';
-import {
-  type ListOperation,
-  type ListPage,
-  type OperationContext,
-  OperationRefused,
-  readListPage,
-  type SingleOperation,
-} from '../operations/operation.ts';
+import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../operations/from-text.ts';
+import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../operations/operation.ts';
 import type { App } from '../runtime/app.ts';
 import { type ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { printJson, printLine, printLines } from '../telemetry/print.ts';
@@ -18,7 +11,6 @@ import { actorName } from './actor.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
 import { positiveNumber } from './option-values.ts';
 import { withApp } from './with-app.ts';
-import { say } from './write-action.ts';
 
 /** Options as commander gives them, by their names in camel case. */
 export type GivenOptions = Readonly<Record<string, unknown>>;
@@ -33,7 +25,7 @@ interface CommandForm {
   readonly arguments?: readonly string[];
   /** What help says of members that the operation does not describe, or describes for programs. */
   readonly help?: Readonly<Record<string, string>>;
-  /** Options that are named otherwise than their member. */
+  /** Options that are named otherwise than their member, perhaps with what their value is: `older-than <duration>`. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Adds arguments and options that are no members of the input. */
   extend?(command: Command): Command;
@@ -64,15 +56,24 @@ type Told<Output> =
 interface ListForm<Input, Item, Place> extends CommandForm {
   /** Items at most, unless an option says otherwise. */
   readonly shown: number;
+  /** All of them are printed as JSON. */
+  readonly allAsJson?: true;
   /** What one of them is, in the plural. */
   readonly noun: string;
   /** The option that names where to begin. */
   readonly after?: { readonly flag: string; readonly help: string; place(number: number): Place };
+  /** What people are shown as lines, if that is less than is printed as JSON. */
+  forPeople?(input: Input): Input;
   /** Lines. */
   view(
     page: ListPage<Item, Place>,
-    around: { readonly write: WriteCommand; readonly input: Input; readonly options: GivenOptions },
-  ): readonly string[];
+    around: {
+      readonly app: App;
+      readonly write: WriteCommand;
+      readonly input: Input;
+      readonly options: GivenOptions;
+    },
+  ): readonly string[] | Promise<readonly string[]>;
 }
 
 /** What the commands of operations print as JSON; of a command that prints everything itself, nothing is known. */
@@ -109,16 +110,14 @@ export const runSingle = <Input extends z.ZodType, Output extends z.ZodType>(
   options: CommonOptions,
   objects?: ObjectMembers,
 ): Promise<void> =>
-  withApp(options, (app, signal) =>
-    refusalExplained(options, async () => {
-      const done = await operation.run(input, askedHere(app, options, signal));
-      if ('follow' in told) return told.follow(done, app, options, signal);
-      process.exitCode = told.exitStatus?.(done, options) ?? process.exitCode;
-      if (options.json === true) return printObjects(z.encode(operation.output, done), options, objects);
-      const said = told.view(done, commandWriter(configOf(options)));
-      return typeof said === 'string' ? printLine(said) : printLines(said);
-    }),
-  );
+  withApp(options, async (app, signal) => {
+    const done = await operation.run(input, askedHere(app, options, signal));
+    if ('follow' in told) return told.follow(done, app, options, signal);
+    process.exitCode = told.exitStatus?.(done, options) ?? process.exitCode;
+    if (options.json === true) return printObjects(z.encode(operation.output, done), options, objects);
+    const said = told.view(done, commandWriter(configOf(options)));
+    return typeof said === 'string' ? printLine(said) : printLines(said);
+  });
 
 type ObjectMembers = Readonly<Record<string, true | ((options: GivenOptions) => boolean) | undefined>>;
 
@@ -157,23 +156,34 @@ export function listCommand<Input extends z.ZodType, Item extends z.ZodType, Pla
   const command = commandOf(operation, form);
   printing(command, operation.item);
   if (form.after !== undefined) command.option(form.after.flag, form.after.help, positiveNumber);
-  command.option('--limit <n>', `${form.noun} at most (default: ${form.shown})`, positiveNumber);
+  const shown = `${form.shown}${form.allAsJson === true ? '; with --json all' : ''}`;
+  command.option('--limit <n>', `${form.noun} at most (default: ${shown})`, positiveNumber);
   return withCommon(command, 'print one JSON object for each').action((...given: unknown[]) => {
     const { values, options } = partsOf(given);
-    return withApp(options, (app) =>
-      refusalExplained(options, async () => {
-        const input = inputOf(operation, form, values, options);
-        const from = form.after === undefined ? undefined : options[nameOf(form.after.flag)];
-        const after = typeof from === 'number' ? form.after?.place(from) : undefined;
-        const limit = Number(options.limit ?? form.shown);
-        const page = await readListPage(operation, input, { limit, after }, askedHere(app, options));
-        if (options.json !== true)
-          return printLines(form.view(page, { write: commandWriter(configOf(options)), input, options }));
+    return withApp(options, async (app) => {
+      const input = inputOf(operation, form, values, options);
+      const from = form.after === undefined ? undefined : options[nameOf(form.after.flag)];
+      const after = typeof from === 'number' ? form.after?.place(from) : undefined;
+      const asked = askedHere(app, options);
+      if (options.json !== true) {
+        const listed = form.forPeople?.(input) ?? input;
+        const page = await operation.readPage(listed, { limit: Number(options.limit ?? form.shown), after }, asked);
+        return printLines(await form.view(page, { app, write: commandWriter(configOf(options)), input, options }));
+      }
+      const most = Number(options.limit ?? (form.allAsJson === true ? Number.POSITIVE_INFINITY : form.shown));
+      for (let left = most, from = after; left > 0; ) {
+        const page = await operation.readPage(input, { limit: Math.min(left, READ_AT_ONCE), after: from }, asked);
         for (const item of page.items) await printJson(z.encode(operation.item, item));
-      }),
-    );
+        if (page.next === undefined) return;
+        left -= READ_AT_ONCE;
+        from = page.next;
+      }
+    });
   });
 }
+
+/** A page of a search takes the longer the more matches, so that few large pages take less than many. */
+const READ_AT_ONCE = 5_000;
 
 type AnyOperation = SingleOperation | ListOperation;
 
@@ -187,15 +197,44 @@ function commandOf({ input, summary }: AnyOperation, form: CommandForm): Command
     if (isList(schema)) command.argument(term, helpOf(name, schema, form));
     else command.argument(term, helpOf(name, schema, form), readerOf(schema));
   }
-  for (const [name, schema] of Object.entries(members)) {
-    if (form.arguments?.includes(name)) continue;
-    const flag = `--${form.flags?.[name] ?? name.replaceAll('_', '-')}`;
-    const option = new Option(isFlag(schema) ? flag : `${flag} <${lastWord(flag)}>`, helpOf(name, schema, form));
-    if (!isFlag(schema)) option.argParser(readerOf(schema));
-    command.addOption(option.makeOptionMandatory(!isOptional(schema)));
-  }
+  const options = Object.entries(members).filter(([name]) => form.arguments?.includes(name) !== true);
+  addOptions(command, Object.fromEntries(options), form);
   return form.extend?.(command) ?? command;
 }
+
+/** An option for each of these members of an input. */
+export function addOptions(
+  command: Command,
+  members: Readonly<Record<string, z.ZodType>>,
+  form: Pick<CommandForm, 'flags' | 'help'>,
+): Command {
+  for (const [name, schema] of Object.entries(members)) {
+    const flag = flagOf(name, form);
+    const term = isFlag(schema) || flag.includes('<') ? flag : `${flag} <${lastWord(flag)}>`;
+    const option = new Option(term, helpOf(name, schema, form));
+    option.argChoices = choicesOf(schema);
+    if (isList(schema)) option.argParser(listReaderOf(schema));
+    else if (!isFlag(schema)) option.argParser(readerOf(schema));
+    command.addOption(option.makeOptionMandatory(!isOptional(schema)));
+  }
+  return command;
+}
+
+/** The members that were given as options. */
+export const givenMembers = (
+  members: Readonly<Record<string, z.ZodType>>,
+  form: Pick<CommandForm, 'flags'>,
+  options: GivenOptions,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.keys(members).flatMap((name) => {
+      const value = options[nameOf(flagOf(name, form))];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+const flagOf = (name: string, { flags }: Pick<CommandForm, 'flags'>): string =>
+  `--${flags?.[name] ?? name.replaceAll('_', '-')}`;
 
 /** Commander passes the arguments, the options and the command. */
 function partsOf(given: readonly unknown[]) {
@@ -212,7 +251,7 @@ function inputOf<Input extends z.ZodType>(
 ): z.output<Input> {
   const members = Object.keys(membersOf(input)).flatMap((name) => {
     const at = form.arguments?.indexOf(name) ?? -1;
-    const value = at === -1 ? options[nameOf(`--${form.flags?.[name] ?? name.replaceAll('_', '-')}`)] : values[at];
+    const value = at === -1 ? options[nameOf(flagOf(name, form))] : values[at];
     const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
     return isGiven ? [[name, value] as const] : [];
   });
@@ -221,33 +260,15 @@ function inputOf<Input extends z.ZodType>(
   throw new UserError(read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
 }
 
-/** Runs an operation within a command that does more than that. @throws {UserError} with the reason of a refusal */
+/** Runs an operation within a command that does more than that. */
 export const runWithin = <Input extends z.ZodType, Output extends z.ZodType>(
   operation: SingleOperation<Input, Output>,
   input: z.output<Input>,
   app: App,
   options: object,
-): Promise<z.output<Output>> => {
-  const given: CommonOptions = { ...options };
-  return refusalExplained(given, () => operation.run(input, askedHere(app, given)));
-};
+): Promise<z.output<Output>> => operation.run(input, askedHere(app, { ...options }));
 
-/** @throws {UserError} with the reason why an operation is refused */
-export async function refusalExplained<Result>(given: object, run: () => Promise<Result>): Promise<Result> {
-  const options: CommonOptions = { ...given };
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof OperationRefused) {
-      if (options.json === true && Object.keys(error.now).length > 0) await printJson(error.now);
-      const reason = say(error.reason, commandWriter(configOf(options)));
-      throw new UserError(error.subject === undefined ? reason : `${error.subject}: ${reason}`, { cause: error });
-    }
-    throw error;
-  }
-}
-
-/** A command carries out itself what it starts: see `follow`. */
+/** What an operation works with when a command asks for it, which carries out itself what it starts: see `follow`. */
 const askedHere = (app: App, { as }: GivenOptions, signal?: AbortSignal): OperationContext => ({
   app,
   ...(signal && { signal }),
@@ -268,7 +289,13 @@ function readerOf(schema: z.ZodType): (text: string) => unknown {
   };
 }
 
-const helpOf = (name: string, schema: z.ZodType, { help }: CommandForm): string =>
+/** An option that may be given several times. */
+function listReaderOf(schema: z.ZodType): (text: string, before: readonly unknown[] | undefined) => readonly unknown[] {
+  const read = readerOf(elementOf(schema));
+  return (text, before = []) => [...before, read(text)];
+}
+
+const helpOf = (name: string, schema: z.ZodType, { help }: Pick<CommandForm, 'help'>): string =>
   help?.[name] ?? beginning(schema.description ?? '').replace(/\.$/, '');
 
 const beginning = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);

@@ -19,29 +19,15 @@ export function entryNumber(text: string): number {
   return Number(text);
 }
 
-/** Longer texts are no search. */
-const LONGEST_TEXT = 200;
-
-/** A text to search for, as the pages and the API take it. */
-export function searchedText(text: string): string {
-  if (text.length > LONGEST_TEXT) throw new InvalidArgumentError(`It may have at most ${LONGEST_TEXT} characters.`);
-  return text;
-}
-
-const SPAN_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** A duration in milliseconds: `90s`, `30min`, `12h`, `3d`. */
-export function spanMs(text: string): number {
-  const [, count, unit] = /^(\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('It must be a duration such as 30min, 12h or 3d.');
-  return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
-}
-
 /** The ID of a review group. */
 export function groupId(text: string): string {
   if (!/^g[0-9a-f]{10}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a group, see: review groups');
   return text;
 }
+
+/** Help of `--seen`. */
+export const SEEN =
+  'only if exactly that is decided about which was printed with this `seen`, and unchanged; does not ask';
 
 /** Help of `--if-version`: nobody decides about an entry that they have not seen. */
 export const IF_VERSION = 'of one entry: only if it is still as review show printed it with this version; does not ask';

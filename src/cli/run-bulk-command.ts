@@ -1,12 +1,12 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
 import { pause } from '../flow/pause.ts';
+import { bulkJson, bulkOutput } from '../operations/bulk-actions.ts';
+import { type ActInput, actedOutput, feedResult, startAction } from '../operations/decisions.ts';
 import { operationWords, sendsAnything } from '../plan/allowed.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { describeLeftAlone } from '../review/bulk/describe-selected.ts';
 import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
-import { type BulkRequest, startBulk } from '../review/bulk/start-bulk.ts';
-import { bulkJson } from '../review/read-model/bulk.ts';
+import { describeLeftAlone } from '../review/describe-selected.ts';
 import type { App } from '../runtime/app.ts';
 import { carryOutBulk } from '../runtime/carry-out-bulk.ts';
 import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
@@ -16,7 +16,6 @@ import { printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import type { WriteCommand } from './command-line.ts';
 import { sendAndTell } from './send-and-tell.ts';
-import { say } from './write-action.ts';
 
 export interface BulkCommandOptions {
   readonly json: boolean;
@@ -25,17 +24,23 @@ export interface BulkCommandOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a command prints that decides about entries, perhaps in batches. */
+export const PRINTED_DECISIONS = [
+  actedOutput.describe('For entries that are named by number, one object each:'),
+  feedResult.describe('For a feed, or an action on many entries, one object per feed:'),
+  bulkOutput.describe('And one for the action:'),
+] as const;
+
 /** Help of the option. */
 export const ALSO_NEW = 'do it for new entries of the group as well, see: review rules';
 
-/** Returns the exit status. Throws a UserError if nothing was started. */
+/** Returns the exit status. @throws {OperationRefused} if nothing was started */
 export async function startBulkCommand(
   app: App,
-  request: BulkRequest,
-  options: BulkCommandOptions,
+  request: ActInput,
+  options: BulkCommandOptions & { readonly actor: string },
 ): Promise<ExitStatus> {
-  const start = await startBulk(app.db, app.config, request);
-  if (start.kind === 'refused') throw new UserError(say(start.message, options.write));
+  const start = await startAction(request, { app, actor: options.actor });
   if (start.others.length > 0) {
     printNotice(['Left as they are:', ...describeLeftAlone(start.others)].join('\n  '));
   }

@@ -1,16 +1,24 @@
 // Sends the changes that a review action made ready, and tells the outcome of each entry.
-import type { ActResult, EntryReport, FeedReport } from '../review/act-on-entries.ts';
+import type { z } from 'zod';
+import type { actedOutput, decideNamed } from '../operations/decisions.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
-import { actedJson } from '../review/read-model/acted.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, worstStatus } from '../runtime/exit-status.ts';
+import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
 import type { WriteCommand } from './command-line.ts';
-import { actionWriter, say } from './write-action.ts';
+import { say } from './write-action.ts';
+
+type Acted = z.output<typeof actedOutput>;
+type ActedFeed = z.output<typeof decideNamed.output>['feeds'][number];
 
 /** The result of a review action with the word that names it. */
-export interface NamedResult extends ActResult {
+interface NamedResult {
   readonly action: string;
+  readonly entries: readonly Acted[];
+  readonly feeds: readonly Omit<ActedFeed, 'action' | 'now'>[];
+  /** Every entry that was changed. */
+  readonly acted: readonly ActedEntry[];
 }
 
 export interface TellOptions {
@@ -22,10 +30,10 @@ export interface TellOptions {
 
 /** Reports, sends, and reports the outcomes; with `json`, prints all of it at the end. Returns the exit status. */
 export async function sendAndTell(app: App, act: NamedResult, options: TellOptions): Promise<ExitStatus> {
-  const { json, send, write } = options;
+  const { json, send } = options;
   if (!json) {
-    for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry, write)));
-    for (const feed of act.feeds) await printLine(`${feed.feed}: ${feedMessage(feed)}`);
+    for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry)));
+    for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
   }
   const sends = send && act.acted.length > 0;
   if (sends) {
@@ -48,8 +56,9 @@ async function reportEntries(
     const done = entry.result === 'done';
     const now = sent && done ? await outcomeOf(app.db, entry) : undefined;
     statuses.push(done ? statusOf(now?.outcome) : ExitStatus.failed);
-    if (json) await printJson(actedJson(act.action, entry, now, actionWriter(write)));
-    else if (now !== undefined) await printLine(entryLine(entry, say(now.message, write)));
+    const told = now && say(now.message, write);
+    if (json) await printJson({ ...entry, now: now?.outcome ?? null, detail: told ?? null });
+    else if (told !== undefined) await printLine(entryLine(entry, told));
   }
   return worstStatus(statuses);
 }
@@ -58,12 +67,11 @@ async function reportFeeds(app: App, act: NamedResult, json: boolean, sent: bool
   const statuses: ExitStatus[] = [];
   const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(app.db, act.acted) : undefined;
   for (const reported of act.feeds) {
-    const { feed, done, kinds } = reported;
+    const { feed, done, message, kinds } = reported;
     const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
     statuses.push(...counts.map(([outcome]) => statusOf(outcome)));
     if (json) {
       const now = outcomes === undefined ? null : Object.fromEntries(counts);
-      const message = feedMessage(reported);
       await printJson({ action: act.action, feed, done, message, ...(kinds === undefined ? {} : { kinds }), now });
     } else if (counts.length > 0) {
       const parts = counts.map(([outcome, count]) => `${count} ${STATE_WORDS[outcome]}`);
@@ -79,12 +87,9 @@ function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
   return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
 }
 
-const feedMessage = ({ message, leftInDoubt }: FeedReport): string =>
-  leftInDoubt === undefined ? message : `${message}; ${leftInDoubt} not discarded: in doubt, use review settle`;
+const describeResult = ({ result, message }: Acted): string =>
+  result === 'done' ? message : `not applicable: ${message}`;
 
-const describeResult = ({ result, message }: EntryReport, write: WriteCommand): string =>
-  result === 'done' ? say(message, write) : `not applicable: ${say(message, write)}`;
-
-function entryLine({ entry, feed, key }: EntryReport, text: string): string {
+function entryLine({ entry, feed, key }: Acted, text: string): string {
   return `${entry} ${feed}${key === null ? '' : ` ${key}`}: ${text}`;
 }

@@ -1,11 +1,16 @@
 // Opens the app for a command that prints results, and closes it however the command ends.
+import { OperationRefused } from '../operations/operation.ts';
 import { type App, type AppOptions, openApp } from '../runtime/app.ts';
+import { UserError } from '../runtime/exit-status.ts';
 import { stopSignal } from '../runtime/stop-signal.ts';
-import { stopPrintingOn } from '../telemetry/print.ts';
+import { printJson, stopPrintingOn } from '../telemetry/print.ts';
 import { commandWriter } from './command-line.ts';
-import { actionWriter } from './write-action.ts';
+import { actionWriter, say } from './write-action.ts';
 
-/** A stop signal ends the output. Always closes the database and leaves the embedded server. */
+/**
+ * A stop signal ends the output. Always closes the database and leaves the embedded server.
+ * @throws {UserError} with the reason of a refused operation
+ */
 export async function withApp<T>(options: AppOptions, work: (app: App, signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = stopSignal();
   stopPrintingOn(stopping.signal);
@@ -18,11 +23,26 @@ export async function withApp<T>(options: AppOptions, work: (app: App, signal: A
     });
     try {
       stopping.signal.throwIfAborted();
-      return await work(app, stopping.signal);
+      return await refusalExplained(options, () => work(app, stopping.signal));
     } finally {
       await app.close();
     }
   } finally {
     stopping.release();
+  }
+}
+
+/** @throws {UserError} with the reason why an operation is refused */
+export async function refusalExplained<Result>(
+  { json, config }: Pick<AppOptions, 'json' | 'config'>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof OperationRefused)) throw error;
+    if (json === true && Object.keys(error.now).length > 0) await printJson(error.now);
+    const reason = say(error.reason, commandWriter(config));
+    throw new UserError(error.subject === undefined ? reason : `${error.subject}: ${reason}`, { cause: error });
   }
 }

@@ -1,8 +1,15 @@
 // Actions on many review entries: those that ran or run in batches, with their progress.
 import { z } from 'zod';
 import { continueBulk, stopBulk } from '../review/bulk/stop-bulk.ts';
-import { bulkJson } from '../review/read-model/bulk.ts';
-import { BULK_KINDS, findBulk, listBulk, skippedOfBulk, skippedOfBulks } from '../store/review/bulk-actions.ts';
+import {
+  BULK_KINDS,
+  type BulkRow,
+  findBulk,
+  listBulk,
+  type SkippedCount,
+  skippedOfBulk,
+  skippedOfBulks,
+} from '../store/review/bulk-actions.ts';
 import { editOutput } from './edit-input.ts';
 import { listOperation, type OperationContext, OperationRefused, operation } from './operation.ts';
 import { count, idNumber, time } from './scalars.ts';
@@ -100,3 +107,26 @@ export const continueReviewAction = operation({
 });
 
 const isDone = (id: number): OperationRefused => new OperationRefused('conflict', `bulk action ${id} is done`);
+
+export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
+  const { id, action, actor, state, startedAt, touchedAt, total, done, remaining, detail } = bulk;
+  return {
+    bulk: id,
+    action,
+    actor,
+    state,
+    started_at: startedAt,
+    touched_at: touchedAt,
+    total,
+    done,
+    still_rejected: remaining,
+    left_alone: bulk.skipped,
+    to_do: total - done - bulk.skipped,
+    reasons: [...skipped],
+    waits_for: bulk.waitsFor,
+    rule: bulk.rule,
+    edit: detail.edit ?? null,
+    reason: detail.reason ?? null,
+    unattended: detail.unattended === true,
+  };
+}

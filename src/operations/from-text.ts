@@ -9,6 +9,15 @@ function inner(schema: z.ZodType): z.ZodType {
 /** `true`: given several times. */
 export const isList = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodArray;
 
+/** The values that a member, or each of a list, may have; `undefined`: any. */
+export function choicesOf(schema: z.ZodType): string[] | undefined {
+  const one = isList(schema) ? elementOf(schema) : inner(schema);
+  return one instanceof z.ZodEnum ? one.options.map(String) : undefined;
+}
+
+/** What a list is of. */
+export const elementOf = (schema: z.ZodType): z.ZodType => (inner(schema) as z.ZodArray).element as z.ZodType;
+
 /** `true`: without a value on the command line. */
 export const isFlag = (schema: z.ZodType): boolean => inner(schema) instanceof z.ZodBoolean;
 
@@ -26,6 +35,17 @@ export function fromText(schema: z.ZodType): z.ZodType {
   if (!isOptional(schema)) return described;
   const optional = described.optional();
   return schema.description === undefined ? optional : optional.describe(schema.description);
+}
+
+/** Values of a list that one text has, separated by commas. */
+export function fromTexts(schema: z.ZodType): z.ZodType {
+  const read = z
+    .string()
+    .max(500)
+    .transform((text) => text.split(','))
+    .pipe(inner(schema) as z.ZodType<unknown, string[]>)
+    .describe(`${schema.description ?? ''} Several are separated by commas.`.trim());
+  return isOptional(schema) ? read.optional().describe(read.description ?? '') : read;
 }
 
 function textReader(schema: z.ZodType): z.ZodType {

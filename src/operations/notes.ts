@@ -1,7 +1,7 @@
 // Notes of groups of review entries, for everybody who reviews.
 import { z } from 'zod';
 import { LONGEST_NOTE, type NoteEnd, noteGroup, removeGroupNote } from '../review/group-note.ts';
-import { noteJson } from '../review/read-model/rule.ts';
+import type { GroupNote } from '../store/review/group-notes.ts';
 import { OperationRefused, operation } from './operation.ts';
 import { count, groupSchema, idNumber, text, time } from './scalars.ts';
 
@@ -33,3 +33,5 @@ function noteOf(end: NoteEnd) {
   if (end.kind === 'done') return noteJson(end.note);
   throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : 'conflict', end.message);
 }
+
+export const noteJson = ({ id, group, text, actor, at }: GroupNote) => ({ note: id, group, text, actor, at });

@@ -2,9 +2,9 @@
 // and hold no rule of their own.
 import type { z } from 'zod';
 import type { Scope } from '../config/build/web-config.ts';
-import { namedFeeds } from '../config/config.ts';
+import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { type Message, textOf } from '../plan/message.ts';
-import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from '../runtime/app.ts';
 import { knownFeeds } from '../store/change/act-in-review.ts';
 import type { Control } from './control.ts';
@@ -57,9 +57,24 @@ export interface ListOperation<
   /** Where a page ended. */
   readonly place: Place;
   /** At most so many, from the first after the place on. @throws {OperationRefused} */
+  readPage(
+    input: z.output<Input>,
+    page: PageOf<z.output<Place>>,
+    asked: OperationContext,
+  ): Promise<ListPage<z.output<Item>, z.output<Place>>>;
+}
+
+interface PageOf<Place> {
+  readonly limit: number;
+  readonly after?: Place | undefined;
+}
+
+/** A list whose items tell where they are: it is asked for one more than a page has. */
+interface OrderedList<Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>
+  extends Omit<ListOperation<Input, Item, Place>, 'kind' | 'readPage'> {
   run(
     input: z.output<Input>,
-    page: { readonly limit: number; readonly after: z.output<Place> | undefined },
+    page: PageOf<z.output<Place>>,
     asked: OperationContext,
   ): Promise<readonly z.output<Item>[]>;
   placeOf(item: z.output<Item>): z.output<Place>;
@@ -92,8 +107,21 @@ export const operation = <Input extends z.ZodType, Output extends z.ZodType>(
 ): SingleOperation<Input, Output> => ({ kind: 'single', ...written });
 
 export const listOperation = <Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
-  written: Omit<ListOperation<Input, Item, Place>, 'kind'>,
-): ListOperation<Input, Item, Place> => ({ kind: 'list', ...written });
+  written: OrderedList<Input, Item, Place> | Omit<ListOperation<Input, Item, Place>, 'kind'>,
+): ListOperation<Input, Item, Place> => {
+  if ('readPage' in written) return { kind: 'list', ...written };
+  const { run, placeOf, ...described } = written;
+  return {
+    kind: 'list',
+    ...described,
+    async readPage(input, { limit, after }, asked) {
+      const read = await run(input, { limit: limit + 1, after }, asked);
+      const items = read.slice(0, limit);
+      const last = read.length > limit ? items.at(-1) : undefined;
+      return { items, next: last === undefined ? undefined : placeOf(last) };
+    },
+  };
+};
 
 export const pageOperation = <Input extends z.ZodType, Output extends z.ZodObject, Place extends z.ZodType>(
   written: Omit<PageOperation<Input, Output, Place>, 'kind'>,
@@ -106,26 +134,13 @@ export interface ListPage<Item, Place> {
   readonly next: Place | undefined;
 }
 
-/** @throws {OperationRefused} */
-export async function readListPage<Input extends z.ZodType, Item extends z.ZodType, Place extends z.ZodType>(
-  list: ListOperation<Input, Item, Place>,
-  input: z.output<Input>,
-  { limit, after }: { readonly limit: number; readonly after?: z.output<Place> | undefined },
-  asked: OperationContext,
-): Promise<ListPage<z.output<Item>, z.output<Place>>> {
-  const read = await list.run(input, { limit: limit + 1, after }, asked);
-  const items = read.slice(0, limit);
-  const last = read.length > limit ? items.at(-1) : undefined;
-  return { items, next: last === undefined ? undefined : list.placeOf(last) };
-}
-
 type RefusalNotes = Partial<Pick<OperationRefused, 'subject' | 'retryAfterSeconds'>>;
 
 /** Nothing was done. */
 export class OperationRefused extends Error {
   override name = 'OperationRefused';
-  /** `unknown`: there is no such thing. `conflict`: its present state does not allow it. */
-  readonly kind: 'unknown' | 'conflict';
+  /** `unknown`: there is no such thing. `conflict`: its present state does not allow it. `invalid`: what was asked for can't be right. */
+  readonly kind: 'unknown' | 'conflict' | 'invalid';
   readonly reason: Message;
   /** The present state, for programs: members of the answer of the API. */
   readonly now: Readonly<Record<string, unknown>>;
@@ -154,4 +169,11 @@ export async function namedFeed({ config, db }: Pick<App, 'config' | 'db'>, name
   const known = new Set([...namedFeeds(config), ...(await knownFeeds(db))]);
   if (known.has(name as FeedName)) return name as FeedName;
   throw new OperationRefused('unknown', `there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);
+}
+
+/** A site of the configuration. @throws {OperationRefused} */
+export function namedSite({ sites }: Pick<Config, 'sites'>, name: string): SiteConfig {
+  const site = sites.get(name as SiteName);
+  if (site !== undefined) return site;
+  throw new OperationRefused('unknown', `there is no site ${name}; sites: ${[...sites.keys()].join(', ') || 'none'}`);
 }

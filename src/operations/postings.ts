@@ -8,9 +8,9 @@ import { type FeedName, type PostingKey, postingKey } from '../posting/identifie
 import type { Fields } from '../posting/posting.ts';
 import { readHere } from '../review/configured-policy.ts';
 import { actionsOfChange } from '../review/entry-facts.ts';
-import { versionOfPosting } from '../review/entry-version.ts';
 import { findPosting } from '../review/find-posting.ts';
 import { editableIn } from '../review/plan-edit.ts';
+import { tokenOfPosting } from '../review/seen.ts';
 import { editsVersion, undoEdits } from '../review/undo-edit.ts';
 import { auditAction } from '../store/access/audit.ts';
 import { CHANGE_STATES } from '../store/change/life-cycle.ts';
@@ -59,7 +59,8 @@ export const postingOutput = z
     site_job_id: z.string().nullable().describe('Its job on the site.'),
     site_job_url: z.string().nullable().describe('The address of the job.'),
     reasons: z.array(z.string()).describe('Why it is not on the site as the feed has it.'),
-    version: z.string().nullable().describe('Of what is recorded: send it along with an edit.'),
+    seen: z.string().nullable().describe('Of what is recorded: send it along with an edit.'),
+    version: z.string().nullable().describe('The same as `seen`.'),
     not_editable: z.string().nullable().describe('Why its fields cannot be edited; `null`: they can.'),
     site_job: z
       .strictObject({
@@ -165,7 +166,7 @@ export const showPosting = operation({
   },
 });
 
-const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
+export const unknownPosting = (feed: FeedName, key: PostingKey): OperationRefused =>
   new OperationRefused('unknown', `no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
 
 /** @param found also of a posting of which nothing is known */
@@ -177,6 +178,7 @@ export function postingOf(
   const { live, change, lastPull, expiry, skipped, detail } = story;
   const editable = editableIn(config, story);
   const createOnly = createOnlyOf(config.feeds.get(story.feed)?.mapping ?? {});
+  const seen = tokenOfPosting(story) ?? null;
   return {
     feed: story.feed,
     key: story.key,
@@ -185,7 +187,8 @@ export function postingOf(
     site_job_id: live?.siteJobId ?? null,
     site_job_url: live?.url ?? null,
     reasons: reasonsOf(story, (reason) => tell(messageOfReason(reason), write)),
-    version: versionOfPosting(story) ?? null,
+    seen,
+    version: seen,
     not_editable: editable.kind === 'editable' ? null : tell(editable.message, write),
     site_job: live === undefined ? null : siteJobOf(live),
     change: change === undefined ? null : changeOf(change, write, here),

@@ -1,9 +1,9 @@
 // Rules: what is done with new entries of a group without asking a person again. Notes of groups are in notes.ts.
 import { z } from 'zod';
-import { ruleJson } from '../review/read-model/rule.ts';
 import { addRule, endRuleOf, type RuleEnd } from '../review/rules/add-rule.ts';
+import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { ENTRY_KINDS } from '../store/review/review-entries.ts';
-import { listRules, RULE_ACTIONS } from '../store/review/rules.ts';
+import { type ListedRule, listRules, RULE_ACTIONS } from '../store/review/rules.ts';
 import { editInput, editOutput, withoutAbsent } from './edit-input.ts';
 import { listOperation, namedFeed, OperationRefused, operation } from './operation.ts';
 import { count, feedNameText, groupSchema, idNumber, text, time } from './scalars.ts';
@@ -80,3 +80,51 @@ function ruleOf(end: RuleEnd) {
   if (end.kind === 'done') return ruleJson(end.rule);
   throw new OperationRefused(end.kind === 'unknown' ? 'unknown' : 'conflict', end.message);
 }
+
+export function ruleJson(rule: ListedRule) {
+  const { id, group, kind, field, message, feed, action, detail, actor, madeAt, endedAt, endedBy, done } = rule;
+  return {
+    rule: id,
+    group,
+    kind,
+    field,
+    message,
+    feed,
+    action,
+    edit: detail.edit ?? null,
+    reason: detail.reason ?? null,
+    actor,
+    made_at: madeAt,
+    ended_at: endedAt,
+    ended_by: endedBy,
+    done,
+    left_alone: rule.leftAlone,
+  };
+}
+
+/** What a rule or a person does. */
+export interface Decision {
+  readonly action: string;
+  readonly edit: BulkEdit | null | undefined;
+  readonly reason: string | null | undefined;
+}
+
+/** `edit: sets location-state to "Texas"` without the number of entries. */
+export function describeDecision({ action, edit, reason }: Decision): string {
+  const set = Object.entries(edit?.set ?? {}).map(([field, value]) =>
+    value === '' ? `removes ${field}` : `sets ${field} to ${quoted(value)}`,
+  );
+  const map = edit?.map === undefined ? [] : [`replaces values of ${edit.map.field}: ${pairsOf(edit.map.values)}`];
+  const parts = [...set, ...map, ...(reason == null ? [] : [quoted(reason)])];
+  return parts.length === 0 ? action : `${action}: ${parts.join(', ')}`;
+}
+
+const SHOWN = 3;
+
+function pairsOf(values: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(values).map(([from, to]) => `${quoted(from)} → ${quoted(to)}`);
+  const more = pairs.length > SHOWN ? ` and ${pairs.length - SHOWN} more` : '';
+  return `${pairs.slice(0, SHOWN).join(', ')}${more}`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -26,17 +26,18 @@ export const nameText = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 
 /** The name of a feed that is looked up: the database or a wrong configuration may have others than {@link nameText} allows. */
 export const feedNameText = text(200).min(1, 'must not be empty');
 export const groupSchema = z.string().regex(/^g[0-9a-f]{10}$/, 'must be the ID of a group');
-const SPAN_MS = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const SPAN = /^(\d{1,5})(min|h|d)$/;
+const SPAN_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const SPAN = /^(\d{1,6})(s|min|h|d)$/;
 
-/** A duration as text, in milliseconds: `30min`, `12h`, `3d`. */
-export const spanText = z
-  .string()
-  .regex(SPAN, 'must be a duration such as 30min, 12h or 3d')
-  .transform((written) => {
-    const [, count, unit] = SPAN.exec(written) ?? [];
-    return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
-  });
+/** A duration: `90s`, `30min`, `12h`, `3d`. */
+export const spanText = z.string().regex(SPAN, 'must be a duration such as 30min, 12h or 3d');
+
+/** In milliseconds. */
+export function spanMs(written: string): number {
+  const [, count, unit] = SPAN.exec(written) ?? [];
+  return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
+}
+
 /** Characters of a key count as the feed's do: one that takes two units of UTF-16 is one. */
 export const keyText = text(2 * MAX_KEY_LENGTH)
   .min(1, 'must not be empty')
@@ -93,6 +94,10 @@ const branded = <Name extends string>() => z.string() as unknown as z.ZodType<Na
 export const feedNameOutput = branded<FeedName>();
 export const siteNameOutput = branded<SiteName>();
 export const keyOutput = branded<PostingKey>();
+
+/** A list in answers, which the program may have as a constant one. */
+export const listIn = <Item extends z.ZodType>(item: Item) =>
+  z.array(item) as unknown as z.ZodType<readonly z.output<Item>[], readonly z.input<Item>[]>;
 
 /** A time in answers: a `Date` within the program, ISO 8601 in JSON. */
 export const time = z.codec(z.iso.datetime(), z.date(), {

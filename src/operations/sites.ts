@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { describeMove } from '../apply/confirm-address.ts';
 import type { SiteConfig } from '../config/config.ts';
-import type { SiteName } from '../posting/identifiers.ts';
 import { resumePausedSite } from '../review/resume-paused-site.ts';
 import type { App } from '../runtime/app.ts';
 import { tokenDigests } from '../runtime/token-digests.ts';
@@ -10,7 +9,7 @@ import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { tokenHistory } from '../store/site/refused-token.ts';
 import { confirmMoved } from './confirm-moved.ts';
-import { OperationRefused, operation } from './operation.ts';
+import { namedSite, OperationRefused, operation } from './operation.ts';
 import { count, nameText, text } from './scalars.ts';
 
 export const resumeConfiguredSite = operation({
@@ -43,7 +42,7 @@ export const resumeConfiguredSite = operation({
     .meta({ title: 'Resumed' }),
   async run({ site: name, emptied = false, moved = false, paused_since }, { app, actor, control, signal }) {
     const { db, config } = app;
-    const site = configuredSite(app, name);
+    const site = namedSite(app.config, name);
     if (!moved) await expectNotMoved(app, site);
     const compared = moved ? await confirmMoved(app, site, signal) : undefined;
     const address = addressOf(site.options);
@@ -65,16 +64,6 @@ export const resumeConfiguredSite = operation({
     };
   },
 });
-
-/** @throws {OperationRefused} if there is none of this name */
-function configuredSite({ config }: Pick<App, 'config'>, name: string): SiteConfig {
-  const site = config.sites.get(name as SiteName);
-  if (site !== undefined) return site;
-  throw new OperationRefused(
-    'unknown',
-    `there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`,
-  );
-}
 
 /** @throws {OperationRefused} with the address where the jobs were created, their number, and the ways to go on */
 export async function expectNotMoved({ db }: Pick<App, 'db'>, { name, options }: SiteConfig): Promise<void> {

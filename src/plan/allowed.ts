@@ -72,6 +72,8 @@ interface Rule {
   readonly byRule: boolean;
   /** A person confirms it, as it can't be undone or is about many. */
   readonly isConfirmed: boolean;
+  /** It can't be undone: whoever decides it has been shown exactly what it is about. */
+  readonly needsSeen: boolean;
   /** For one entry, and before a number of them. */
   readonly button: Effect;
   /** What it did, after the number of entries. */
@@ -114,6 +116,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'change',
     byRule: true,
     isConfirmed: false,
+    needsSeen: false,
     button: { one: 'Save and send', many: 'Set for' },
     done: 'edited',
   },
@@ -123,6 +126,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'change',
     byRule: true,
     isConfirmed: false,
+    needsSeen: false,
     button: { one: 'Send again', many: 'Send again' },
     done: 'ready to be sent again',
   },
@@ -133,6 +137,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'delete',
     byRule: false,
     isConfirmed: true,
+    needsSeen: true,
     button: { one: 'Approve: delete', many: 'Approve deletes:' },
     done: 'approved, ready to be deleted',
   },
@@ -158,6 +163,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'nothing',
     byRule: true,
     isConfirmed: true,
+    needsSeen: false,
     button: { one: 'Discard', many: 'Discard' },
     done: 'discarded',
   },
@@ -167,6 +173,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'nothing',
     byRule: false,
     isConfirmed: false,
+    needsSeen: false,
     button: { one: 'Reopen', many: 'Reopen' },
     done: 'reopened, waiting for review again',
   },
@@ -181,6 +188,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'update',
     byRule: false,
     isConfirmed: true,
+    needsSeen: true,
     button: { one: 'This is its job', many: 'Adopt' },
     done: 'adopted',
   },
@@ -195,6 +203,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'create',
     byRule: false,
     isConfirmed: true,
+    needsSeen: true,
     button: { one: 'The site made none: send again', many: 'The site made none: send again' },
     done: 'to be sent again',
   },
@@ -210,6 +219,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     sends: 'create',
     byRule: false,
     isConfirmed: false,
+    needsSeen: false,
     button: { one: 'Check again', many: 'Check again' },
     done: 'to be looked for in the list of the site again',
   },
@@ -230,6 +240,12 @@ export const effectOn = (operation: ReviewOperation, state: ReviewState): Effect
   TABLE[operation].states[state];
 
 export const asksToConfirm = (operation: ReviewOperation): boolean => TABLE[operation].isConfirmed;
+
+/** Whether it is done only with what the person was shown, whatever else binds it. */
+export const needsSeen = (operation: ReviewOperation): boolean => TABLE[operation].needsSeen;
+
+/** Whether a rule may do it with new entries, at least of some group. */
+export const mayBeRule = (operation: ReviewOperation): boolean => TABLE[operation].byRule;
 
 /** Whether anything is sent because of it. */
 export const sendsAnything = (operation: ReviewOperation): boolean => TABLE[operation].sends !== 'nothing';

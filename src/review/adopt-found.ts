@@ -4,9 +4,10 @@ import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { type Database, inSnapshot, type Queryable } from '../store/postgres/database.ts';
 import { unfinishedBulk } from '../store/review/bulk-actions.ts';
 import { type FoundEntry, type FoundOf, foundEntries } from '../store/review/found-entries.ts';
-import { readSeen } from '../store/review/selected-counts.ts';
+import { readMarks } from '../store/review/selected-counts.ts';
 import { type BulkStart, startBulk } from './bulk/start-bulk.ts';
 import type { FeedsConfig } from './configured-policy.ts';
+import { tokenOfOne } from './seen.ts';
 
 /** An entry that a person must decide, with the reason. */
 export interface LeftEntry {
@@ -57,13 +58,14 @@ export async function startAdoptingFound(
   const shown = await inSnapshot(db, async (session) => {
     const found = await readFoundJobs(session, of);
     const ids = found.sure.map(({ entry }) => entry);
-    return { ...found, ids, seen: await readSeen(session, ids) };
+    return { ...found, ids, named: await readMarks(session, ids) };
   });
   if (shown.mark !== mark) return refused('other jobs are certain than those that were shown; look at them again');
   if (shown.ids.length === 0) return refused('no found job is certain');
   const query = { feed: of.feed, kinds: ['in_doubt'], ids: shown.ids } as const;
   const detail = { query, ...(unattended ? { unattended } : {}) };
-  return startBulk(db, config, { action: 'adopt', actor, seen: shown.seen, expected: shown.ids.length, detail });
+  const seen = { count: shown.ids.length, tokens: shown.named.map(tokenOfOne) };
+  return startBulk(db, config, { action: 'adopt', actor, seen, detail });
 }
 
 const refused = (why: string): BulkStart => ({ kind: 'refused', message: `${why}. Nothing was adopted.` });

@@ -9,7 +9,7 @@ import type { AlertKind } from '../telemetry/alerts/alert-message.ts';
 import type { HealthCondition } from './assess-health.ts';
 import { escalates } from './escalation.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from './held-offer.ts';
-import { groupTitle } from './read-model/group.ts';
+import { groupTitle } from './list-groups.ts';
 
 /** One alert that is open now. */
 export interface AlertCondition {
@@ -154,7 +154,7 @@ function appeared({ feed, n, since, largest }: NewGroups): AlertCondition {
     kind: 'new_group',
     subject: `feed ${feed}`,
     message: messageOf(text, [{ words: 'see', action: { kind: 'list_entries', feed } }]),
-    detail: `${largest.kind}: ${groupTitle({ ...largest, field: largest.field ?? undefined, values: [], valueCount: 0 })}`,
+    detail: `${largest.kind}: ${groupTitle({ ...largest, values: [], valueCount: 0 })}`,
     count: n,
     oldestAt: since,
   };

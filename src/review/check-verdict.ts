@@ -2,7 +2,6 @@
 import { compareJob } from '../plan/adopt/compare-job.ts';
 import { type AdoptRules, featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
 import { contentOf } from '../plan/adopt/taken-content.ts';
-import { textOf } from '../plan/message.ts';
 import { updatesJobs } from '../plan/policy.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
@@ -13,13 +12,14 @@ import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
 import { otherOwnerOf } from '../store/change/candidate-owners.ts';
 import type { Doubt } from '../store/change/doubt.ts';
+import { findChange } from '../store/change/open-change.ts';
 import { type DoubtVerdict, doubtOf } from '../store/change/resolve-doubt.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { type DoubtJudge, type JudgedSite, judgeOf } from './compare-doubt.ts';
 import type { PolicyOf } from './configured-policy.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
-import { isStale, STALE } from './entry-version.ts';
+import { isUnseen, type Seen, STALE, tokenOfChange } from './seen.ts';
 
 /** The person's decision: the site made this job, or none. */
 export type PersonsVerdict =
@@ -46,8 +46,8 @@ export interface CheckOptions {
   readonly site: CheckedSite | undefined;
   /** What the entry's feed may do to the job, if one is named. Default: the policy of the feed's last pull. */
   readonly policyOf?: PolicyOf;
-  /** Resolve only this version of the entry. */
-  readonly version?: string;
+  /** Resolve the entry only as the person saw it. */
+  readonly seen?: Seen | undefined;
 }
 
 /** Nothing was changed. */
@@ -86,8 +86,9 @@ export async function checkVerdict(
   options: CheckOptions,
 ): Promise<CheckedVerdict> {
   const doubt = await doubtOf(db, entry);
-  // Compared after reading: a version that is still the present one is that of this doubt.
-  if (await isStale(db, entry, options.version)) return { ...refused(textOf(STALE)), stale: true };
+  // Compared after reading: what is still as it was seen is this doubt.
+  const now = await findChange(db, entry);
+  if (now !== undefined && isUnseen(options.seen, tokenOfChange(now))) return { ...refused(STALE), stale: true };
   if (doubt === undefined) return refuseOther(db, entry);
   const tooEarly = verdict.kind === 'missing' ? whyTooEarly(doubt, options.site) : undefined;
   if (tooEarly !== undefined) return refused(tooEarly);

@@ -18,7 +18,7 @@ import { findChange, type OpenChangeRow } from '../store/change/open-change.ts';
 import { doubtOf } from '../store/change/resolve-doubt.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { hasShownReferences } from '../store/site/kept-values.ts';
-import { changeVersion } from './entry-version.ts';
+import { tokenOfChange } from './seen.ts';
 
 /** Jobs that are read from the site at once. */
 export const MOST_COMPARED = 5;
@@ -44,7 +44,7 @@ export async function readDoubt(
   if (change === undefined || doubt === undefined) return undefined;
   return {
     change,
-    version: changeVersion(change),
+    version: tokenOfChange(change),
     sent: doubt.attempt.accepted.fields,
     startedAt: doubt.startedAt,
     candidateIds: await candidatesOf(db, id),

@@ -22,9 +22,9 @@ import { expiryOf } from '../store/pull/posting-expiry.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 import { readHere } from './configured-policy.ts';
 import { whyNot } from './entry-facts.ts';
-import { changeVersion, STALE, versionOfPosting } from './entry-version.ts';
 import { formerValues } from './former-values.ts';
 import { type EditablePosting, type EditPlan, editableFeed, editBase, planEdit, planEditOf } from './plan-edit.ts';
+import { isUnseen, type Seen, STALE, tokenOfChange, tokenOfPosting } from './seen.ts';
 
 export type EditReport =
   | {
@@ -43,8 +43,8 @@ export type EditReport =
 
 export interface EditOptions {
   readonly actor: string;
-  /** Edit only this version of the posting, see {@link versionOfPosting}. */
-  readonly version?: string | undefined;
+  /** See {@link tokenOfPosting}. */
+  readonly seen?: Seen | undefined;
   /** Edit nothing if the posting would still break rules of the site. */
   readonly onlyIfValid?: true;
 }
@@ -62,7 +62,7 @@ export async function editEntry(
   return inFeed<Exclude<EditReport, { kind: 'invalid' }>>(db, config, found.feed, async (tx, feed) => {
     const change = await lockChange(tx, entry);
     if (change === undefined) return refused('it is already resolved');
-    if (isOther(options, changeVersion(change))) return { ...refused(STALE), stale: true };
+    if (isUnseen(options.seen, tokenOfChange(change))) return { ...refused(STALE), stale: true };
     const earlier = await editsOfPosting(tx, change.feed, change.key);
     const plan = planEdit(config, feed, compileReader(feed.mapping), change, earlier, edits);
     if (plan.kind === 'refused') return plan;
@@ -84,7 +84,8 @@ export async function editPosting(
   return inFeed<EditReport>(db, config, name, async (tx, feed) => {
     const { posting, earlier } = await lockPosting(tx, name, key);
     const { change } = posting;
-    if (isOther(options, versionOfPosting({ ...posting, edits: earlier }))) return { ...refused(STALE), stale: true };
+    if (isUnseen(options.seen, tokenOfPosting({ ...posting, edits: earlier })))
+      return { ...refused(STALE), stale: true };
     const plan = planOf(config, feed, posting, earlier, edits);
     if (plan.kind === 'refused') return plan;
     const { edited } = plan;
@@ -176,9 +177,6 @@ async function refuseMissing(db: Database, config: Config, entry: number): Promi
       : whyNot('edit', record, await readHere(db, config)),
   );
 }
-
-const isOther = ({ version }: Pick<EditOptions, 'version'>, current: string | undefined): boolean =>
-  version !== undefined && version !== current;
 
 const beingPulled = (feed: FeedName): string => `feed ${feed} is being pulled right now; try again when that has ended`;
 

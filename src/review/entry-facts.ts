@@ -15,12 +15,13 @@ import type { EntryState } from '../store/change/act-in-review.ts';
 import type { OpenChangeRow } from '../store/change/open-change.ts';
 import type { EntryDetails, RecordEntry } from '../store/review/review-entry.ts';
 import { byFeedAndKind, type CountedEntries, type SelectedCount } from '../store/review/selected-counts.ts';
-import { changeVersion } from './entry-version.ts';
+import type { LeftAlone } from './describe-selected.ts';
+import { tokenOfChange } from './seen.ts';
 
 export const factsOfChange = (change: OpenChangeRow, here: Here): ActionableEntry => ({
   id: change.id,
   ...factsOf(change, change.circumstances, here),
-  version: changeVersion(change),
+  version: tokenOfChange(change),
 });
 
 export const factsOfEntry = (entry: EntryState, here: Here): ActionableEntry => ({
@@ -80,12 +81,6 @@ export const countActedOn = (
   counted: readonly CountedEntries[],
   where: Counted,
 ): SelectedCount[] => byFeedAndKind(counted.filter((each) => isActedOn(operation, each, where)));
-
-/** Entries that an operation leaves as they are, with the reason. */
-export interface LeftAlone {
-  readonly why: string;
-  readonly entries: readonly SelectedCount[];
-}
 
 /** Those of the others whose state would allow it, by the reason. */
 export const countBarred = (

@@ -1,10 +1,9 @@
 // Reports the outcome of entries that were made ready, once everything that can be sent was sent.
 import { type Message, reword } from '../plan/message.ts';
-import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
-import type { EntryReport } from './act-on-entries.ts';
 
 /** `done`: the site has the desired state; otherwise the state in which the change waits. */
 export type EntryOutcome = 'done' | EntryState['state'];
@@ -17,7 +16,7 @@ export interface OutcomeReport {
 
 export async function outcomeOf(
   db: Queryable,
-  { entry, feed, key }: Pick<EntryReport, 'entry' | 'feed' | 'key'>,
+  { entry, feed, key }: { readonly entry: number; readonly feed: FeedName; readonly key: PostingKey | null },
 ): Promise<OutcomeReport> {
   const [current] = await findEntries(db, [entry]);
   if (current !== undefined) {

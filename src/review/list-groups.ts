@@ -13,7 +13,8 @@ import { foldReviewCounts } from '../store/review/review-totals.ts';
 import { type ListedRule, rulesOf } from '../store/review/rules.ts';
 
 /** `back`: it had no entries for a while. */
-export type GroupTrend = 'new' | 'back' | 'growing' | 'shrinking' | 'steady';
+export const TRENDS = ['new', 'growing', 'shrinking', 'steady', 'back'] as const;
+export type GroupTrend = (typeof TRENDS)[number];
 
 export interface ListedGroup extends ReviewGroup {
   readonly trend: GroupTrend;
@@ -62,4 +63,37 @@ export function trendOf({ ageMs, now, dayAgo, backForMs }: GroupHistory): GroupT
   if (ageMs < DAY_MS) return 'new';
   if (dayAgo === undefined || now === dayAgo) return 'steady';
   return now > dayAgo ? 'growing' : 'shrinking';
+}
+
+export const TREND_WORDS: Readonly<Record<GroupTrend, string>> = {
+  new: 'new',
+  back: 'back again',
+  growing: 'growing',
+  shrinking: 'shrinking',
+  steady: 'steady',
+};
+
+interface GroupWords {
+  readonly field: string | null;
+  readonly message: string;
+  readonly values: readonly string[];
+  readonly valueCount: number;
+}
+
+export const groupWords = ({ field, message, values, valueCount }: ReviewGroup): GroupWords => ({
+  field: field ?? null,
+  message,
+  values: values.map(({ of }) => of),
+  valueCount,
+});
+
+/** `location-state: … is not a valid U.S. state: Jalisco, Sonora and 12 more` */
+export function groupTitle({ field, message, values, valueCount }: GroupWords): string {
+  const first = values.slice(0, 2).map((value) => (value.includes(',') ? `"${value}"` : value));
+  // What follows a semicolon is advice.
+  const said = first.length === 0 ? message : (message.split('; ', 1)[0] ?? '');
+  const named = field === null || message.includes(field) ? said : `${field}: ${said.replace(/^…\s*/, '')}`;
+  if (first.length === 0) return named;
+  const more = valueCount - first.length;
+  return `${named}: ${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

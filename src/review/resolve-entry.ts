@@ -1,5 +1,4 @@
 // Resolves a create in doubt as a person decides, after checking on the site that the decision is possible.
-import { textOf } from '../plan/message.ts';
 import { observe } from '../plan/observe-values.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
@@ -14,7 +13,7 @@ import {
   type PersonsVerdict,
   type VerdictRefused,
 } from './check-verdict.ts';
-import { changeVersion, STALE } from './entry-version.ts';
+import { isUnseen, STALE, tokenOfChange } from './seen.ts';
 
 export type ResolveReport =
   | {
@@ -40,10 +39,10 @@ export async function resolveEntry(
   const checked = await checkVerdict(db, entry, verdict, options);
   if (checked.kind === 'refused') return checked;
   const { doubt, shown, warning } = checked;
-  const { actor, version } = options;
+  const { actor, seen } = options;
   const resolved = await resolveDoubt(db, entry, doubt.attempt.token, checked.verdict, {
     actor,
-    isSeen: (change) => version === undefined || changeVersion(change) === version,
+    isSeen: (change) => !isUnseen(seen, tokenOfChange(change)),
   });
   const message = whyUnresolved(resolved);
   if (message !== undefined) return { kind: 'refused', message, ...(resolved.kind === 'altered' && { stale: true }) };
@@ -60,7 +59,7 @@ export function whyUnresolved(resolved: DoubtResolved): string | undefined {
     case 'not_in_doubt':
       return 'it is no longer in doubt';
     case 'altered':
-      return textOf(STALE);
+      return STALE;
     case 'owned':
       return `that job belongs to ${resolved.owner}: a site job can have only one posting`;
     default:

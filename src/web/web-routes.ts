@@ -36,10 +36,15 @@ export function webRoutes(app: App, control: Control, { readClient, readVisitor,
   routes.onError((error, c) => {
     if (error instanceof ProblemError) return failed(c, error.problem);
     if (error instanceof OperationRefused) {
-      const status = error.kind === 'unknown' ? 404 : 409;
-      const { reason, now, retryAfterSeconds: seconds } = error;
+      const status = ({ unknown: 404, conflict: 409, invalid: 422 } as const)[error.kind];
+      const { reason, now, subject, retryAfterSeconds: seconds } = error;
       const headers: HttpProblem['headers'] = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
-      return failed(c, { status, detail: tell(reason, app.writeAction), more: now, headers });
+      return failed(c, {
+        status,
+        detail: `${subject === undefined ? '' : `${subject}: `}${tell(reason, app.writeAction)}`,
+        more: now,
+        headers,
+      });
     }
     const passing = describePassing(error);
     if (passing !== undefined) {

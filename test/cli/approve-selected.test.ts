@@ -48,10 +48,10 @@ it('the printed command approves nothing after others took the place of some tha
   const mark = ['--mark', shown?.mark ?? ''];
   for (const bound of [['--count', '7', ...mark], mark]) {
     const refused = await run('approve', 'acme', '--group', group, ...bound);
-    expect(refused.errors).toMatch(/changed since they were counted.*Nothing was done\.\n {2}acme: 7 held\n/);
+    expect(refused.errors).toMatch(/changed since you saw it.*Nothing was done\.\n {2}acme: 7 held\n/);
     expect(refused.status).toBe(1);
   }
-  expect((await run('approve', 'acme', ...mark)).errors).toContain('--mark needs a selection, such as --group GROUP');
+  expect((await run('approve', 'acme', ...mark)).errors).toContain('has changed since you saw it');
   expect(await approved()).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ it('another number than the person saw is refused, with the numbers of each feed
   await holdAlso(stage.app.db, 'beta', 40);
   const refused = await run('approve', '--text', 'limit', '--count', '7');
   expect(refused.errors).toContain(
-    '47 entries match now, not 7: list them again. Nothing was done.\n  acme: 7 held\n  beta: 40 held\n',
+    '(47 entries now, not 7); look at it again. Nothing was done.\n  acme: 7 held\n  beta: 40 held\n',
   );
   expect(await approved()).toEqual([]);
   const done = await run('approve', 'acme', '--text', 'limit', '--count', '7', '--no-send');
@@ -105,14 +105,14 @@ const approveOnTerminal = (meanwhile: () => Promise<void>, selection = ['--site'
 it('a yes approves only what was shown: not after the selection has grown, nor after as many others took its place', async () => {
   const grown = await approveOnTerminal(() => holdAlso(stage.app.db, 'beta', 40));
   expect(grown.shown).toContain('This deletes 7 jobs whose deletes are held.\n  acme: 7 held');
-  expect(grown.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held\s+beta: 40 held/);
+  expect(grown.shown).toMatch(/changed since you saw it.*Nothing was done\.\s+acme: 7 held\s+beta: 40 held/);
   expect(grown.status).toBe(1);
   await stage.app.db.query(`delete from change where feed = 'beta'`);
   const replaced = await approveOnTerminal(async () => {
     await stage.pull(postings(2), { percent: 10, count: 1 });
     await holdAlso(stage.app.db, acme, 1);
   });
-  expect(replaced.shown).toMatch(/changed since they were counted.*Nothing was done\.\s+acme: 7 held/);
+  expect(replaced.shown).toMatch(/changed since you saw it.*Nothing was done\.\s+acme: 7 held/);
   expect(await approved()).toEqual([]);
   const done = await approveOnTerminal(async () => undefined);
   expect(done.shown).toContain('acme: 7 approved, ready to be deleted');
@@ -127,7 +127,7 @@ it('a terminal shows and asks for a whole feed as well, and approves only what i
   expect(replaced.shown).toMatch(
     /This deletes 7 jobs of feed acme whose deletes are held:\n.*limit.*\n {4}p2 {2}Nurse p2\n/,
   );
-  expect(replaced.shown).toContain('the held deletes have changed since they were shown');
+  expect(replaced.shown).toContain('the selection has changed since you saw it');
   expect(replaced.status).toBe(1);
   expect(await approved()).toEqual([]);
   expect((await approveOnTerminal(async () => undefined, ['acme'])).status).toBe(0);
@@ -141,7 +141,7 @@ it('a terminal shows the deletes of named entries, and approves only those', asy
     await stage.pull(postings(2), { percent: 10, count: 1 });
   }, ids.map(String));
   expect(altered.shown).toMatch(/This deletes 2 jobs:\n {4}p2 {2}Nurse p2 {2}\(entry \d+\)\n {4}p3 /);
-  expect(altered.shown).toContain('it has changed since you saw it');
+  expect(altered.shown).toContain('has changed since you saw it');
   expect([altered.status, await approved()]).toEqual([1, []]);
   expect((await approveOnTerminal(async () => undefined, [String(await stage.entry('p3'))])).status).toBe(0);
   expect(await approved()).toEqual([['acme', 1]]);

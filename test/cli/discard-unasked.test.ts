@@ -1,7 +1,6 @@
 // A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askAboutSelected } from '../../src/cli/ask-about-selected.ts';
-import { askToDiscard } from '../../src/cli/ask-to-discard.ts';
+import { askAboutSelected, askToDiscard } from '../../src/cli/ask-first.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
@@ -33,9 +32,10 @@ it.each(CASES)('of a selection: $name', async ({ before, later }) => {
   const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const query = { text: 'jalisco' };
-  const expected = await askAboutSelected(stage.app, 'discard', query, write);
+  const { seen } = await askAboutSelected(stage.app, 'discard', { q: 'jalisco' }, write);
   await stage.pull([posting('fine'), ...later]);
-  const start = () => startBulk(db, config, { action: 'discard', ...acting, detail: { query }, expected });
+  const start = () =>
+    startBulk(db, config, { action: 'discard', ...acting, detail: { query }, seen: { tokens: [seen] } });
   expect(await start()).toMatchObject({ kind: 'refused', message: expect.stringMatching(/nothing was done\./i) });
 });
 
@@ -43,14 +43,14 @@ it.each(CASES)('of a feed: $name', { tags: 'slow' }, async ({ before, later }) =
   const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...before]);
   const selection = { ids: [], feeds: [acme] };
-  const agreed = await askToDiscard(db, selection, false, write);
+  const agreed = await askToDiscard(stage.app, selection, write);
   await stage.pull([posting('fine'), ...later]);
-  const report = await actOnEntries(db, config, 'discard', selection, { ...acting, ...agreed });
-  expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was discarded.') });
+  const report = await actOnEntries(db, config, 'discard', selection, { ...acting, seen: agreed });
+  expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was done') });
   expect(await discarded()).toEqual([]);
-  const again = await askToDiscard(db, { ...selection, kinds: ['held'] }, false, write);
+  const again = await askToDiscard(stage.app, { ...selection, kinds: ['held'] }, write);
   expect(
-    await actOnEntries(db, config, 'discard', { ...selection, kinds: ['held'] }, { ...acting, ...again }),
+    await actOnEntries(db, config, 'discard', { ...selection, kinds: ['held'] }, { ...acting, seen: again }),
   ).toMatchObject({
     kind: 'acted',
     acted: [],
@@ -61,10 +61,16 @@ it('of entries by number covers those that are left', async () => {
   const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...odd(0, 2)]);
   const selection = { ids: [await stage.entry('odd0'), await stage.entry('odd1')], feeds: [] };
-  const agreed = await askToDiscard(db, selection, false, write);
+  const agreed = await askToDiscard(stage.app, selection, write);
   await stage.pull([posting('fine'), ...odd(1, 3)]);
   expect(
-    await actOnEntries(db, config, 'discard', { ...selection, ids: selection.ids.slice(1) }, { ...acting, ...agreed }),
+    await actOnEntries(
+      db,
+      config,
+      'discard',
+      { ...selection, ids: selection.ids.slice(1) },
+      { ...acting, seen: agreed },
+    ),
   ).toMatchObject({
     kind: 'acted',
   });

@@ -79,7 +79,7 @@ it('a group is shown, discarded with a reason, and reopened', async () => {
   expect(refused.errors).toContain('This discards 6 entries: 6 rejected.');
   expect(refused.status).toBe(1);
   const wrong = await run('review', 'discard', '--group', group, '--count', '5');
-  expect(wrong.errors).toContain('6 entries match now, not 5: list them again. Nothing was done.');
+  expect(wrong.errors).toContain('(6 entries now, not 5); look at it again. Nothing was done');
   const done = await run('review', 'discard', '--group', group, '--text', 'jalisco', '--yes', '--reason', 'closed');
   expect(done.out).toBe('acme: 2 discarded\n');
   expect((await run('why', 'acme', 'odd0')).out).toMatch(/discard by .*: closed\n/);

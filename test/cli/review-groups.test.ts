@@ -72,5 +72,5 @@ it('a wrong option says what is expected', async () => {
   expect(await wrong('--older-than', 'yesterday')).toContain('such as 30min, 12h or 3d');
   expect(await wrong('--site', 'nowhere')).toContain('there is no site nowhere; sites: board');
   expect(await wrong('nobody')).toContain('there is no feed nobody; feeds: acme');
-  expect((await run('review', 'list', '--group', '12')).errors).toContain('see: review groups');
+  expect((await run('review', 'list', '--group', '12')).errors).toContain('It must be the ID of a group');
 });

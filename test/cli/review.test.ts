@@ -34,6 +34,7 @@ it('an invalid posting is listed, shown, edited, and live at once; an edit that 
   expect(list.out).toMatch(/ID +FEED +KEY +KIND +SINCE +AGE +REASON\n *\d+ +acme +odd +rejected .*Jalisco/);
   const [entry] = (await run('review', 'list', '--json')).json();
   expect(entry).toEqual({
+    seen: expect.stringMatching(/^[0-9a-f]{10}$/),
     id: expect.any(Number),
     feed: 'acme',
     site: 'board',
@@ -84,7 +85,7 @@ it('held deletes are grouped with the command that approves them, and approving 
   expect(refused).toMatchObject({
     status: 1,
     out: '',
-    errors: expect.stringContaining('9 deletes are held now, not 10'),
+    errors: expect.stringContaining('9 entries now, not 10'),
   });
   expect((await mirror.siteJobs()).size).toBe(12);
   const approved = await run('review', 'approve', 'acme', '--count', '9', '--json');

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PersonsVerdict } from '../../src/review/check-verdict.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
-import { reviewEntries } from '../../src/store/review/review-entries.ts';
+import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { firstOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';

@@ -5,7 +5,7 @@ import { confirmAddress } from '../../src/apply/confirm-address.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
-import { reviewEntries } from '../../src/store/review/review-entries.ts';
+import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { learntRewrites } from '../../src/store/site/kept-values.ts';
 import { setAddress } from '../../src/store/site/known-address.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';

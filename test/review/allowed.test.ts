@@ -252,7 +252,7 @@ async function actOnGroup({ group }: Case, action: SelectedAction): Promise<stri
   const { db, config } = app;
   const edit = action === 'edit' ? { edit: { set: { title: 'Cook' } } } : {};
   const query = { groups: [group ?? ''] };
-  const start = await startBulk(db, config, { action, ...acting, expected: 1, detail: { query, ...edit } });
+  const start = await startBulk(db, config, { action, ...acting, seen: { count: 1 }, detail: { query, ...edit } });
   if (start.kind === 'refused') return textOf(start.message);
   const end = await runBulk(db, config, start.bulk.id, { signal: new AbortController().signal });
   return end?.bulk.done === 1 ? 'done' : 'left alone, although it was offered';

@@ -19,7 +19,13 @@ type Acted = Extract<ActionReport, { kind: 'acted' }>;
 const onEntries = (action: BulkAction, ids: readonly number[]) =>
   actOnEntries(stage.app.db, stage.app.config, action, { ids, feeds: [] }, acting) as Promise<Acted>;
 const onFeed = (action: BulkAction, expectHeld?: number) =>
-  actOnEntries(stage.app.db, stage.app.config, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
+  actOnEntries(
+    stage.app.db,
+    stage.app.config,
+    action,
+    { ids: [], feeds: [acme] },
+    { ...acting, seen: { count: expectHeld } },
+  );
 const audit = () =>
   stage.app.db.query<{ actor: string; action: string; key: string }>(
     'select actor, action, key from audit order by key',
@@ -126,7 +132,7 @@ describe('approve', () => {
     for (const expected of [7, 9]) {
       const report = await onFeed('approve', expected);
       expect(report.kind === 'refused' && said(report.message)).toBe(
-        `8 deletes are held now, not ${expected}; check again: review list acme. Nothing was approved.`,
+        `the selection has changed since you saw it (8 entries now, not ${expected}); look at it again. Nothing was done.\n  acme: 8 held`,
       );
     }
     expect(await stateOf('p3')).toBe('held');
@@ -200,7 +206,12 @@ describe('discard', () => {
       expect.stringContaining(`review settle ${id} --missing`),
     ]);
     expect(((await onFeed('discard')) as Acted).feeds).toEqual([
-      { feed: 'acme', done: 1, message: '1 discarded (1 failed)', leftInDoubt: 1, kinds: { failed: 1 } },
+      {
+        feed: 'acme',
+        done: 1,
+        message: '1 discarded (1 failed); 1 not discarded: in doubt, to be resolved instead',
+        kinds: { failed: 1 },
+      },
     ]);
     expect(await stateOf('p1')).toBe('in_doubt');
   });

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
-import { type BulkRequest, markOf, previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
-import { changeVersion } from '../../src/review/entry-version.ts';
+import { type BulkRequest, previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
+import { tokenOf, tokenOfChange, tokenOfOne } from '../../src/review/seen.ts';
 import { explainDoubts, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { type DoubtAction, setBulkState, skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
-import { readSeen } from '../../src/store/review/selected-counts.ts';
+import { readMarks } from '../../src/store/review/selected-counts.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, openStage, type Stage } from './stage.ts';
@@ -156,17 +156,17 @@ describe('the site has made none of them', () => {
   it('a create that is in doubt anew, or has a possible job since, is not the one that was shown', async () => {
     await doubts(['a', 'b', 'c']);
     const { db, config } = stage.app;
-    const mark = markOf((await previewBulk(db, config, 'missing', { kinds: ['in_doubt'] })).selected);
+    const seen = tokenOf((await previewBulk(db, config, 'missing', { kinds: ['in_doubt'] })).selected);
     const ids = await Promise.all(['a', 'b', 'c'].map((key) => stage.entry(key)));
-    const seen = await readSeen(db, ids);
+    const each = (await readMarks(db, ids)).map(tokenOfOne);
     const id = await started('missing');
     await refuteDoubt(db, await doubtOf('a'), 5);
     await stage.fail('a', 'in_doubt');
     await age();
     await explain('b', CANDIDATES);
-    expect(await start('missing', { mark })).toMatchObject({ kind: 'refused' });
-    expect(await start('missing', { seen })).toMatchObject({
-      message: expect.stringContaining(`entries ${ids[0]}, ${ids[1]} changed: check again`),
+    expect(await start('missing', { seen: { tokens: [seen] } })).toMatchObject({ kind: 'refused' });
+    expect(await start('missing', { seen: { tokens: each }, detail: { query: { ids } } })).toMatchObject({
+      message: expect.stringContaining(`entries ${ids[0]}, ${ids[1]} changed); look at it again`),
     });
     await run(id);
     expect(await states()).toEqual({ a: 'in_doubt', b: 'in_doubt', c: 'ready' });
@@ -178,9 +178,9 @@ it('a single decision is refused as well once a job may be its own that was not 
   await doubts(['a']);
   const { db } = stage.app;
   const change = await stage.change('a');
-  const version = change && changeVersion(change);
+  const seen = change && { tokens: [tokenOfChange(change)] };
   await explain('a', CANDIDATES);
-  const options = { actor: 'ann', site: undefined, ...(version === undefined ? {} : { version }) };
+  const options = { actor: 'ann', site: undefined, seen };
   const end = await resolveEntry(db, await stage.entry('a'), { kind: 'missing' }, options);
   expect(end).toMatchObject({ kind: 'refused', stale: true });
   expect(await states()).toEqual({ a: 'in_doubt' });

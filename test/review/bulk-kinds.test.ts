@@ -36,7 +36,7 @@ it('entries of other kinds are neither counted nor acted on, on the pages, in th
     const act = (body: object) =>
       served.api('POST', 'review/actions', { filter: { feed: 'acme' }, action: 'approve', mark, ...body });
     const refused = await act({ expected: 8 });
-    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('7 entries match now, not 8')]);
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('7 entries now, not 8')]);
     const none = await act({ expected: 1, filter: { kinds: ['rejected'] } });
     expect(none.body.detail).toBe(
       'this can be done with no selected entry. Nothing was done.\n  acme: 1 rejected: it is rejected, not held',

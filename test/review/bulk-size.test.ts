@@ -29,7 +29,7 @@ it('edits each entry of a group once, with a stop in between', { timeout: MEASUR
   const [group] = await listGroups(db, {}, { groups: 1, values: 1 });
   const detail = { query: { groups: [group?.id ?? ''] }, edit: { set: { 'location-state': 'Texas' } } };
   const from = performance.now();
-  const started = await startBulk(db, config, { action: 'edit', actor: 'ann', detail, expected: ENTRIES });
+  const started = await startBulk(db, config, { action: 'edit', actor: 'ann', detail, seen: { count: ENTRIES } });
   if (started.kind === 'refused') throw new Error(textOf(started.message));
   const { id } = started.bulk;
   const stopping = new AbortController();

@@ -28,7 +28,12 @@ const TEXAS = { set: { 'location-state': 'Texas' } };
 
 async function start(action: BulkKind, more: Partial<BulkRequest['detail']> = {}, expected?: number): Promise<number> {
   const detail = { query: {}, ...more };
-  const started = await startBulk(stage.app.db, stage.app.config, { action, actor: 'ann', detail, expected });
+  const started = await startBulk(stage.app.db, stage.app.config, {
+    action,
+    actor: 'ann',
+    detail,
+    seen: { count: expected },
+  });
   if (started.kind === 'refused') throw new Error(textOf(started.message));
   return started.bulk.id;
 }
@@ -174,9 +179,7 @@ describe('an edit of a group', () => {
 
 it('a selection of another size than the person saw, or of none, is refused, and a field that the feed does not have', async () => {
   await stage.pull(odd(2));
-  await expect(start('discard', {}, 3)).rejects.toThrow(
-    '2 entries match now, not 3: list them again. Nothing was done',
-  );
+  await expect(start('discard', {}, 3)).rejects.toThrow('2 entries now, not 3); look at it again. Nothing was done');
   await expect(start('retry', { query: { text: 'nothing' } })).rejects.toThrow('no entry matches');
   expect(await stage.app.db.query('select from bulk_action')).toEqual([]);
   const id = await start('edit', { edit: { set: { 'location-sate': 'Texas' } } });

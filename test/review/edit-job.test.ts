@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
-import { versionOfPosting } from '../../src/review/entry-version.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
+import { tokenOfPosting } from '../../src/review/seen.ts';
 import { undoEdits } from '../../src/review/undo-edit.ts';
 import { undoSubjects } from '../../src/store/change/merge/undo-changes.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';
@@ -19,11 +19,14 @@ afterEach(() => stage.close());
 const key = postingKey('p1');
 const other = posting('p2');
 const feed = [posting('p1', { title: 'Nurse' }), other];
-const edit = (edits: Readonly<Record<string, string>>, options: { version?: string } = {}) =>
-  editPosting(stage.app.db, stage.app.config, { feed: acme, key }, edits, { ...acting, ...options });
+const edit = (edits: Readonly<Record<string, string>>, seen?: string) =>
+  editPosting(stage.app.db, stage.app.config, { feed: acme, key }, edits, {
+    ...acting,
+    seen: seen === undefined ? undefined : { tokens: [seen] },
+  });
 const edits = () => editsOfPosting(stage.app.db, acme, key);
 const onSite = async () => (await findLiveJob(stage.app.db, acme, key))?.fields;
-const version = async () => versionOfPosting(await readStory(stage.app.db, acme, key));
+const version = async () => tokenOfPosting(await readStory(stage.app.db, acme, key));
 
 async function live(): Promise<number> {
   const { pull } = await stage.pull(feed);
@@ -107,12 +110,12 @@ describe('an edit of a job', () => {
   it('is bound to the version that was seen', { tags: 'slow' }, async () => {
     await live();
     const seen = await version();
-    await edit({ 'location-city': 'Salem' }, { version: seen ?? '' });
-    expect(await edit({ title: 'Chef' }, { version: seen ?? '' })).toMatchObject({ kind: 'refused', stale: true });
+    await edit({ 'location-city': 'Salem' }, seen ?? '');
+    expect(await edit({ title: 'Chef' }, seen ?? '')).toMatchObject({ kind: 'refused', stale: true });
     const waiting = await version();
     await stage.acceptAll();
-    expect(await edit({ title: 'Chef' }, { version: waiting ?? '' })).toMatchObject({ kind: 'refused', stale: true });
-    expect(await edit({ title: 'Chef' }, { version: (await version()) ?? '' })).toMatchObject({ kind: 'edited' });
+    expect(await edit({ title: 'Chef' }, waiting ?? '')).toMatchObject({ kind: 'refused', stale: true });
+    expect(await edit({ title: 'Chef' }, (await version()) ?? '')).toMatchObject({ kind: 'edited' });
   });
 
   it('that the site would refuse leaves the job as it is, also while another one waits, and so does one during a pull', async () => {

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
-import { type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
-import { groupTitle } from '../../src/review/read-model/group.ts';
+import { groupTitle, groupWords, type ListedGroup, listGroups } from '../../src/review/list-groups.ts';
 import type { EntryQuery } from '../../src/store/review/entry-query.ts';
 import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
 import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
@@ -94,7 +93,9 @@ describe('groups', () => {
       example: { feed: 'acme', key: 'p0', value: 'Jalisco', reason: expect.stringMatching(/^"Jalisco" is not/) },
       trend: 'new',
     });
-    expect(groupTitle(group as ListedGroup)).toMatch(/^location-state: is not a .*: Jalisco, Sonora and 2 more$/);
+    expect(groupTitle(groupWords(group as ListedGroup))).toMatch(
+      /^location-state: is not a .*: Jalisco, Sonora and 2 more$/,
+    );
     await stage.pull(invalid.slice(1));
     expect((await list()).map(({ id, count }) => [id, count])).toEqual([[before?.id, 6]]);
     expect(group?.id).toBe(before?.id);

@@ -6,6 +6,7 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
+import { tokenOf } from '../../src/review/seen.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
@@ -30,7 +31,7 @@ async function approve(batch = 2, stopAfter = 1): Promise<number> {
     action: 'approve',
     actor: 'ann',
     detail: { query: HELD },
-    expected: 7,
+    seen: { count: 7 },
   });
   if (started.kind === 'refused') throw new Error(textOf(started.message));
   let batches = 0;
@@ -100,7 +101,7 @@ describe('a discard of records that continues after its process ended', () => {
       action: 'discard',
       actor: 'ann',
       detail,
-      expected: 1,
+      seen: { count: 1 },
     });
     if (started.kind === 'refused') throw new Error(textOf(started.message));
     return started.bulk.id;
@@ -145,8 +146,13 @@ describe('a discard of records that continues after its process ended', () => {
 });
 
 describe('an approval of what was shown', () => {
-  const start = (expected: Parameters<typeof startBulk>[2]['expected']) =>
-    startBulk(stage.app.db, stage.app.config, { action: 'approve', actor: 'ann', detail: { query: HELD }, expected });
+  const start = (shown: Parameters<typeof tokenOf>[0]) =>
+    startBulk(stage.app.db, stage.app.config, {
+      action: 'approve',
+      actor: 'ann',
+      detail: { query: HELD },
+      seen: { tokens: [tokenOf(shown)] },
+    });
 
   it('is refused after the selection has grown, or as many others took the place of some', async () => {
     const { db, config } = stage.app;
@@ -156,7 +162,7 @@ describe('an approval of what was shown', () => {
     await holdAlso(db, 'beta', 3);
     expect(await start(shown)).toMatchObject({
       kind: 'refused',
-      message: expect.stringMatching(/changed since they were counted.*\n {2}acme: 7 held\n {2}beta: 3 held$/),
+      message: expect.stringMatching(/changed since you saw it.*\n {2}acme: 7 held\n {2}beta: 3 held$/),
     });
     await db.query(`delete from change where feed = 'beta'`);
     await pull(2);

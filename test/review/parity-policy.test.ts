@@ -27,7 +27,7 @@ afterEach(async () => {
 it('nothing is sent for it', async () => {
   const anna = await visitorOf(served, 'anna');
   const media = new Map<string, (entry: number, version: string, job: string) => Promise<unknown>>([
-    ['page', (entry, version, job) => anna.post(`/doubts/${entry}`, { verdict: 'exists', job, version })],
+    ['page', (entry, version, job) => anna.post(`/doubts/${entry}`, { verdict: 'exists', site_job_id: job, version })],
     [
       'API',
       (entry, version, job) =>

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Fields } from '../../src/posting/posting.ts';
 import type { CheckedSite, PersonsVerdict } from '../../src/review/check-verdict.ts';
-import { changeVersion } from '../../src/review/entry-version.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
+import { tokenOfChange } from '../../src/review/seen.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
 import { createSiteClient } from '../../src/site/http/client.ts';
 import { deadlineIn } from '../../src/site/http/deadline.ts';
@@ -213,7 +213,7 @@ it('a doubt that changes while the person checks the job is not decided', async 
     return client.show(id);
   };
   const site = { client: { show }, referenceField: 'number', ...OLD };
-  const options = { actor: 'tester', site, version: change === undefined ? '' : changeVersion(change) };
+  const options = { actor: 'tester', site, seen: change && { tokens: [tokenOfChange(change)] } };
   const end = await resolveEntry(stage.app.db, await stage.entry('p1'), exists(id), options);
   expect(end).toMatchObject({ kind: 'refused', stale: true });
   expect(await mappings()).toEqual([]);

@@ -10,7 +10,8 @@ import type { Attempt, NotAccepted } from '../../src/store/change/attempt.ts';
 import { claimer } from '../../src/store/change/claim.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/change/open-change.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
-import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
+import { ENTRY_KINDS, type ReviewEntry } from '../../src/store/review/review-entries.ts';
+import { reviewEntries } from '../../src/store/review/review-page.ts';
 import { feedXml, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 

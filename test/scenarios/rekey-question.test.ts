@@ -156,14 +156,14 @@ it('a question that opens between showing and acting refuses as well, for single
     config,
     'approve',
     { ids: ids.slice(0, 1), feeds: [] },
-    { actor: 'anna', version: version?.version },
+    { actor: 'anna', seen: { tokens: [version?.version ?? ''] } },
   );
   const byCount = await actOnEntries(
     again,
     config,
     'approve',
     { ids: [], feeds: [ACME] },
-    { actor: 'anna', expectHeld: 8 },
+    { actor: 'anna', seen: { count: 8 } },
   );
   expect([byVersion.kind, byCount.kind]).toEqual(['refused', 'refused']);
   expect(await heldIds()).toEqual(ids);

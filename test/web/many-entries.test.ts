@@ -68,7 +68,7 @@ it('acts only on as many entries as somebody saw', async () => {
   served = await serve(stage.mirror);
   const group = await pullOdd();
   const refused = await act({ action: 'discard', filter: { group }, expected: 2 });
-  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('3 entries match now, not 2')]);
+  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('3 entries now, not 2')]);
   expect((await act({ action: 'retry', filter: { feed: 'acme', kinds: ['held'] }, expected: 1 })).status).toBe(409);
   expect(await stage.app.db.query('select from bulk_action')).toEqual([]);
 });
@@ -89,7 +89,7 @@ it('approves held deletes only if exactly those are held that somebody saw', asy
   await stage.pull([posting('p1'), posting('p3')]);
   expect((await preview()).count).toBe(8);
   const other = await approve({ mark });
-  expect([other.status, other.body.detail]).toEqual([409, expect.stringContaining('have changed')]);
+  expect([other.status, other.body.detail]).toEqual([409, expect.stringContaining('has changed')]);
   expect(await stage.app.db.query('select from bulk_action')).toEqual([]);
   fits('actOnReview', await approve({ mark: (await preview()).mark }));
 });

@@ -205,7 +205,7 @@ it('protects the jobs: API and pages offer the comparison, and refuse what would
     decision: 'approve-all',
     confirmed: 'true',
     expected: '12',
-    mark: 'x',
+    seen: 'x',
   });
   expect(refused.status).toBe(409);
   expect(refused.text).toContain('seem to have changed');

@@ -63,12 +63,12 @@ describe('an action on a group', () => {
     await stage.pull(odd('a', 'b', 'c'));
     const again = await anna.press(page, 'Set for all 2', { value: 'Texas' });
     expect(again.status).toBe(409);
-    expect(again.text).toContain('3 entries match now, not 2');
+    expect(again.text).toContain('3 entries now, not 2');
     // As many, but another one is in place of an entry that was shown.
     await stage.pull([posting('a'), ...odd('b', 'c', 'd')]);
     const once = await anna.press(again, 'Set for all 3');
     expect(once.status).toBe(409);
-    expect(once.text).toContain('have changed since they were counted');
+    expect(once.text).toContain('has changed since you saw it');
     expect(again.text).not.toContain('Send again all');
     expect(again.text).toContain('Send again: not for 3 entries, as it breaks a rule of the site');
     expect(await bulks()).toEqual([]);
@@ -118,7 +118,9 @@ describe('an action on chosen entries', () => {
     await stage.pull([...odd('a', 'b'), posting('c', { state: 'Jalisco', title: 'Other' })]);
     const again = await anna.press(other, /^Set for/, { value: 'Texas', entry: boxesOf(other) });
     expect(again.status).toBe(409);
-    expect(again.text).toMatch(/Since you saw them, entry \d+ changed: check again\. Nothing was done\./);
+    expect(again.text).toMatch(
+      /The selection has changed since you saw it \(entry \d+ changed\); look at it again\. Nothing was done\./,
+    );
     expect(await bulks()).toHaveLength(1);
   });
 
@@ -189,7 +191,7 @@ describe('discarding', () => {
     await stage.pull([posting('a'), ...odd('b')]);
     const again = await anna.press(question, 'Discard 1 entry', { reason: 'closed' });
     expect(again.status).toBe(409);
-    expect(again.text).toContain('have changed since they were counted');
+    expect(again.text).toContain('has changed since you saw it');
     expect(again.text).toContain('value="closed"');
     expect(await bulks()).toEqual([]);
   });
@@ -283,7 +285,6 @@ describe('malformed', () => {
   };
   it('addresses get the reason', { tags: 'slow' }, async () => {
     for (const path of [
-      '/review?feed=Nobody!',
       '/review?kind=none',
       '/review?older_than=long',
       '/review?older_than=1h&older_than=2h',
@@ -292,12 +293,12 @@ describe('malformed', () => {
       '/review/entries?cursor=e30',
       '/review/confirm?action=edit',
       '/review/confirm?action=discard&entry=x',
-      '/review/confirm?action=discard&entry=1.1&entry=1.2',
+      '/review/confirm?action=discard&entry=1.0123456789&entry=1.0123456780',
       '/review/actions/x',
       '/review/actions/0',
     ])
       expectReason(await anna.get(path));
-    for (const path of ['/review?feed=nobody', '/review?site=nobody', '/review/actions/999'])
+    for (const path of ['/review?feed=Nobody!', '/review?feed=nobody', '/review?site=nobody', '/review/actions/999'])
       expectReason(await anna.get(path), 404);
   });
 
@@ -310,7 +311,7 @@ describe('malformed', () => {
       { action: 'retry' },
       { action: 'retry', 'expected-retry': '-1' },
       { action: 'retry', entry: 'x' },
-      { action: 'retry', entry: ['1.1', '1.1'] },
+      { action: 'retry', entry: ['1.0123456789', '1.0123456789'] },
       edit,
       { ...edit, field: '<x>', value: 'y' },
       { ...edit, field: '__proto__', value: 'y' },
@@ -326,7 +327,7 @@ describe('malformed', () => {
     }
     expectReason(await anna.post('/review/confirm?action=discard', {}));
     expectReason(
-      await anna.post('/review/confirm?action=discard', { mark: 'x', expected: '1', reason: 'x'.repeat(2_000) }),
+      await anna.post('/review/confirm?action=discard', { seen: 'x', expected: '1', reason: 'x'.repeat(2_000) }),
     );
     expect(await bulks()).toEqual([]);
   });

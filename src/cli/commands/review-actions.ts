@@ -9,9 +9,9 @@ import {
 } from '../../operations/bulk-actions.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter } from '../command-line.ts';
-import { listCommand, singleCommand } from '../operation-command.ts';
+import { listCommand, printing, singleCommand } from '../operation-command.ts';
 import { formatTable } from '../output/table.ts';
-import { runBulkCommand } from '../run-bulk-command.ts';
+import { PRINTED_DECISIONS, runBulkCommand } from '../run-bulk-command.ts';
 
 const ID = { arguments: ['id'], help: { id: 'number of the action, see: review actions' } } as const;
 
@@ -36,7 +36,11 @@ export const reviewContinueCommand = (): Command =>
     description: 'continue an action on many entries that was stopped or interrupted',
     ...ID,
     json: 'print one JSON object per feed, and one for the action',
-    extend: (command) => command.option('--no-send', 'leave the sending to a running worker or to the next sync'),
+    extend: (command) =>
+      printing(command, ...PRINTED_DECISIONS).option(
+        '--no-send',
+        'leave the sending to a running worker or to the next sync',
+      ),
     async follow({ bulk }, app, { config, json, send }, signal) {
       const write = commandWriter(config);
       process.exitCode = await runBulkCommand(app, bulk, { json: json === true, send: send !== false, write, signal });

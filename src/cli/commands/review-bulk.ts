@@ -1,32 +1,32 @@
 // `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision for many entries, or for all of a feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { BulkAction } from '../../plan/action.ts';
-import { effectOn } from '../../plan/allowed.ts';
-import { actOnEntries, whyNotAtAll } from '../../review/act-on-entries.ts';
-import { selectEntries } from '../../review/select-entries.ts';
+import { DECISION_SUMMARIES, decideNamed } from '../../operations/decisions.ts';
+import { BULK_ACTIONS, type BulkAction } from '../../plan/action.ts';
+import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything } from '../../plan/allowed.ts';
+import { whyNotAtAll } from '../../review/act-on-entries.ts';
+import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
-import type { EntryQuery } from '../../store/review/entry-query.ts';
+import type { ActedEntry, Selection } from '../../store/change/act-in-review.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
-import type { SelectedCount } from '../../store/review/selected-counts.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
-import { askAboutSelected } from '../ask-about-selected.ts';
-import { askToApprove } from '../ask-to-approve.ts';
-import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
-import { commandWriter } from '../command-line.ts';
-import { type Narrowing, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { IF_VERSION, NOT_ONE, wholeNumber } from '../option-values.ts';
-import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
+import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
+import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
+import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../operation-command.ts';
+import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../option-values.ts';
+import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
 import { say } from '../write-action.ts';
 
-interface BulkOptions extends Narrowing {
+interface BulkOptions extends GivenOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
+  readonly seen?: string;
   readonly mark?: string;
   readonly ifVersion?: string;
   readonly kind?: readonly EntryKind[];
@@ -37,70 +37,53 @@ interface BulkOptions extends Narrowing {
   readonly send?: boolean;
 }
 
-export const reviewRetryCommand = (): Command =>
-  sending(bulkCommand('retry', 'send again what was rejected or failed')).option('--also-new', ALSO_NEW);
+/** One for each decision that needs nothing more. */
+export const reviewDecisionCommands = (): Command[] => BULK_ACTIONS.map(decisionCommand);
 
-export const reviewApproveCommand = (): Command =>
-  sending(bulkCommand('approve', 'delete what is held for approval')).option(
-    '--mark <mark>',
-    'only if exactly those deletes are selected that review show --group printed with this mark',
-  );
-
-export const reviewDiscardCommand = (): Command =>
-  byKind(
-    bulkCommand(
-      'discard',
-      'discard entries: rejected and failed postings are not sent until they change, held jobs stay live; asks first if it covers several entries of a feed, or several kinds',
-    ),
-  )
-    .option('--reason <text>', 'why, for the audit')
-    .option('--also-new', ALSO_NEW)
-    .option('--yes', 'do not ask');
-
-export const reviewReopenCommand = (): Command =>
-  byKind(bulkCommand('reopen', 'put discarded entries back into review'));
-
+/** Nothing is sent for records, so a decision about them is one that sends nothing. */
 const DISCARDABLE = ENTRY_KINDS.filter((kind) => effectOn('discard', kind) !== undefined);
 
-const byKind = (command: Command): Command =>
-  command.addOption(
-    new Option(
-      '--kind <kind>',
-      `only entries of this kind, may be given several times (${DISCARDABLE.join(', ')})`,
-    ).argParser((kind: string, before: readonly EntryKind[] = []) => [...before, discardableKind(kind)]),
-  );
-
-function discardableKind(text: string): EntryKind {
-  const kind = DISCARDABLE.find((known) => known === text);
-  if (kind === undefined) throw new InvalidArgumentError(`It must be one of ${DISCARDABLE.join(', ')}.`);
-  return kind;
-}
-
-const sending = (command: Command): Command =>
-  command.option('--no-send', 'leave the sending to a running worker or to the next sync');
-
-function bulkCommand(action: BulkAction, description: string): Command {
-  return narrowing(new Command(action))
-    .description(description)
+function decisionCommand(action: BulkAction): Command {
+  const command = printing(narrowing(new Command(action)), ...PRINTED_DECISIONS)
+    .description(DECISION_SUMMARIES[action].many)
     .argument('[id or feed...]', 'entry numbers, or feed names for all matching entries of a feed')
-    .option('--count <n>', COUNT_HELP[action === 'approve' ? 'approve' : 'others'], wholeNumber)
+    .option('--count <n>', COUNT_HELP[needsSeen(action) ? 'needsSeen' : 'others'], wholeNumber)
+    .option('--seen <seen>', SEEN)
     .option('--if-version <version>', IF_VERSION)
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object per entry and feed')
-    .action((names: string[], options: BulkOptions) =>
+    .option(...ACTOR);
+  if (needsSeen(action)) command.option('--mark <mark>', 'a former name of --seen, for a selection');
+  if (sendsAnything(action)) command.option('--no-send', 'leave the sending to a running worker or to the next sync');
+  else command.addOption(kindOption());
+  if (mayBeRule(action)) command.option('--also-new', ALSO_NEW);
+  if (asksToConfirm(action) && !sendsAnything(action)) {
+    command.option('--reason <text>', 'why, for the audit').option('--yes', 'do not ask');
+  }
+  return withCommon(command, 'print one JSON object per entry and feed').action(
+    (names: string[], options: BulkOptions) =>
       withApp(options, async (app, signal) => {
-        const within = narrowed(app.config, options);
+        const filter = narrowed(options);
         process.exitCode =
-          within === undefined
+          filter === undefined
             ? await actOnNamed(app, action, names, options)
-            : await actOnSelected(app, action, await ofFeed(app, within, names), options, signal);
+            : await actOnSelected(app, action, { ...ofFeed(filter, names), kinds: kindsIn(options) }, options, signal);
       }),
-    );
+  );
 }
+
+const kindsIn = ({ kind }: BulkOptions) => (kind === undefined ? undefined : [...kind]);
+
+const kindOption = (): Option =>
+  new Option(
+    '--kind <kind>',
+    `only entries of this kind, may be given several times (${DISCARDABLE.join(', ')})`,
+  ).argParser((text: string, before: readonly EntryKind[] = []) => {
+    const kind = DISCARDABLE.find((known) => known === text);
+    if (kind === undefined) throw new InvalidArgumentError(`It must be one of ${DISCARDABLE.join(', ')}.`);
+    return [...before, kind];
+  });
 
 const COUNT_HELP = {
-  approve:
+  needsSeen:
     'only if exactly this many deletes are held in the named feeds, or are selected; without it, a terminal asks first, and a selection always',
   others: 'only if exactly this many entries are selected, with --group or another selection',
 } as const;
@@ -113,69 +96,65 @@ async function actOnNamed(
   options: BulkOptions,
 ): Promise<ExitStatus> {
   if (names.length === 0) throw new UserError('name entries or feeds, or select a group: --group GROUP');
-  if (options.count !== undefined && action !== 'approve') {
+  if (options.count !== undefined && !needsSeen(action))
     throw new UserError('--count needs a selection, such as --group GROUP');
-  }
   if (options.alsoNew === true) throw new UserError('--also-new needs a group: --group GROUP');
-  if (options.mark !== undefined) throw new UserError('--mark needs a selection, such as --group GROUP');
-  const selected = await selectEntries(app.db, app.config, names);
-  if (selected.kind === 'unknown') throw new UserError(selected.message);
-  const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
+  const selection = { ...(await namedEntries(app, names)), kinds: options.kind };
   const write = commandWriter(options.config);
+  // Nobody is asked about what can't be done.
   const refusal = await whyNotAtAll(app.db, app.config, action, selection);
   if (refusal !== undefined) throw new UserError(say(refusal, write));
-  const only = selection.ids.length === 1 && selection.feeds.length === 0;
-  if (options.ifVersion !== undefined && !only) throw new UserError(NOT_ONE);
-  // A number binds the deletes of feeds, a version that of an entry.
-  const toApprove = {
-    feeds: options.count === undefined ? selection.feeds : [],
-    ids: options.ifVersion === undefined ? selection.ids : [],
-  };
-  const asked = {
-    ...(action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {}),
-    ...(action === 'approve' ? await askToApprove(app, toApprove, write) : {}),
-  };
-  const actor = actorName(options.as);
-  const { reason, ifVersion: version } = options;
-  const bound = {
-    expectHeld: options.count,
-    version,
-    ...asked,
-  };
-  const report = await actOnEntries(app.db, app.config, action, selection, { actor, reason, ...bound });
-  if (report.kind === 'refused') throw new UserError(say(report.message, write));
-  const send = options.send === true;
-  const status = await sendAndTell(app, { action, ...report }, { json: options.json === true, send, write });
-  if (action === 'discard') for (const line of afterDiscard(report.acted, write)) printNotice(line);
+  const { reason, count, json = false, send = false } = options;
+  const bound = seenOf({ ...options, version: options.ifVersion });
+  if (options.ifVersion !== undefined && (selection.ids.length !== 1 || selection.feeds.length > 0))
+    throw new UserError(NOT_ONE);
+  // A number binds the deletes of feeds only.
+  const isBound = bound.tokens !== undefined || (count !== undefined && selection.ids.length === 0);
+  const agreed = isBound || options.yes === true ? undefined : await askAbout(app, action, selection, write);
+  const seen = { count, tokens: agreed?.tokens ?? bound.tokens };
+  const done = await runWithin(decideNamed, { action, selection, reason, seen }, app, options);
+  const status = await sendAndTell(app, { action, ...done }, { json, send, write });
+  if (action === 'discard') for (const line of afterDiscard(done.acted, write)) printNotice(line);
   return status;
+}
+
+async function askAbout(
+  app: App,
+  action: BulkAction,
+  selection: Selection,
+  write: WriteCommand,
+): Promise<Seen | undefined> {
+  if (!asksToConfirm(action)) return undefined;
+  return sendsAnything(action) ? askToApprove(app, selection, write) : askToDiscard(app, selection, write);
+}
+
+/** Notices to print after a discard: its effect, and how to undo it. */
+function afterDiscard(acted: readonly ActedEntry[], write: WriteCommand): string[] {
+  const [first] = acted;
+  if (first === undefined) return [];
+  const meaning = acted.some(({ kind }) => kind === 'unreadable')
+    ? [`Unreadable records: ${effectOn('discard', 'unreadable')?.many}.`]
+    : [];
+  const command =
+    acted.length === 1 ? write(['review', 'reopen', String(first.id)]) : write(['review', 'list', '--discarded']);
+  return [...meaning, acted.length === 1 ? `To undo this: ${command}` : `To see them, and to undo this: ${command}`];
 }
 
 /** All entries of a group or another selection, in batches. */
 async function actOnSelected(
   app: App,
   action: BulkAction,
-  within: EntryQuery,
+  filter: EntryFilter,
   options: BulkOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
-  const query = { ...within, kinds: options.kind };
-  const { reason, mark, alsoNew, json = false, send = false } = options;
-  const expected = options.count ?? (mark === undefined ? await agreedTo(app, action, query, options) : undefined);
-  const request = { action, actor: actorName(options.as), expected, mark, alsoNew };
-  const detail = { query, ...(reason === undefined ? {} : { reason }) };
+  const { reason, seen, mark, count, json = false, send = false } = options;
   const write = commandWriter(options.config);
-  return startBulkCommand(app, { ...request, detail }, { json, send, write, signal });
-}
-
-/** What the person agrees to when asked; `undefined`: the action needs no confirmation. */
-async function agreedTo(
-  app: App,
-  action: BulkAction,
-  query: EntryQuery,
-  { yes, config }: BulkOptions,
-): Promise<readonly SelectedCount[] | undefined> {
-  const write = commandWriter(config);
-  if (action === 'approve') return askAboutSelected(app, action, query, write);
-  return action === 'discard' && yes !== true ? askAboutSelected(app, action, query, write) : undefined;
+  const isBound = [count, seen, mark].some((each) => each !== undefined);
+  const asks = (action === 'approve' || (action === 'discard' && options.yes !== true)) && !isBound;
+  const agreed = asks ? await askAboutSelected(app, action, filter, write) : undefined;
+  const bound = { expected: count, seen: agreed?.seen ?? seen, mark };
+  const request = { action, filter, reason, also_new: options.alsoNew, ...bound };
+  return startBulkCommand(app, request, { json, send, write, signal, actor: actorName(options.as) });
 }

@@ -1,34 +1,32 @@
 // `jobmirror review edit`: sets fields of one posting, or of all rejected or failed ones that are selected, and sends them.
 import { Command } from 'commander';
-import { feedName, postingKey } from '../../posting/identifiers.ts';
-import { editEntry, editedMessage, editPosting } from '../../review/edit-posting.ts';
-import { findPosting } from '../../review/find-posting.ts';
+import { editReviewEntry, setPostingFields } from '../../operations/decisions.ts';
+import { feedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
-import type { EntryQuery } from '../../store/review/entry-query.ts';
 import { actorName } from '../actor.ts';
 import { commandWriter } from '../command-line.ts';
 import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
-import { knownFeed } from '../feed-name.ts';
-import { type Narrowing, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { NOT_ONE, wholeNumber } from '../option-values.ts';
-import { ALSO_NEW, startBulkCommand } from '../run-bulk-command.ts';
+import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
+import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../operation-command.ts';
+import { NOT_ONE, SEEN, wholeNumber } from '../option-values.ts';
+import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../run-bulk-command.ts';
 import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
-import { say } from '../write-action.ts';
 
-interface EditOptions extends Narrowing, EditValues {
+interface EditOptions extends GivenOptions, EditValues {
   readonly config?: string;
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
+  readonly seen?: string;
   readonly ifVersion?: string;
   readonly alsoNew?: boolean;
   readonly send: boolean;
 }
 
 export function reviewEditCommand(): Command {
-  return narrowing(new Command('edit'))
+  const command = printing(narrowing(new Command('edit')), ...PRINTED_DECISIONS)
     .description(
       'set fields of one posting, by the number of its entry or by its feed and key, or of all rejected or failed ones that are selected; an edit applies until the feed changes that field',
     )
@@ -44,97 +42,82 @@ export function reviewEditCommand(): Command {
     )
     .option('--count <n>', 'only if exactly this many entries are selected', wholeNumber)
     .option('--also-new', ALSO_NEW)
+    .option('--seen <seen>', SEEN)
     .option(
       '--if-version <version>',
       'only if the entry is still as review show printed it with this version, or the posting as why --json did',
     )
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
-    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object; with a selection one per feed, and one for the action')
-    .action((names: string[], options: EditOptions) =>
-      withApp(options, async (app, signal) => {
-        const within = narrowed(app.config, options) ?? (await ofEntries(app, names));
-        process.exitCode =
-          within === undefined
-            ? await editOne(app, names, options)
-            : await editSelected(app, within.ids ? within : await ofFeed(app, within, names), options, signal);
-      }),
-    );
+    .option(...ACTOR);
+  const json = 'print one JSON object; with a selection one per feed, and one for the action';
+  return withCommon(command, json).action(async (names: string[], options: EditOptions) => {
+    const filter = narrowed(options);
+    const isMany = filter !== undefined || (names.length > 1 && names.every((name) => NUMBER.test(name)));
+    if (!isMany) return editOne(names, options);
+    return withApp(options, async (app, signal) => {
+      const selected = filter === undefined ? await ofEntries(app, names) : ofFeed(filter, names);
+      process.exitCode = await editSelected(app, selected, options, signal);
+    });
+  });
 }
 
+const NUMBER = /^\d{1,15}$/;
+
 /** Several entries by their numbers. */
-async function ofEntries(app: App, names: readonly string[]): Promise<EntryQuery | undefined> {
-  if (names.length < 2 || !names.every((name) => /^\d{1,15}$/.test(name))) return undefined;
+async function ofEntries(app: App, names: readonly string[]): Promise<EntryFilter> {
   const [name = '', key, more] = names;
   if (more === undefined && app.config.feeds.has(feedName(name))) {
     throw new UserError(
       `${name} may be an entry or the feed of posting ${key}: name one entry at a time, or edit the posting on its page`,
     );
   }
-  return { ids: await namedEntries(app, names) };
+  return { ids: [...(await namedEntries(app, names)).ids] };
 }
 
-async function editOne(app: App, names: readonly string[], options: EditOptions): Promise<ExitStatus> {
-  const [name, key, more] = names;
-  const isEntry = key === undefined && name !== undefined && /^\d{1,15}$/.test(name);
+function editOne([name, key, more]: readonly string[], options: EditOptions): Promise<void> {
+  const isEntry = key === undefined && name !== undefined && NUMBER.test(name);
   if (!isEntry && (key === undefined || more !== undefined)) {
     throw new UserError(
       'name one entry by its number, see: review list; or one posting by its feed and key; or select a group: --group GROUP',
     );
   }
-  if (
-    options.setMap !== undefined ||
-    options.count !== undefined ||
-    options.alsoNew === true ||
-    options.set === undefined
-  ) {
+  const { set, setMap, count, alsoNew, config, json = false } = options;
+  if (setMap !== undefined || count !== undefined || alsoNew === true || set === undefined) {
     throw new UserError(
-      options.set === undefined && options.setMap === undefined
+      set === undefined && setMap === undefined
         ? 'say what to set: --set FIELD=VALUE'
         : '--set-map, --count and --also-new need a selection, such as --group GROUP',
     );
   }
-  const edits = Object.fromEntries(options.set);
-  const { db, config } = app;
-  const acting = { actor: actorName(options.as), version: options.ifVersion };
-  const subject = isEntry ? `entry ${name}` : `posting ${key}`;
-  const report = isEntry
-    ? await editEntry(db, config, Number(name), edits, acting)
-    : await editPosting(db, config, await postingOf(app, String(name), String(key)), edits, acting);
-  const write = commandWriter(options.config);
-  if (report.kind === 'refused') throw new UserError(`${subject}: ${say(report.message, write)}`);
-  if (report.kind === 'invalid') {
-    const problems = report.problems.map(({ message }) => message).join('; ');
-    throw new UserError(`${subject}: nothing was saved, as the site would refuse it: ${problems}`);
-  }
-  const { entry, feed, remaining } = report;
-  const entries = [{ entry, feed, key: report.key, result: 'done', message: editedMessage(remaining) }] as const;
-  const act = { action: 'edit', entries, feeds: [], acted: [{ id: entry, feed }] };
-  const send = options.send && remaining === undefined;
-  const status = await sendAndTell(app, act, { json: options.json === true, send, write });
-  return worstStatus([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
+  const edit = { fields: Object.fromEntries(set), seen: options.seen, version: options.ifVersion };
+  const told: Told = {
+    async follow(acted, app) {
+      const act = { action: 'edit', entries: [acted], feeds: [], acted: [{ id: acted.entry, feed: acted.feed }] };
+      const isReady = acted.still_rejected !== true;
+      const send = options.send && isReady;
+      const status = await sendAndTell(app, act, { json, send, write: commandWriter(config) });
+      process.exitCode = worstStatus([status, isReady ? ExitStatus.done : ExitStatus.review]);
+    },
+  };
+  return isEntry
+    ? runSingle(editReviewEntry, { id: Number(name), ...edit }, told, options)
+    : runSingle(setPostingFields, { feed: String(name), key: String(key), ...edit }, told, options);
 }
 
-async function postingOf({ db, config }: App, name: string, text: string) {
-  const feed = await knownFeed(db, config, name);
-  const key = postingKey(text.trim());
-  if ((await findPosting(db, feed, key)) !== undefined) return { feed, key };
-  throw new UserError(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
-}
+type Told = Parameters<typeof runSingle<typeof editReviewEntry.input, typeof editReviewEntry.output>>[2];
 
 /** All entries of a group or another selection, in batches. */
 async function editSelected(
   app: App,
-  query: EntryQuery,
+  filter: EntryFilter,
   options: EditOptions,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
-  const { count, alsoNew, as, json = false, send, config } = options;
+  const { count, seen, alsoNew, as, json = false, send, config } = options;
   if (options.ifVersion !== undefined) throw new UserError(NOT_ONE);
   const edit = await editOf(options);
   if (edit === undefined) throw new UserError('say what to set: --set FIELD=VALUE, or --set-map FIELD=FILE');
-  const expected = count ?? query.ids?.length;
-  const request = { action: 'edit', actor: actorName(as), expected, alsoNew, detail: { query, edit } } as const;
-  return startBulkCommand(app, request, { json, send, write: commandWriter(config), signal });
+  const bound = { expected: count ?? filter.ids?.length, seen };
+  const request = { action: 'edit', filter, edit, also_new: alsoNew, ...bound } as const;
+  return startBulkCommand(app, request, { json, send, write: commandWriter(config), signal, actor: actorName(as) });
 }

@@ -1,142 +1,96 @@
 // `jobmirror review list`: everything that needs a person, and the command that approves held deletes.
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { entryQuery, type listedEntryOutput, listReview } from '../../operations/review.ts';
 import { notesOnRestore } from '../../operations/status.ts';
 import type { Message } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { escalates } from '../../review/escalation.ts';
 import { adviceOnHeld, type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/backlog/entry-kind.ts';
 import { isCut } from '../../store/review/entry-query.ts';
 import { countFound } from '../../store/review/found-entries.ts';
-import {
-  countEntries,
-  ENTRY_KINDS,
-  type EntryFilter,
-  type EntryKind,
-  type HeldGroup,
-  heldGroups,
-  type ReviewEntry,
-  reviewEntries,
-} from '../../store/review/review-entries.ts';
+import { countEntries, type HeldGroup, heldGroups } from '../../store/review/review-entries.ts';
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
-import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
+import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { knownFeed } from '../feed-name.ts';
-import { type Narrowing, narrowed, narrowing } from '../narrow-entries.ts';
-import { positiveNumber } from '../option-values.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { FILTER_FORM, narrowed } from '../narrow-entries.ts';
+import { listCommand } from '../operation-command.ts';
 import { formatTable } from '../output/table.ts';
-import { withApp } from '../with-app.ts';
-import { actionWriter, adviceLine, say } from '../write-action.ts';
+import { adviceLine, say } from '../write-action.ts';
 
-interface ListOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-  readonly kind?: EntryKind;
-  readonly limit?: number;
-  readonly discarded?: boolean;
+type Input = z.output<typeof listReview.input>;
+
+const WITHOUT_HELD = ENTRY_KINDS.filter((kind) => kind !== 'held');
+
+export const reviewListCommand = (): Command =>
+  listCommand(listReview, {
+    name: 'list',
+    description: 'list what was rejected, failed, is held or in doubt, or could not be read',
+    arguments: ['feed'],
+    flags: FILTER_FORM.flags,
+    help: {
+      ...FILTER_FORM.help,
+      kind: 'only of this kind, may be given several times',
+      discarded: 'list discarded entries instead of those that wait',
+    },
+    noun: 'entries',
+    shown: 100,
+    allAsJson: true,
+    // Held deletes are told at the end, as one decision covers them all, unless they are asked for.
+    forPeople: (input) => (isWhole(input) && input.kind === undefined ? { ...input, kind: WITHOUT_HELD } : input),
+    async view({ items }, { app, write, input, options }) {
+      const isNarrowed = narrowed(options) !== undefined;
+      const notes = isWhole(input) && input.kind === undefined ? await restoreNotes(app, input) : [];
+      const groups = isWhole(input) && (input.kind ?? ['held']).includes('held') ? await heldOf(app, input) : [];
+      const told = notes.length === 0 ? [] : [...notes.map((note) => say(note, write)), ''];
+      if (items.length === 0 && groups.length === 0) return notes.length > 0 ? told : [nothing(input, isNarrowed)];
+      const listed = isWhole(input) && input.kind === undefined ? { ...input, kind: WITHOUT_HELD } : input;
+      return [
+        ...told,
+        ...(items.length === 0 ? [] : await table(app, items, listed, write)),
+        ...(isWhole(input) && (input.kind ?? ['in_doubt']).includes('in_doubt')
+          ? await foundLines(app, input, write)
+          : []),
+        ...(await heldLines(app, groups, write)),
+      ];
+    },
+  });
+
+/** Everything that waits, of all feeds or of one. */
+const isWhole = ({ site, group, q, older_than, newer_than, discarded }: Input): boolean =>
+  [site, group, q, older_than, newer_than].every((part) => part === undefined) && discarded !== true;
+
+const feedOf = ({ feed }: Input) => feed as FeedName | undefined;
+
+function nothing({ discarded }: Input, isNarrowed: boolean): string {
+  if (isNarrowed) return 'No entry matches.';
+  return discarded === true ? 'Nothing is discarded.' : 'Nothing needs a person.';
 }
 
-type Options = ListOptions & Narrowing;
-
-const SHOWN_ENTRIES = 100;
-
-export function reviewListCommand(): Command {
-  return narrowing(new Command('list'))
-    .description('list what was rejected, failed, is held or in doubt, or could not be read')
-    .argument('[feed]', 'only of this feed')
-    .addOption(new Option('--kind <kind>', 'only of this kind').choices(ENTRY_KINDS))
-    .option('--discarded', 'list discarded entries instead of those that wait')
-    .option('--limit <n>', `entries at most (default: ${SHOWN_ENTRIES}; with --json all)`, positiveNumber)
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object per entry')
-    .action((name: string | undefined, options: Options) =>
-      withApp(options, async (app) => {
-        const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
-        const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
-        const within = narrowed(app.config, options);
-        await foldReviewCounts(app.db);
-        const filter = {
-          feed,
-          kinds,
-          discarded: options.discarded === true,
-          ...(within === undefined ? {} : { within }),
-        };
-        if (options.json === true) return printEntries(app, filter, options);
-        return printTables(app, filter, options);
-      }),
-    );
+async function restoreNotes(app: App, { feed }: Input): Promise<readonly Message[]> {
+  const notes = await notesOnRestore(app);
+  return [...notes].flatMap(([of, note]) => (feed === undefined || feed === of ? note : []));
 }
 
-async function printEntries({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
-  const write = actionWriter(commandWriter(options.config));
-  const discarded = filter.discarded === true;
-  for await (const entry of reviewEntries(db, filter, options.limit)) {
-    const escalated = !discarded && escalates(entry, config);
-    await printJson(listedEntryJson(entry, { escalated, discarded }, write));
-  }
-}
+type Entry = z.output<typeof listedEntryOutput>;
 
-/** Groups held deletes at the end, as one decision covers them all, unless `--kind held` asks for them one by one. */
-async function printTables({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
-  const write = commandWriter(options.config);
-  const discarded = filter.discarded === true;
-  const together = options.kind === undefined && !discarded && filter.within === undefined;
-  const groups =
-    together || (options.kind === 'held' && filter.within === undefined && !discarded)
-      ? await heldGroups(db, filter.feed)
-      : [];
-  const listed = { ...filter, kinds: together ? filter.kinds.filter((kind) => kind !== 'held') : filter.kinds };
-  const entries: ReviewEntry[] = [];
-  for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
-  const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
-  const restored = together ? await notesOnRestore({ db, config }) : new Map<FeedName, Message>();
-  const notes = [...restored].flatMap(([feed, note]) =>
-    filter.feed === undefined || filter.feed === feed ? note : [],
-  );
-  if (notes.length > 0) await printLines([...notes.map((note) => say(note, write)), '']);
-  if (entries.length === 0 && groups.length === 0) {
-    if (notes.length > 0) return undefined;
-    return printLine(
-      filter.within !== undefined
-        ? 'No entry matches.'
-        : discarded
-          ? 'Nothing is discarded.'
-          : 'Nothing needs a person.',
-    );
-  }
-  if (entries.length > 0) {
-    await printLines(
-      formatTable(
-        COLUMNS,
-        entries.map((entry) => rowOf(entry, !discarded && escalates(entry, config), write)),
-      ),
-    );
-    const more = isCut(filter.within ?? {}, total) ? 'many' : total - entries.length;
-    if (total > entries.length) await printLine(`… and ${more} more (--limit, --kind, --json)`);
-    await printLine(`\nTo see one entry and what can be done about it: ${write(['review', 'show', 'ID'])}`);
-    if (discarded)
-      await printLine(
-        `To put an entry, or all entries of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`,
-      );
-  }
-  const found =
-    !discarded && filter.within === undefined && listed.kinds.includes('in_doubt')
-      ? await countFound(db, filter.feed)
-      : [];
-  for (const { feed, n } of found) {
-    await printLine(
-      `${plural(n, 'job')} found on the site for feed ${feed}; to adopt those that are certain: ` +
-        write(['review', 'settle', feed, '--found']),
-    );
-  }
-  const offers = groups.length === 0 ? new Map<FeedName, HeldOffer>() : await readHeldOffers(db, config);
-  for (const group of groups) {
-    const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
-    await printLines(['', ...describeGroup(group, { mark, offer: offers.get(group.feed) }, write)]);
-  }
+async function table(app: App, items: readonly Entry[], listed: Input, write: WriteCommand): Promise<string[]> {
+  const query = await entryQuery(app, listed);
+  const total = [...(await countEntries(app.db, query)).values()].reduce((sum, count) => sum + count, 0);
+  const more = isCut(query, total) ? 'many' : total - items.length;
+  return [
+    ...formatTable(COLUMNS, items.map(rowOf)),
+    ...(total > items.length ? [`… and ${more} more (--limit, --kind, --json)`] : []),
+    '',
+    `To see one entry and what can be done about it: ${write(['review', 'show', 'ID'])}`,
+    ...(listed.discarded === true
+      ? [`To put an entry, or all entries of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`]
+      : []),
+  ];
 }
 
 const COLUMNS = [
@@ -158,28 +112,43 @@ const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   held: 'held',
 };
 
-const rowOf = (entry: ReviewEntry, escalated: boolean, write: WriteCommand): string[] => [
+const rowOf = (entry: Entry): string[] => [
   String(entry.id),
   entry.feed,
-  entry.key === undefined ? '-' : oneLine(entry.key, 40),
+  entry.key === null ? '-' : oneLine(entry.key, 40),
   KIND_WORDS[entry.kind],
   formatTime(entry.since),
-  formatSpan(entry.ageMs),
-  `${escalated ? 'ESCALATED: ' : ''}${oneLine(say(entry.reason, write))}`,
+  formatSpan(entry.age_seconds * 1000),
+  `${entry.escalated ? 'ESCALATED: ' : ''}${oneLine(entry.reason)}`,
 ];
 
-/** The held deletes of a feed, the reason, and the commands that decide them. */
-function describeGroup(
-  group: HeldGroup,
-  { mark, offer }: { readonly mark: string; readonly offer: HeldOffer | undefined },
-  write: WriteCommand,
-): string[] {
-  const { feed, count, since, ageMs, reason } = group;
-  const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
-  return [
-    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
-    `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
-    ...(offer === undefined ? [] : [adviceLine(adviceOnHeld(offer), write)]),
-    ...(offer?.inQuestion === false ? [`  keep one of them:  ${write(['review', 'discard', 'ID'])}`] : []),
-  ];
+async function foundLines({ db }: App, input: Input, write: WriteCommand): Promise<string[]> {
+  return (await countFound(db, feedOf(input))).map(
+    ({ feed, n }) =>
+      `${plural(n, 'job')} found on the site for feed ${feed}; to adopt those that are certain: ` +
+      write(['review', 'settle', feed, '--found']),
+  );
+}
+
+async function heldOf({ db }: App, input: Input): Promise<readonly HeldGroup[]> {
+  await foldReviewCounts(db);
+  return heldGroups(db, feedOf(input));
+}
+
+/** The held deletes of each feed, the reason, and the commands that decide them. */
+async function heldLines({ db, config }: App, groups: readonly HeldGroup[], write: WriteCommand): Promise<string[]> {
+  const offers = groups.length === 0 ? new Map<FeedName, HeldOffer>() : await readHeldOffers(db, config);
+  return groups.flatMap((group) => {
+    const { feed, count, since, ageMs, reason } = group;
+    const offer = offers.get(feed);
+    const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
+    const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
+    return [
+      '',
+      `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
+      `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
+      ...(offer === undefined ? [] : [adviceLine(adviceOnHeld(offer), write)]),
+      ...(offer?.inQuestion === false ? [`  keep one of them:  ${write(['review', 'discard', 'ID'])}`] : []),
+    ];
+  });
 }

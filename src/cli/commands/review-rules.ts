@@ -1,8 +1,13 @@
 // `jobmirror review rules`: what is done with new entries of groups without asking again.
 import { Command, Option } from 'commander';
 import type { z } from 'zod';
-import { addReviewRule, endReviewRule, listReviewRules, type ruleOutput } from '../../operations/rules.ts';
-import { describeDecision } from '../../review/read-model/rule.ts';
+import {
+  addReviewRule,
+  describeDecision,
+  endReviewRule,
+  listReviewRules,
+  type ruleOutput,
+} from '../../operations/rules.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { oneLine } from '../../telemetry/print.ts';

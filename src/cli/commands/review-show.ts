@@ -1,104 +1,107 @@
 // `jobmirror review show`: all about one entry or one group, and the exact commands that can be run for it.
 import { Command } from 'commander';
-import { offersFor } from '../../review/bulk/selection-offers.ts';
-import { readHere } from '../../review/configured-policy.ts';
-import { actionsOfEntry } from '../../review/entry-facts.ts';
-import { escalates } from '../../review/escalation.ts';
-import { listGroups } from '../../review/list-groups.ts';
-import { entryJson } from '../../review/read-model/entry.ts';
-import { groupJson } from '../../review/read-model/group.ts';
-import type { App } from '../../runtime/app.ts';
+import { z } from 'zod';
+import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../../operations/review.ts';
+import { needsSeen } from '../../plan/allowed.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { commandWriter } from '../command-line.ts';
 import { type CompareOptions, compareJobs } from '../compare-jobs.ts';
+import { printing, runSingle, withCommon } from '../operation-command.ts';
 import { entryNumber, groupId } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { describeGroup, groupCommands } from '../output/describe-group.ts';
 import { withApp } from '../with-app.ts';
-import { actionLine, actionWriter, writeAction } from '../write-action.ts';
+import { actionLine, writeAction } from '../write-action.ts';
 
 interface ShowOptions extends CompareOptions {
   readonly group?: string;
   readonly candidates?: boolean;
 }
 
-export function reviewShowCommand(): Command {
-  return new Command('show')
-    .description('show all about one entry or one group, and what can be done about it')
-    .argument('[id]', 'number of the entry', entryNumber)
-    .option('--group <group>', 'the group, see: review groups', groupId)
-    .option('--candidates', 'of a create in doubt: compare it with the jobs that it may have made, read from the site')
-    .option(
-      '--job <job id>',
-      'of a create in doubt: compare it with this job of the site, may be given several times',
-      (job: string, before: readonly string[] = []) => [...before, job],
-    )
-    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object')
-    .action((id: number | undefined, options: ShowOptions) =>
-      withApp(options, async (app) => {
-        const { db, config } = app;
-        if ((id === undefined) === (options.group === undefined)) {
-          throw new UserError('name one entry by its number, or one group: --group GROUP');
-        }
-        const compares = options.candidates === true || options.job !== undefined;
-        if (compares && id === undefined)
-          throw new UserError('--candidates and --job are for one entry: name its number');
-        if (options.candidates === true && options.job !== undefined) {
-          throw new UserError('say --candidates, or --job for each job to compare with');
-        }
-        if (id === undefined) return showGroup(app, options.group ?? '', options);
-        if (compares) {
-          process.exitCode = await compareJobs(app, id, options);
-          return;
-        }
-        const entry = await readEntry(db, id);
-        if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
-        const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
-        const here = await readHere(db, config);
-        const actions = actionsOfEntry(entry, here);
+const commands = z.array(z.string()).describe('What can be done about it, as commands.');
+const printedEntry = entryOutput
+  .extend({ commands })
+  .describe('Of an entry; what a record or a change does not have is absent:');
+const printedGroup = shownGroupOutput
+  .extend({
+    mark: z.string().optional().describe('For `--mark`, if the group can be approved or sent again as a whole.'),
+    answer_first: z
+      .array(z.string())
+      .optional()
+      .describe('Commands that answer the question which has to be answered before; absent if there is none.'),
+    commands,
+  })
+  .describe('Of a group:');
+
+export const reviewShowCommand = (): Command =>
+  withCommon(
+    printing(new Command('show'), printedEntry, printedGroup)
+      .description('show all about one entry or one group, and what can be done about it')
+      .argument('[id]', 'number of the entry', entryNumber)
+      .option('--group <group>', 'the group, see: review groups', groupId)
+      .option(
+        '--candidates',
+        'of a create in doubt: compare it with the jobs that it may have made, read from the site',
+      )
+      .option(
+        '--job <job id>',
+        'of a create in doubt: compare it with this job of the site, may be given several times',
+        (job: string, before: readonly string[] = []) => [...before, job],
+      ),
+    'print one JSON object',
+  ).action(async (id: number | undefined, options: ShowOptions) => {
+    const { group } = options;
+    const compares = options.candidates === true || options.job !== undefined;
+    if ((id === undefined) === (group === undefined))
+      throw new UserError('name one entry by its number, or one group: --group GROUP');
+    if (compares && id === undefined) throw new UserError('--candidates and --job are for one entry: name its number');
+    if (options.candidates === true && options.job !== undefined)
+      throw new UserError('say --candidates, or --job for each job to compare with');
+    if (id === undefined) return showGroup(group ?? '', options);
+    if (!compares) return showOne(id, options);
+    return withApp(options, async (app) => {
+      process.exitCode = await compareJobs(app, id, options);
+    });
+  });
+
+const showOne = (id: number, options: ShowOptions): Promise<void> =>
+  runSingle(
+    showEntry,
+    { id },
+    {
+      async follow(entry) {
         const write = commandWriter(options.config);
+        const actions = entry.actions as Parameters<typeof actionLine>[0][];
         if (options.json === true) {
-          const commands = actions.map((action) => writeAction(action, write));
-          return printJson({ ...entryJson(entry, { escalated, here }, actionWriter(write)), commands });
+          const written = actions.map((action) => writeAction(action, write));
+          return printJson(z.encode(printedEntry, { ...entry, commands: written }));
         }
         const lines = actions.map((action) => actionLine(action, write));
-        const possible = lines.length === 0 ? [] : ['', 'Possible:', ...lines];
-        return printLines([...describeEntry(entry, escalated, write), ...possible]);
-      }),
-    );
-}
+        return printLines([...describeEntry(entry), ...(lines.length === 0 ? [] : ['', 'Possible:', ...lines])]);
+      },
+    },
+    { ...options },
+  );
 
-/** How many values of a group are shown. */
-const VALUES = { people: 20, scripts: 10_000 };
-
-async function showGroup(
-  { db, config }: App,
-  id: string,
-  options: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
-  const limits = { groups: 1, values: options.json === true ? VALUES.scripts : VALUES.people };
-  const [waiting] = await listGroups(db, { groups: [id] }, limits);
-  const [discarded] = await listGroups(db, { groups: [id], discarded: true }, limits);
-  const group = waiting ?? discarded;
-  if (group === undefined) throw new UserError(`there is no entry in group ${id}; see: review groups`);
-  const write = commandWriter(options.config);
-  const offers = await offersFor({ db, config }, { groups: [id], discarded: waiting === undefined });
-  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, offers };
-  if (options.json !== true) return printLines(describeGroup(group, place, write));
-  const { approve, missing } = offers.of;
-  const mark = approve.mark ?? missing.mark;
-  const marked = mark === undefined ? {} : { mark };
-  const asked = offers.inQuestion.map((feed) => write(['feeds', 'rekey', feed]));
-  const first = asked.length === 0 ? {} : { answer_first: asked };
-  const commands = groupCommands(group, place, write).map(([command]) => command);
-  return printJson({
-    ...groupJson(group, actionWriter(write)),
-    discarded: place.discarded,
-    ...marked,
-    ...first,
-    commands,
-  });
-}
+const showGroup = (group: string, options: ShowOptions): Promise<void> =>
+  runSingle(
+    showReviewGroup,
+    { group },
+    {
+      async follow(shown) {
+        const write = commandWriter(options.config);
+        if (options.json !== true) return printLines(describeGroup(shown, write));
+        const bound = shown.offers.find(({ action, seen }) => needsSeen(action) && seen !== null);
+        const asked = shown.in_question.map((feed) => write(['feeds', 'rekey', feed]));
+        const printed = {
+          ...shown,
+          ...(bound?.seen == null ? {} : { mark: bound.seen }),
+          ...(asked.length === 0 ? {} : { answer_first: asked }),
+          commands: groupCommands(shown, write).map(([command]) => command),
+        };
+        return printJson(z.encode(printedGroup, printed));
+      },
+    },
+    { ...options },
+  );

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { reviewActionsCommand, reviewContinueCommand, reviewStopCommand } from './review-actions.ts';
 import { reviewActivityCommand } from './review-activity.ts';
-import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, reviewRetryCommand } from './review-bulk.ts';
+import { reviewDecisionCommands } from './review-bulk.ts';
 import { reviewEditCommand } from './review-edit.ts';
 import { reviewGroupsCommand } from './review-groups.ts';
 import { reviewListCommand } from './review-list.ts';
@@ -18,12 +18,9 @@ export function reviewCommand(): Command {
     reviewGroupsCommand(),
     reviewListCommand(),
     reviewShowCommand(),
-    reviewRetryCommand(),
     reviewEditCommand(),
     reviewUndoEditCommand(),
-    reviewDiscardCommand(),
-    reviewReopenCommand(),
-    reviewApproveCommand(),
+    ...reviewDecisionCommands(),
     reviewSettleCommand(),
     reviewNoteCommand(),
     reviewRulesCommand(),

@@ -8,7 +8,8 @@ import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
-import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review/review-entries.ts';
+import { ENTRY_KINDS, type ReviewEntry } from '../../store/review/review-entries.ts';
+import { reviewEntries } from '../../store/review/review-page.ts';
 import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
@@ -91,7 +92,7 @@ async function tellSecondPull(run: DemoRun): Promise<readonly ReviewEntry[]> {
   const { db } = installation.app;
   const review: ReviewEntry[] = [];
   const filter = { feed: installation.setup.feed, kinds: ENTRY_KINDS };
-  for await (const entry of reviewEntries(db, filter, undefined)) review.push(entry);
+  for await (const entry of reviewEntries(db, filter)) review.push(entry);
   page.say('\nWhat could not be sent waits for a person, and did not hold up the rest:');
   for (const { id, kind, key = '', reason } of review) {
     page.say(`${id}  ${page.paint('yellow', kind)} ${key}: ${textOf(reason)}`, 4);

@@ -1,61 +1,61 @@
 // Formats one review entry for people: its problems, the desired fields, what the site has, and what was sent.
-import { messageOfReason } from '../../plan/desired-change.ts';
+import type { z } from 'zod';
+import type { entryOutput } from '../../operations/review.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../../store/change/open-change.ts';
-import type { EditRow } from '../../store/change/override.ts';
-import type { FailureRow, LiveJob } from '../../store/review/posting-history.ts';
-import type { EntryDetails, RecordEntry } from '../../store/review/review-entry.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { say } from '../write-action.ts';
 import { formatTable } from './table.ts';
 
-export function describeEntry(entry: EntryDetails, escalated: boolean, write: WriteCommand): string[] {
-  if (entry.kind === 'record') return describeRecord(entry.record);
-  const { change, live, edits, record, failures } = entry;
-  const desired = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
-  const before = change.discardedFrom === undefined ? '' : ` (it was ${change.discardedFrom})`;
-  const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}${before}`;
+type Entry = z.output<typeof entryOutput>;
+
+const OPERATIONS = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' } as const;
+
+export function describeEntry(entry: Entry): string[] {
+  if (entry.operation === undefined) return describeRecord(entry);
+  const before = entry.discarded_from === undefined ? '' : ` (it was ${entry.discarded_from})`;
+  const state = `${entry.escalated === true ? 'ESCALATED: ' : ''}${entry.kind.replace('_', ' ')}${before}`;
+  const { reason, note, record } = entry;
   return [
-    `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
-    `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${desired}`,
-    ...describeLive(live, change),
-    ...(change.reason === undefined ? [] : [`reason: ${say(messageOfReason(change.reason), write)}`]),
-    ...(change.reason?.note === undefined ? [] : [`last check for its job: ${change.reason.note}`]),
-    ...describeProblems(change.reason?.problems ?? []),
-    ...describeAttempt(change),
-    ...describeFields(change.fields, live?.fields),
-    ...describeEdits(edits),
-    ...(record === undefined ? [] : ['', 'Its record, as the feed has it, begins:', ...indent(record)]),
-    ...failures.flatMap(describeFailure),
+    `entry ${entry.id}: ${state}, since ${waits(entry)}`,
+    `posting ${entry.key} of feed ${entry.feed}, site ${entry.site}: ${OPERATIONS[entry.operation]}`,
+    ...describeLive(entry),
+    ...(reason == null ? [] : [`reason: ${reason}`]),
+    ...(note == null ? [] : [`last check for its job: ${note}`]),
+    ...describeProblems(entry.problems),
+    ...describeAttempt(entry),
+    ...describeFields(entry.desired_fields, entry.site_fields),
+    ...describeEdits(entry.edits ?? []),
+    ...(record == null ? [] : ['', 'Its record, as the feed has it, begins:', ...indent(record)]),
+    ...(entry.failures ?? []).flatMap(describeFailure),
   ];
 }
 
-function describeRecord(record: RecordEntry): string[] {
-  const key = record.key === undefined ? 'without a usable key' : `with the key ${record.key}`;
+const waits = ({ since, age_seconds }: Entry): string => `${formatTime(since)} (${formatSpan(age_seconds * 1000)})`;
+
+function describeRecord(record: Entry): string[] {
+  const key = record.key === null ? 'without a usable key' : `with the key ${record.key}`;
   const what =
     record.records === 0 ? 'further records' : record.records === 1 ? 'a record' : `${record.records} records`;
-  const discarded = record.discarded ? ', discarded' : '';
+  const discarded = record.discarded === true ? ', discarded' : '';
   return [
-    `entry ${record.id}: ${record.kind}${discarded}, since ${formatTime(record.since)} (${formatSpan(record.ageMs)})`,
-    `${what} of feed ${record.feed} ${key}, first seen by pull ${record.firstPull}`,
+    `entry ${record.id}: ${record.kind}${discarded}, since ${waits(record)}`,
+    `${what} of feed ${record.feed} ${key}, first seen by pull ${record.first_pull}`,
     ...describeProblems(record.problems),
     '',
-    record.recordNumber === undefined
+    record.record_number == null
       ? 'The record begins:'
-      : `The record, number ${record.recordNumber} of the feed, begins:`,
-    ...indent(record.excerpt),
+      : `The record, number ${record.record_number} of the feed, begins:`,
+    ...indent(record.excerpt ?? ''),
   ];
 }
 
-function describeLive(live: LiveJob | undefined, { attempt }: OpenChangeRow): string[] {
-  if (live === undefined) {
-    if (attempt === undefined) return ['the site has no job for it'];
+function describeLive({ site_job_id, site_job_url, site_job_since, sent_at }: Entry): string[] {
+  if (site_job_id == null || site_job_since == null) {
+    if (sent_at == null) return ['the site has no job for it'];
     return ['it is not known whether the site has a job for it: the response to its create is missing'];
   }
-  const url = live.url === undefined ? '' : `, ${live.url}`;
-  return [`the site has job ${live.siteJobId}${url}, since ${formatTime(live.since)}`];
+  const url = site_job_url == null ? '' : `, ${site_job_url}`;
+  return [`the site has job ${site_job_id}${url}, since ${formatTime(site_job_since)}`];
 }
 
 function describeProblems(problems: readonly Problem[]): string[] {
@@ -71,20 +71,22 @@ function describeProblems(problems: readonly Problem[]): string[] {
   ];
 }
 
-function describeAttempt({ attempt }: OpenChangeRow): string[] {
-  if (attempt === undefined) return [];
-  const sent = attempt.fields === undefined ? [] : describeFields(attempt.fields, undefined, 'Sent then:');
-  return [`the ${attempt.operation} was sent at ${formatTime(attempt.startedAt)}`, ...sent];
+function describeAttempt({ sent_operation, sent_at, sent_fields }: Entry): string[] {
+  if (sent_operation == null || sent_at == null) return [];
+  const sent = sent_fields == null ? [] : describeFields(sent_fields, null, 'Sent then:');
+  return [`the ${sent_operation} was sent at ${formatTime(sent_at)}`, ...sent];
 }
 
+type Given = Fields | null | undefined;
+
 /** The desired fields, with the site's value beside each that differs. */
-function describeFields(desired: Fields | undefined, actual: Fields | undefined, title = 'Desired fields:'): string[] {
+function describeFields(desired: Given, actual: Given, title = 'Desired fields:'): string[] {
   const names = [...new Set([...Object.keys(desired ?? {}), ...Object.keys(actual ?? {})])];
-  if (desired === undefined || names.length === 0) return [];
+  if (desired == null || names.length === 0) return [];
   const rows = names.map((name) => {
     const to = desired[name];
     const from = actual?.[name];
-    const differs = actual !== undefined && from !== to ? `   (the site has: ${shown(from)})` : '';
+    const differs = actual != null && from !== to ? `   (the site has: ${shown(from)})` : '';
     return [`  ${name}`, `${shown(to)}${differs}`];
   });
   return ['', title, ...formatTable([{ title: '' }, { title: '' }], rows, Number.POSITIVE_INFINITY).slice(1)];
@@ -98,18 +100,18 @@ function shown(value: string | undefined): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}… (${value.length} characters)` : text;
 }
 
-function describeEdits(edits: readonly EditRow[]): string[] {
+function describeEdits(edits: NonNullable<Entry['edits']>): string[] {
   if (edits.length === 0) return [];
   return [
     '',
     'Edits, each in effect until the feed changes its value:',
-    ...edits.map(({ field, value, sourceValue }) => {
-      return `  ${field}: ${shown(value)} (the feed: ${shown(sourceValue ?? undefined)})`;
+    ...edits.map(({ field, value, source_value }) => {
+      return `  ${field}: ${shown(value)} (the feed: ${shown(source_value ?? undefined)})`;
     }),
   ];
 }
 
-function describeFailure({ at, operation, kind, request, response }: FailureRow): string[] {
+function describeFailure({ at, operation, kind, request, response }: NonNullable<Entry['failures']>[number]): string[] {
   return [
     '',
     `${formatTime(at)}: ${operation} failed: ${kind}`,

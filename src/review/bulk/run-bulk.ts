@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { type ActedEntry, feedsOf, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import { ACTIONS, type ActedEntry, feedsOf, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -19,7 +19,6 @@ import {
   recordBatch,
 } from '../../store/review/bulk-actions.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
-import { ACTIONS } from '../act-on-entries.ts';
 import { configuredFeeds, readHere } from '../configured-policy.ts';
 import { whyNot } from '../entry-facts.ts';
 import { type BatchActed, batchEditor } from './edit-batch.ts';

@@ -6,14 +6,16 @@ import { type EntryQuery, isCounted, isCut } from '../../store/review/entry-quer
 import { countSelected, questionedSelected } from '../../store/review/selected-counts.ts';
 import { concerning } from '../answer-first.ts';
 import { type FeedsConfig, readHere } from '../configured-policy.ts';
-import { countActedOn, countBarred, type LeftAlone } from '../entry-facts.ts';
-import { countNow, markOf } from './start-bulk.ts';
+import type { LeftAlone } from '../describe-selected.ts';
+import { countActedOn, countBarred } from '../entry-facts.ts';
+import { sumOf, tokenOf } from '../seen.ts';
+import { countNow } from './start-bulk.ts';
 
 /** What one action would do with the selection. */
 export interface SelectionOffer {
   readonly count: number;
   /** Of exactly these; `undefined`: none, or they are too many to be compared one by one. */
-  readonly mark: string | undefined;
+  readonly seen: string | undefined;
   /** Entries of the right kind that it would leave as they are, with the reason. */
   readonly barred: readonly LeftAlone[];
 }
@@ -29,7 +31,7 @@ export interface SelectionOffers {
 
 /** Of more entries than have counts, reading each one's revision would take longer than a page may. */
 const MOST_MARKED = 5_000;
-const NONE: SelectionOffer = { count: 0, mark: undefined, barred: [] };
+const NONE: SelectionOffer = { count: 0, seen: undefined, barred: [] };
 
 export async function offersFor(
   { db, config }: { readonly db: Database; readonly config: FeedsConfig },
@@ -45,8 +47,8 @@ export async function offersFor(
     // Only discarded entries can be reopened, and nothing else can be done with them.
     if (discarded !== (action === 'reopen') || concerning(action, questioned).length > 0) return NONE;
     const selected = countActedOn(action, counted, where);
-    const mark = isMarked && selected.length > 0 ? markOf(selected) : undefined;
-    return { count: sumOf(selected), mark, barred: countBarred(action, counted, where) };
+    const seen = isMarked && selected.length > 0 ? tokenOf(selected) : undefined;
+    return { count: sumOf(selected), seen, barred: countBarred(action, counted, where) };
   };
   return {
     inQuestion: [...new Set(questioned.map(({ feed }) => feed))],
@@ -55,5 +57,3 @@ export async function offersFor(
     of: Object.fromEntries(SELECTED_ACTIONS.map((action) => [action, offer(action)])) as SelectionOffers['of'],
   };
 }
-
-const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);

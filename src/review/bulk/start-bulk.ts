@@ -1,8 +1,6 @@
 // Starts an action on many review entries: what was shown is what it acts on.
-import { hash } from 'node:crypto';
 import type { Here } from '../../plan/allowed.ts';
 import type { Message } from '../../plan/message.ts';
-import { plural } from '../../plan/plural.ts';
 import { questionedOfBulk } from '../../store/backlog/open-question.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
 import {
@@ -10,8 +8,8 @@ import {
   type BulkKind,
   type BulkRow,
   createBulk,
+  marksOfBulk,
   operationOf,
-  seenByBulk,
 } from '../../store/review/bulk-actions.ts';
 import { type EntryQuery, isCut, MOST_FOUND } from '../../store/review/entry-query.ts';
 import { foldReviewCounts, readParts } from '../../store/review/review-totals.ts';
@@ -20,25 +18,22 @@ import {
   byFeedAndKind,
   type CountedEntries,
   countSelected,
-  type SeenEntry,
   type SelectedCount,
 } from '../../store/review/selected-counts.ts';
+import { decideWithin, type Refused, RefusedError } from '../act-on-entries.ts';
 import { answerFirst, answerFirstAmong, concerning } from '../answer-first.ts';
 import { type FeedsConfig, readHere } from '../configured-policy.ts';
-import { countActedOn, countLeft, isActedOn, type LeftAlone } from '../entry-facts.ts';
+import { describeLeftAlone, type LeftAlone } from '../describe-selected.ts';
+import { countActedOn, countLeft, isActedOn } from '../entry-facts.ts';
 import { addRuleWithin } from '../rules/add-rule.ts';
-import { describeLeftAlone, describeSelected } from './describe-selected.ts';
+import { type Seen, sumOf, tokenOfOne, whyNotSeen } from '../seen.ts';
 
 export interface BulkRequest {
   readonly action: BulkKind;
   readonly actor: string;
   readonly detail: BulkDetail;
-  /** How many entries the person saw, or exactly which ones: with any others, nothing is done. */
-  readonly expected?: number | readonly SelectedCount[] | undefined;
-  /** The {@link markOf} of the entries that the person saw: with any others, nothing is done. */
-  readonly mark?: string | undefined;
-  /** The entries one by one as the person saw them: with any others, nothing is done. */
-  readonly seen?: readonly SeenEntry[] | undefined;
+  /** What the person saw: with anything else, nothing is done. */
+  readonly seen?: Seen | undefined;
   /** Makes a rule of it for entries that come later: they are in the selected group, and in the selected feed if one is. */
   readonly alsoNew?: boolean | undefined;
 }
@@ -51,58 +46,39 @@ export type BulkStart =
       readonly others: readonly LeftAlone[];
       readonly rule?: number;
     }
-  /** Nothing was stored or changed. */
-  | { readonly kind: 'refused'; readonly message: Message };
-
-/** Rolls the transaction back. */
-class RefusedError extends Error {
-  readonly refusal: Message;
-  constructor(refusal: Message) {
-    super('refused');
-    this.refusal = refusal;
-  }
-}
+  | Refused;
 
 /** Stores the action and its entries, as they are now. An entry that changes before it is acted on is left alone. */
 export async function startBulk(db: Database, config: FeedsConfig, request: BulkRequest): Promise<BulkStart> {
-  const { expected, mark, seen, alsoNew, ...asked } = request;
+  const { seen = {}, alsoNew, ...asked } = request;
   await foldReviewCounts(db);
-  try {
-    return await db.transaction(async (tx): Promise<BulkStart> => {
-      const here = await readHere(tx, config);
-      const detail = { ...asked.detail, query: forAction(asked.action, asked.detail.query) };
-      const parts = await partsFor(tx, asked.action, detail.query, here);
-      const made = await createBulk(tx, { ...asked, detail, parts });
-      const selected = byFeedAndKind(made.selected);
-      const others = await countOthers(tx, request, here);
-      const refusal =
-        answerFirst(concerning(asked.action, await questionedOfBulk(tx, made.bulk.id))) ??
-        (seen === undefined ? undefined : whyOthers(seen, await seenByBulk(tx, made.bulk.id))) ??
-        whyTooMany(asked.detail.query, selected) ??
-        whyNone(selected, others) ??
-        whyRefused(selected, expected, mark);
-      if (refusal !== undefined) throw new RefusedError(refusal);
-      const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
-      return { kind: 'started', bulk: made.bulk, others, ...rule };
+  return decideWithin(db, async (tx): Promise<BulkStart> => {
+    const here = await readHere(tx, config);
+    const detail = { ...asked.detail, query: forAction(asked.action, asked.detail.query) };
+    const parts = await partsFor(tx, asked.action, detail.query, here);
+    const made = await createBulk(tx, { ...asked, detail, parts });
+    const selected = byFeedAndKind(made.selected);
+    const others = await countOthers(tx, request, here);
+    const { ids } = detail.query;
+    // Of entries that are named, it is told which ones have changed, also if none is left.
+    const isNamed = ids !== undefined && seen.tokens !== undefined;
+    const whyOthers = whyNotSeen(seen, {
+      selected,
+      ids,
+      named: isNamed
+        ? (await marksOfBulk(tx, made.bulk.id)).map(({ id, ...one }) => ({ id, token: tokenOfOne(one) }))
+        : [],
     });
-  } catch (error) {
-    if (error instanceof RefusedError) return { kind: 'refused', message: error.refusal };
-    throw error;
-  }
-}
-
-/** Some of the entries are resolved by now, or are not as the person saw them. */
-function whyOthers(seen: readonly SeenEntry[], now: readonly SeenEntry[]): string | undefined {
-  const revisions = new Map(now.map(({ id, revision }) => [id, revision]));
-  const gone = seen.filter(({ id }) => !revisions.has(id));
-  const changed = seen.filter(({ id, revision }) => revisions.has(id) && revisions.get(id) !== revision);
-  if (gone.length + changed.length === 0) return undefined;
-  const named = (entries: readonly SeenEntry[], what: string) =>
-    entries.length === 0
-      ? []
-      : [`${entries.length === 1 ? 'entry' : 'entries'} ${entries.map(({ id }) => id).join(', ')} ${what}`];
-  const parts = [...named(changed, 'changed'), ...named(gone, 'left this list')];
-  return `since you saw them, ${parts.join(', and ')}: check again. Nothing was done.`;
+    const refusal =
+      answerFirst(concerning(asked.action, await questionedOfBulk(tx, made.bulk.id))) ??
+      (isNamed ? whyOthers : undefined) ??
+      whyTooMany(asked.detail.query, selected) ??
+      whyNone(selected, others);
+    if (refusal !== undefined) throw new RefusedError(refusal, refusal === whyOthers ? true : undefined);
+    if (whyOthers !== undefined) throw new RefusedError(whyOthers, true);
+    const rule = alsoNew === true ? { rule: await addRuleFor(tx, request) } : {};
+    return { kind: 'started', bulk: made.bulk, others, ...rule };
+  });
 }
 
 /** A rule knows nothing of a text, an age or a site: it would decide more than the person selected. */
@@ -197,31 +173,9 @@ export function whyTooMany(query: EntryQuery, selected: readonly SelectedCount[]
 /** Only discarded entries can be reopened, and all other actions are for those that wait. */
 const forAction = (action: BulkKind, query: EntryQuery): EntryQuery => ({ ...query, discarded: action === 'reopen' });
 
-const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
-
-/** Short enough for a command. Another one if other entries are selected, or one of them has changed. */
-export const markOf = (selected: readonly SelectedCount[]): string =>
-  hash('sha256', JSON.stringify(selected), 'hex').slice(0, 10);
-
 function whyNone(selected: readonly SelectedCount[], others: readonly LeftAlone[]): string | undefined {
   if (selected.length > 0) return undefined;
   if (others.length === 0) return 'no entry matches: nothing was done.';
   const now = ['Nothing was done.', ...describeLeftAlone(others)].join('\n  ');
   return `this can be done with no selected entry. ${now}`;
-}
-
-function whyRefused(
-  selected: readonly SelectedCount[],
-  expected: BulkRequest['expected'],
-  mark: string | undefined,
-): string | undefined {
-  const total = sumOf(selected);
-  const now = ['Nothing was done.', ...describeSelected(selected)].join('\n  ');
-  if (typeof expected === 'number' && expected !== total) {
-    const matches = total === 1 ? '1 entry matches' : `${plural(total, 'entry', 'entries')} match`;
-    return `${matches} now, not ${expected}: list them again. ${now}`;
-  }
-  const marks = [mark, typeof expected === 'object' ? markOf(expected) : undefined];
-  if (marks.every((each) => each === undefined || each === markOf(selected))) return undefined;
-  return `the selected entries have changed since they were counted: list them again. ${now}`;
 }

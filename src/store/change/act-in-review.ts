@@ -9,6 +9,7 @@ import { circumstancesSql, inQuestion } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import { markOfChange } from './open-change.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
@@ -220,6 +221,14 @@ export async function reopenEntries(
   return [...changes, ...records];
 }
 
+/** How each action changes the entries that it applies to. @param configured what decides about deletes now */
+export const ACTIONS = {
+  retry: retryChanges,
+  approve: approveChanges,
+  discard: discardEntries,
+  reopen: reopenEntries,
+} as const satisfies Record<BulkAction, unknown>;
+
 const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] => [
   ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
 ];
@@ -246,44 +255,27 @@ export interface ChosenCount {
   readonly mark: string;
 }
 
-/** Counts the entries that discarding this selection would discard. */
-export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Selection): Promise<ChosenCount[]> {
-  return db.query<ChosenCount>(
-    `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n,
-       sum(hashint8extended(id, revision))::text as mark
-     from (select c.id, c.feed, c.state as kind, c.revision from change c where ${allows('discard')}
-           union all select p.id, p.feed, p.kind, p.revision from record_problem p where ${inStatesOf('discard', RECORD_STATE)}) entry
-     where (id = any($1::bigint[]) or feed = any($2::text[])) and kind = any($3::text[])
-     group by 1, 2, 3 order by 1, 2`,
-    [ids, feeds, kinds ?? ENTRY_KINDS],
-  );
-}
+const IS_CHOSEN = (entry: string) => `(${entry}.id = any($1::bigint[]) or ${entry}.feed = any($2::text[]))`;
 
-/** Held deletes of one feed. */
-export interface HeldCount {
-  readonly feed: FeedName;
-  readonly n: number;
-  /** Another one if other deletes are held, or one of them has changed. */
-  readonly mark: string;
-  /** Some of them, by key. */
-  readonly examples: readonly number[];
-}
-
-/**
- * Counts the deletes that approving these feeds would approve. Within a transaction, none of them changes until it ends.
- */
-export const countHeld = (
+/** Counts exactly the entries that the action would change. Within a transaction, none of them changes until it ends. */
+export const countChosen = (
   db: Queryable,
-  feeds: readonly FeedName[],
+  action: BulkAction,
+  { ids, feeds, kinds }: Selection,
   configured: readonly ConfiguredFeed[],
-): Promise<HeldCount[]> =>
-  db.query<HeldCount>(
-    `with held as materialized (
-       select c.id, c.feed, c.key, c.revision from change c where c.feed = any($1::text[]) and ${allows('approve', 2)}
-       order by c.feed, c.key for update)
-     select feed, count(*) as n, sum(hashint8extended(id, revision))::text as mark,
-       (array_agg(id order by key))[1:10] as examples from held group by feed order by feed`,
-    [feeds, ...asParameters(configured)],
+): Promise<ChosenCount[]> =>
+  db.query<ChosenCount>(
+    `with changed as materialized (
+       select c.feed, case c.state when 'discarded' then ${DISCARDED_KIND} else c.state end as kind, ${markOfChange('c')}::bigint as mark
+       from change c where ${IS_CHOSEN('c')} and ${allows(action, 4)} order by c.feed, c.key for update),
+     recorded as materialized (
+       select p.feed, p.kind, hashint8extended(p.id, p.revision) as mark
+       from record_problem p where ${IS_CHOSEN('p')} and ${inStatesOf(action, RECORD_STATE)} order by p.id for update)
+     select feed, kind, feed = any($2::text[]) as "byName", count(*) as n, sum(mark)::text as mark
+     from (select * from changed union all select * from recorded) entry
+     where kind = any($3::text[]) and ($4::text[], $5::text[], $6::boolean[], $7::text[]) is not null
+     group by 1, 2, 3 order by 1, 2`,
+    [ids, feeds, kinds ?? ENTRY_KINDS, ...asParameters(configured)],
   );
 
 /** Changes of a feed that are alike in what decides what can be done about them. */
@@ -342,15 +334,17 @@ export interface EntryState {
   readonly state: ReviewState;
   readonly circumstances: readonly ReadCircumstance[];
   readonly reason: Message | null;
+  /** Another one after each change of the entry. */
+  readonly mark: string;
 }
 
 /** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
   const rows = await db.query<Omit<EntryState, 'reason'> & { readonly reason: Reason | null }>(
-    `select c.id, c.feed, c.site, c.key, c.state, ${circumstancesSql('c')} as circumstances, c.reason
+    `select c.id, c.feed, c.site, c.key, c.state, ${circumstancesSql('c')} as circumstances, c.reason, ${markOfChange('c')} as mark
      from change c where c.id = any($1::bigint[])
      union all
-     select p.id, p.feed, null, p.key, ${RECORD_STATE}, '{}', p.problems->0
+     select p.id, p.feed, null, p.key, ${RECORD_STATE}, '{}', p.problems->0, hashint8extended(p.id, p.revision)::text
      from record_problem p where p.id = any($1::bigint[])`,
     [ids],
   );

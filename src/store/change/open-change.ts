@@ -33,6 +33,8 @@ export interface OpenChangeRow {
   readonly pull: number | undefined;
   /** Grows with each new desired state and each decision about it. */
   readonly revision: number;
+  /** Another one after each change of the entry; see `SelectedCount`. */
+  readonly mark: string;
   readonly since: Date;
   readonly ageMs: number;
   /** Milliseconds until it may be sent; 0 if it may be sent now. */
@@ -48,7 +50,11 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${circumstancesSql('change')} as circumstances, approved, attempts, pull, revision, since,
+/** SQL: the mark of a change, the same as of its review entry. */
+export const markOfChange = (c: string): string =>
+  `hashint8extended(${c}.id, entry_revision(${c}.state, ${c}.revision, ${c}.attempt_token, ${c}.found_job_id, ${c}.reason))::text`;
+
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, record_hash, invalid, gone, ${circumstancesSql('change')} as circumstances, approved, attempts, pull, revision, ${markOfChange('change')} as mark, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -69,6 +75,7 @@ interface ChangeRow
     | 'approved'
     | 'attempts'
     | 'revision'
+    | 'mark'
     | 'since'
   > {
   readonly discarded_from: NonNullable<OpenChangeRow['discardedFrom']> | null;
@@ -131,6 +138,7 @@ const tidy = (row: ChangeRow): OpenChangeRow => ({
   attempts: row.attempts,
   pull: row.pull ?? undefined,
   revision: row.revision,
+  mark: row.mark,
   since: row.since,
   ageMs: row.age,
   waitsMs: row.waits,

@@ -7,7 +7,7 @@ import { SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
-import { COUNTED, type CountedEntries, type SeenEntry, selectedBy } from './selected-counts.ts';
+import { COUNTED, type CountedEntries, selectedBy } from './selected-counts.ts';
 
 /** About creates in doubt: the site has made none of these jobs, or its list is to be read again for them. */
 const DOUBT_ACTIONS = ['missing', 'check'] as const;
@@ -243,9 +243,12 @@ export async function recordBatch(tx: Queryable, id: number, { done, remaining, 
   );
 }
 
-/** The entries that it has not reached yet, as they were when it started. */
-export const seenByBulk = (db: Queryable, id: number): Promise<SeenEntry[]> =>
-  db.query<SeenEntry>('select entry as id, revision from bulk_entry where bulk = $1 and skipped is null', [id]);
+/** The marks of the entries that it has not reached yet, as they were when it started. */
+export const marksOfBulk = (db: Queryable, id: number): Promise<{ readonly id: number; readonly mark: string }[]> =>
+  db.query(
+    `select entry as id, hashint8extended(entry, revision)::text as mark from bulk_entry where bulk = $1 and skipped is null`,
+    [id],
+  );
 
 /** Some of the entries that were left alone, with the reason. */
 export const leftAlone = (

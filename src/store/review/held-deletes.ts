@@ -3,6 +3,7 @@ import type { HoldKind } from '../../plan/delete-guard.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import { markOfChange } from '../change/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { COUNTED_VALUES, valuesOf } from './entry-query.ts';
 import { PARTS } from './review-totals.ts';
@@ -10,8 +11,8 @@ import { PARTS } from './review-totals.ts';
 export interface HeldDelete {
   readonly id: number;
   readonly key: PostingKey;
-  /** Another number after each change. */
-  readonly revision: number;
+  /** Another one after each change. */
+  readonly mark: string;
   readonly since: Date;
   readonly hold: HoldKind;
   readonly siteJobId: SiteJobId | null;
@@ -26,7 +27,7 @@ const HOLD = `coalesce(c.reason->>'kind', 'guard')`;
 /** Those of these entries that are held, in the same order. */
 export const readHeldDeletes = (db: Queryable, ids: readonly number[]): Promise<HeldDelete[]> =>
   db.query<HeldDelete>(
-    `select c.id, c.key, c.revision, c.since, ${HOLD} as hold, m.site_job_id as "siteJobId", m.site_job_url as url,
+    `select c.id, c.key, ${markOfChange('c')} as mark, c.since, ${HOLD} as hold, m.site_job_id as "siteJobId", m.site_job_url as url,
        d.fields->>'title' as title
      from unnest($1::bigint[]) with ordinality e(id, place) join change c on c.id = e.id
        left join mapping m on m.feed = c.feed and m.key = c.key

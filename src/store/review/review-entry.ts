@@ -24,8 +24,8 @@ export interface RecordEntry {
   readonly discarded: boolean;
   /** Records of the last pull that the entry covers. */
   readonly records: number;
-  /** Grows with each change of the record, and each decision about it. */
-  readonly revision: number;
+  /** Another one after each change of the record, and each decision about it. */
+  readonly mark: string;
 }
 
 export type EntryDetails =
@@ -66,13 +66,13 @@ interface RecordRow extends Pick<RecordEntry, 'id' | 'feed' | 'kind' | 'problems
   readonly discarded: boolean;
   readonly records: number;
   readonly record_number: number | null;
-  readonly revision: number;
+  readonly mark: string;
   readonly age: number;
 }
 
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
   const [row] = await db.query<RecordRow>(
-    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, revision,
+    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, hashint8extended(id, revision)::text as mark,
        (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from record_problem where id = $1`,
     [id],
@@ -91,7 +91,7 @@ async function findRecord(db: Queryable, id: number): Promise<RecordEntry | unde
     firstPull: row.first_pull,
     discarded: row.discarded,
     records: row.records,
-    revision: row.revision,
+    mark: row.mark,
   };
 }
 

@@ -35,7 +35,7 @@ export async function reviewPage(
   limit: number,
   after?: EntryPlace,
 ): Promise<EntryPage> {
-  const { kinds = ENTRY_KINDS, feed, site, text, discarded } = query;
+  const { kinds = ENTRY_KINDS, site, text, discarded } = query;
   // Each kind takes several statements if its entries are in no index.
   const parts = text === undefined && site === undefined ? undefined : await readParts(db, query);
   const places: EntryPlace[] = [];
@@ -50,8 +50,26 @@ export async function reviewPage(
   }
   const shown = places.slice(0, limit);
   const ids = shown.map(({ id }) => id);
-  const filter = { feed, kinds, ...(discarded === undefined ? {} : { discarded }) };
-  return { entries: await readEntries(db, ids, filter), next: places.length > limit ? shown.at(-1) : undefined };
+  const entries = (await readEntries(db, ids, discarded === true)).filter(({ kind }) => kinds.includes(kind));
+  return { entries, next: places.length > limit ? shown.at(-1) : undefined };
+}
+
+/** A page with a text takes the longer the more entries match, so that few large pages take less than many. */
+const READ_AT_ONCE = 5_000;
+
+/** Streams entries, doubts first and held deletes last, within a kind the oldest first; no cursor stays open for a slow reader. */
+export async function* reviewEntries(
+  db: Database,
+  query: EntryQuery,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ReviewEntry> {
+  for (let left = limit, after: EntryPlace | undefined; left > 0; ) {
+    const { entries, next } = await reviewPage(db, query, Math.min(left, READ_AT_ONCE), after);
+    yield* entries;
+    if (next === undefined) return;
+    left -= entries.length;
+    after = next;
+  }
 }
 
 /** Reading so many entries in the order of the list takes a few milliseconds. */

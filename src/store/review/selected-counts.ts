@@ -49,20 +49,21 @@ export const selectedBy = ({ text }: EntryQuery): string =>
   `select e.id, e.group_id, e.feed, e.kind, e.site, e.circumstances, e.revision from review_entry e where ${MATCHES}
    ${text === undefined ? '' : `limit ${MOST_FOUND + 1}`}`;
 
+const MARK = 'sum(hashint8extended(e.id, e.revision))';
 const BY_FACTS = 'group by feed, kind, site, circumstances order by feed, kind, site, circumstances';
 
 const countedWith = (mark: string): string =>
   `select feed, kind, site, circumstances, count(*) as n, (${mark})::text as mark from selected e ${BY_FACTS}`;
 
 /** Counts the rows of {@link selectedBy}. */
-export const COUNTED = countedWith('sum(hashint8extended(e.id, e.revision))');
+export const COUNTED = countedWith(MARK);
 
 /**
  * By feed and kind, in their order. With a text, it may be cut: see `isCut`.
  * @param isMarked without marks (they are 0), counting reads no revision of any entry
  */
 export async function countSelected(db: Queryable, query: EntryQuery, isMarked = true): Promise<CountedEntries[]> {
-  const mark = isMarked ? 'sum(hashint8extended(e.id, e.revision))' : '0';
+  const mark = isMarked ? MARK : '0';
   if (isCounted(query)) {
     return db.query<CountedEntries>(
       `with ${PARTS} select feed, kind, site, circumstances, sum(n)::bigint as n, sum(mark)::text as mark from part ${BY_FACTS}`,
@@ -92,16 +93,12 @@ export const questionedSelected = (db: Queryable, query: EntryQuery): Promise<Qu
     valuesOf(query),
   );
 
-/** One entry as somebody saw it. */
-export interface SeenEntry {
-  readonly id: number;
-  /** Another number after each change; null: an entry without one. */
-  readonly revision: number | null;
-}
-
-/** Of these entries, those that exist, in the order of their IDs, with the value that their message is about. */
-export const readSeen = (
+/** Of these entries, the marks of those that exist, in the order of their IDs. */
+export const readMarks = (
   db: Queryable,
   ids: readonly number[],
-): Promise<(SeenEntry & { readonly value: string | null })[]> =>
-  db.query(`select e.id, e.revision, e.value from review_entry e where e.id = any($1::bigint[]) order by e.id`, [ids]);
+): Promise<{ readonly id: number; readonly mark: string }[]> =>
+  db.query(
+    `select e.id, ${MARK}::text as mark from review_entry e where e.id = any($1::bigint[]) group by e.id order by e.id`,
+    [ids],
+  );

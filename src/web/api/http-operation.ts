@@ -1,16 +1,11 @@
 // Adapts an operation to HTTP: the members of its input that the path names, and the others in the query or the body.
 import { z } from 'zod';
-import { fromText, isOptional, membersOf } from '../../operations/from-text.ts';
-import {
-  type ListOperation,
-  type Operation,
-  type PageOperation,
-  readListPage,
-  type SingleOperation,
-} from '../../operations/operation.ts';
+import { fromText, fromTexts, isList, isOptional, membersOf } from '../../operations/from-text.ts';
+import type { ListOperation, Operation, PageOperation, SingleOperation } from '../../operations/operation.ts';
 import { cursorSchema, limitSchema, NOTHING } from '../../operations/scalars.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { HttpOperation } from './http-route.ts';
+import { badRequest, faultsOf } from './read-request.ts';
 
 /** Items of a page without `limit`. */
 const SHOWN = 50;
@@ -21,7 +16,7 @@ export function httpOperation(operation: Operation): HttpOperation {
       return single(operation);
     case 'list':
       return paged(operation, z.looseObject({ items: z.array(operation.item) }), async (input, page, asked) => {
-        const { items, next } = await readListPage(operation, input, page, asked);
+        const { items, next } = await operation.readPage(input, page, asked);
         return { shown: { items: [...items] }, next };
       });
     case 'page':
@@ -48,7 +43,7 @@ function single(operation: SingleOperation): HttpOperation {
     async run(read, asked) {
       const given = { ...asObject(read.params), ...asObject(read.query), ...asObject(read.body) };
       // What was read of one of several forms is not read again: it may have become something else.
-      const input = operation.input instanceof z.ZodObject ? operation.input.parse(given) : given;
+      const input = operation.input instanceof z.ZodObject ? checked(operation.input, given) : given;
       const result = await operation.run(input, asked);
       const answer = { body: z.encode(output, result) };
       return locationOf === undefined ? answer : { ...answer, status: 202, location: locationOf(result) };
@@ -99,7 +94,8 @@ function placed({ path, input }: Operation): { params: z.ZodObject; query: z.Zod
   if (input instanceof z.ZodDiscriminatedUnion) {
     const forms = input.options.map((form) => split(form as z.ZodType));
     const [first, ...rest] = forms.map(({ others }) => z.strictObject(others));
-    const body = z.discriminatedUnion(input.def.discriminator, [first as z.ZodObject, ...rest]);
+    const isWhole = forms.every(({ inPath }) => Object.keys(inPath).length === 0);
+    const body = isWhole ? input : z.discriminatedUnion(input.def.discriminator, [first as z.ZodObject, ...rest]);
     return { params: z.strictObject(asTexts(forms[0]?.inPath ?? {})), query: NOTHING, body };
   }
   const { inPath, others } = split(input);
@@ -107,12 +103,21 @@ function placed({ path, input }: Operation): { params: z.ZodObject; query: z.Zod
 }
 
 const asTexts = (members: Members) =>
-  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, fromText(schema)]));
+  Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, isList(schema) ? fromTexts(schema) : fromText(schema)]),
+  );
 
 /** May be left out if each of its members may. */
 function bodyOf(members: Members): z.ZodType {
   const body = z.strictObject(members);
   return Object.values(members).every(isOptional) ? body.optional() : body;
+}
+
+/** Each member is right by now; what they say together need not be. @throws {ProblemError} */
+function checked<Input extends z.ZodType>(input: Input, given: object): z.output<Input> {
+  const read = input.safeParse(given);
+  if (read.success) return read.data;
+  throw badRequest(read.error.issues.flatMap((issue) => faultsOf(issue, 'body')));
 }
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

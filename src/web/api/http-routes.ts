@@ -8,22 +8,32 @@ import {
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
 import { compareEntry } from '../../operations/candidates.ts';
+import {
+  actOnReview,
+  editReviewEntry,
+  entryDecisions,
+  setPostingFields,
+  settleEntry,
+} from '../../operations/decisions.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { showQueues } from '../../operations/queues.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
+import {
+  listReview,
+  listReviewGroups,
+  previewActionOnReview,
+  showEntry,
+  showReviewGroup,
+} from '../../operations/review.ts';
 import { addReviewRule, endReviewRule, listReviewRules } from '../../operations/rules.ts';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
-import { ENTRY_ACTIONS } from './act-on-entry.ts';
-import { setFields } from './edits.ts';
-import { actOnReview, listReviewGroups, previewActionOnReview } from './groups.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
 import { listPostings } from './postings.ts';
-import { listReview, showEntry } from './review.ts';
 
 export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(showStatus),
@@ -43,14 +53,15 @@ export const OPERATIONS: readonly HttpOperation[] = [
   listPostings,
   httpOperation(showPosting),
   httpOperation(syncPosting),
-  setFields,
+  httpOperation(setPostingFields),
   httpOperation(undoEdit),
   httpOperation(renewPosting),
-  listReview,
+  httpOperation(listReview),
   // Before paths that have a number in their place.
-  listReviewGroups,
-  previewActionOnReview,
-  actOnReview,
+  httpOperation(listReviewGroups),
+  httpOperation(showReviewGroup),
+  httpOperation(previewActionOnReview),
+  httpOperation(actOnReview),
   httpOperation(listReviewActions),
   httpOperation(showReviewAction),
   httpOperation(stopReviewAction),
@@ -60,9 +71,11 @@ export const OPERATIONS: readonly HttpOperation[] = [
   httpOperation(endReviewRule),
   httpOperation(noteReviewGroup),
   httpOperation(removeReviewNote),
-  showEntry,
+  httpOperation(showEntry),
   httpOperation(compareEntry),
-  ...ENTRY_ACTIONS,
+  ...entryDecisions.map((each) => httpOperation(each)),
+  httpOperation(editReviewEntry),
+  httpOperation(settleEntry),
   httpOperation(listSites),
   httpOperation(showQueues),
   httpOperation(resumeConfiguredSite),

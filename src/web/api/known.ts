@@ -1,6 +1,6 @@
 // Resolves names in paths to what exists, or ends the request as not found.
 import { namedFeeds, type SiteConfig } from '../../config/config.ts';
-import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { knownFeeds } from '../../store/change/act-in-review.ts';
 import { ProblemError } from '../problem.ts';
@@ -19,6 +19,3 @@ export function requireSite({ config }: App, name: string): SiteConfig {
   if (site === undefined) throw notFound(`there is no site ${name}`);
   return site;
 }
-
-export const unknownPosting = (feed: FeedName, key: PostingKey): ProblemError =>
-  notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);

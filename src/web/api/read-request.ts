@@ -66,7 +66,7 @@ function parseBody(request: HonoRequest, body: Buffer): unknown {
 }
 
 /** One per unknown name; the reasons of the alternative that fits best. */
-function faultsOf(issue: z.core.$ZodIssue, where: string): Fault[] {
+export function faultsOf(issue: z.core.$ZodIssue, where: string): Fault[] {
   const at = [where, ...issue.path.map(String)].join('.').slice(0, 200);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ where: `${at}.${key}`.slice(0, 200), message: 'is not known here' }));

@@ -59,34 +59,46 @@ export function actOnForm(
 /** What an operation works with when a page asks for it. */
 export const askedBy = ({ app, control }: PageContext, actor: string): OperationContext => ({ app, actor, control });
 
+/** The pages around a form that asks for an operation. */
+interface FormPages<Input, Output> {
+  /** Members that a form must name, although the operation does without them: what the person was shown. */
+  readonly required?: readonly (keyof Input & string)[];
+  /** Refuses a form before anything is done, for what the next page needs of it. @throws {ProblemError} */
+  before?(form: Form): Promise<unknown>;
+  /** The address of the page that follows, or a page that says what was left. */
+  next(done: Output, form: Form, asked: PageVisit): string | Promise<string | Response>;
+  /** The page that says why nothing was done; by default that of an error. */
+  refused?(why: OperationRefused, asked: SentForm, input: Input): Promise<Page>;
+}
+
+type SentForm = PageVisit & { readonly form: Form };
+
 /** The same for a form that asks for an operation: its input is what the address and the form name of its members. */
 export const operationForm = <Input extends z.ZodType, Output extends z.ZodType>(
   context: PageContext,
   operation: SingleOperation<Input, Output>,
-  pages: {
-    /** Members that a form must name, although the operation does without them: what the person was shown. */
-    readonly required?: readonly (keyof z.output<Input> & string)[];
-    /** Refuses a form before anything is done, for what the next page needs of it. @throws {ProblemError} */
-    before?(form: Form): Promise<unknown>;
-    /** The address of the page that follows, or a page that says what was left. */
-    next(done: z.output<Output>, form: Form, asked: PageVisit): string | Promise<string | Response>;
-    /** The page that says why nothing was done; by default that of an error. */
-    refused?(why: OperationRefused, asked: PageVisit & { readonly form: Form }, input: z.output<Input>): Promise<Page>;
-  },
-): Handler<WebEnv> =>
-  actOnForm(operation.scope, async (asked) => {
-    const { c, form } = asked;
-    for (const name of pages.required ?? []) expectPresent(form, name);
-    await pages.before?.(form);
-    const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
-    try {
-      const next = await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked);
-      return typeof next === 'string' ? asked.goTo(next) : next;
-    } catch (error) {
-      if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
-      return pages.refused(error, asked, input);
-    }
-  });
+  pages: FormPages<z.output<Input>, z.output<Output>>,
+): Handler<WebEnv> => actOnForm(operation.scope, (asked) => runForm(context, operation, pages, asked));
+
+/** The same of a form that was read. */
+export async function runForm<Input extends z.ZodType, Output extends z.ZodType>(
+  context: PageContext,
+  operation: SingleOperation<Input, Output>,
+  pages: FormPages<z.output<Input>, z.output<Output>>,
+  asked: SentForm,
+): Promise<Page> {
+  const { c, form } = asked;
+  for (const name of pages.required ?? []) expectPresent(form, name);
+  await pages.before?.(form);
+  const input = readInput(operation, (name, list) => c.req.param(name) ?? (list ? form.all(name) : form.one(name)));
+  try {
+    const next = await pages.next(await operation.run(input, askedBy(context, asked.actor)), form, asked);
+    return typeof next === 'string' ? asked.goTo(next) : next;
+  } catch (error) {
+    if (!(error instanceof OperationRefused) || pages.refused === undefined) throw error;
+    return pages.refused(error, asked, input);
+  }
+}
 
 function expectPresent(form: Form, name: string): void {
   if (form.all(name).some((value) => value !== '')) return;
@@ -107,8 +119,10 @@ export function readInput<Input extends z.ZodType>(
     }),
   );
   const read = z.object(Object.fromEntries(members.map(([name, schema]) => [name, fromText(schema)]))).safeParse(given);
-  if (read.success) return input instanceof z.ZodObject ? input.parse(read.data) : (read.data as z.output<Input>);
-  const faults = read.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
+  // What was read of one of several forms is not read again: it may have become something else.
+  const checked = read.success && input instanceof z.ZodObject ? input.safeParse(read.data) : read;
+  if (checked.success) return checked.data as z.output<Input>;
+  const faults = checked.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
   const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
   throw new ProblemError({ status: 400, detail, faults });
 }

@@ -52,6 +52,8 @@ const entry = (key: string, kind: EntryKind): ReviewEntry => ({
   operation: undefined,
   since: new Date(),
   ageMs: 0,
+  value: null,
+  mark: '0',
   reason: 'wrong',
 });
 

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 1b9de5021304bba67508045f8a252940f7b150317bad9f1fb8f6fe14794a27ea
+// The types of the API's client. SHA-256 of the document: 1ed954917871ff7175fdec2c28e1488230281eaaa5bb2299ebbd7467a7b01a52
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -392,6 +392,26 @@ export interface paths {
          * @description Needs the scope `read`.
          */
         get: operations["listReviewGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/review/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One group with all its values, and what can be done about all of its entries
+         * @description Needs the scope `read`.
+         */
+        get: operations["showReviewGroup"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3259,6 +3279,8 @@ export interface operations {
                         /** @description Why it is not on the site as the feed has it. */
                         reasons: string[];
                         /** @description Of what is recorded: send it along with an edit. */
+                        seen: string | null;
+                        /** @description The same as `seen`. */
                         version: string | null;
                         /** @description Why its fields cannot be edited; `null`: they can. */
                         not_editable: string | null;
@@ -3659,7 +3681,11 @@ export interface operations {
                     fields: {
                         [key: string]: string;
                     };
-                    /** @description The `version` of the posting that was seen: another one is not edited. */
+                    /** @description Set nothing if the posting would still break rules of the site, as one may that was rejected. */
+                    only_valid?: boolean;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
@@ -3672,15 +3698,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -4037,7 +4084,9 @@ export interface operations {
     listReview: {
         parameters: {
             query?: {
+                /** @description Only of this feed. */
                 feed?: string;
+                /** @description Only of this site. */
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
@@ -4047,7 +4096,7 @@ export interface operations {
                 older_than?: string;
                 /** @description They have waited for less. */
                 newer_than?: string;
-                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
+                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held. Several are separated by commas. */
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
@@ -4069,22 +4118,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
+                            /** @description Its number. */
                             id: number;
+                            /** @description Name of the feed. */
                             feed: string;
+                            /** @description Name of the site, or `null`. */
                             site: string | null;
+                            /** @description Key of the posting, or `null`. */
                             key: string | null;
                             /** @enum {string} */
                             kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                            /** @description `null` for records. */
                             operation: ("create" | "update" | "delete") | null;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Since when it waits.
+                             */
                             since: string;
+                            /** @description For how long. */
                             age_seconds: number;
+                            /** @description It has waited for too long. */
                             escalated: boolean;
+                            /** @description Why, in one sentence. */
                             reason: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                            /**
+                             * @description Of a discarded entry; absent otherwise.
+                             * @constant
+                             */
+                            discarded?: true;
+                            /** @description Send it along with a decision: once anything of it has changed, nothing is done. */
+                            seen: string;
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -4142,7 +4207,9 @@ export interface operations {
     listReviewGroups: {
         parameters: {
             query?: {
+                /** @description Only of this feed. */
                 feed?: string;
+                /** @description Only of this site. */
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
@@ -4152,7 +4219,7 @@ export interface operations {
                 older_than?: string;
                 /** @description They have waited for less. */
                 newer_than?: string;
-                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
+                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held. Several are separated by commas. */
                 kind?: string;
                 /** @description `true`: discarded entries instead of waiting ones. */
                 discarded?: "true" | "false";
@@ -4174,46 +4241,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: ({
+                        items: {
+                            /** @description Its ID, which never changes. */
                             group: string;
-                            /** @enum {string} */
+                            /**
+                             * @description Kind of its entries. Held deletes of different feeds are different groups.
+                             * @enum {string}
+                             */
                             kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                            /** @description Field that the message is about, or `null`. */
                             field: string | null;
+                            /** @description Message of its entries; `…` stands for what differs. */
                             message: string;
+                            /** @description How many selected entries it has. */
                             count: number;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it appeared.
+                             */
                             first_seen: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Since when its newest entry waits.
+                             */
                             last_seen: string;
-                            /** @enum {string} */
-                            trend: "new" | "back" | "growing" | "shrinking" | "steady";
-                            values: ({
+                            /**
+                             * @description Its size against that of a day ago; `back`: it had no entries for a while.
+                             * @enum {string}
+                             */
+                            trend: "new" | "growing" | "shrinking" | "steady" | "back";
+                            /** @description The most frequent values. */
+                            values: {
                                 value: string;
                                 count: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
+                            /** @description How many different values there are. */
                             value_count: number;
-                            feeds: ({
+                            /** @description Feeds of its entries. */
+                            feeds: {
                                 feed: string;
                                 count: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            sites: ({
+                            }[];
+                            /** @description Sites of its entries. */
+                            sites: {
                                 site: string;
                                 count: number;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
+                            }[];
+                            /** @description Its oldest entry. */
                             example: {
                                 id: number;
                                 feed: string;
                                 key: string | null;
+                                value: string | null;
                                 reason: string;
-                            } & {
-                                [key: string]: unknown;
                             };
+                            /** @description Notes of reviewers. */
                             notes: {
                                 note: number;
                                 group: string;
@@ -4222,7 +4304,7 @@ export interface operations {
                                 /** Format: date-time */
                                 at: string;
                             }[];
-                            /** @description Those in force. */
+                            /** @description Rules in force for its new entries. */
                             rules: {
                                 rule: number;
                                 group: string;
@@ -4254,9 +4336,7 @@ export interface operations {
                                 done: number;
                                 left_alone: number;
                             }[];
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        }[];
                         /** @description `null`: nothing follows. */
                         next_cursor: string | null;
                     } & {
@@ -4311,10 +4391,204 @@ export interface operations {
             };
         };
     };
+    showReviewGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description See: review groups. */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Its ID, which never changes. */
+                        group: string;
+                        /**
+                         * @description Kind of its entries. Held deletes of different feeds are different groups.
+                         * @enum {string}
+                         */
+                        kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                        /** @description Field that the message is about, or `null`. */
+                        field: string | null;
+                        /** @description Message of its entries; `…` stands for what differs. */
+                        message: string;
+                        /** @description How many selected entries it has. */
+                        count: number;
+                        /**
+                         * Format: date-time
+                         * @description When it appeared.
+                         */
+                        first_seen: string;
+                        /**
+                         * Format: date-time
+                         * @description Since when its newest entry waits.
+                         */
+                        last_seen: string;
+                        /**
+                         * @description Its size against that of a day ago; `back`: it had no entries for a while.
+                         * @enum {string}
+                         */
+                        trend: "new" | "growing" | "shrinking" | "steady" | "back";
+                        /** @description The most frequent values. */
+                        values: {
+                            value: string;
+                            count: number;
+                        }[];
+                        /** @description How many different values there are. */
+                        value_count: number;
+                        /** @description Feeds of its entries. */
+                        feeds: {
+                            feed: string;
+                            count: number;
+                        }[];
+                        /** @description Sites of its entries. */
+                        sites: {
+                            site: string;
+                            count: number;
+                        }[];
+                        /** @description Its oldest entry. */
+                        example: {
+                            id: number;
+                            feed: string;
+                            key: string | null;
+                            value: string | null;
+                            reason: string;
+                        };
+                        /** @description Notes of reviewers. */
+                        notes: {
+                            note: number;
+                            group: string;
+                            text: string;
+                            actor: string;
+                            /** Format: date-time */
+                            at: string;
+                        }[];
+                        /** @description Rules in force for its new entries. */
+                        rules: {
+                            rule: number;
+                            group: string;
+                            /** @enum {string} */
+                            kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held";
+                            field: string | null;
+                            message: string;
+                            /** @description `null`: new entries of all feeds. */
+                            feed: string | null;
+                            /** @enum {string} */
+                            action: "edit" | "retry" | "discard";
+                            edit: {
+                                set?: {
+                                    [key: string]: string;
+                                };
+                                map?: {
+                                    field: string;
+                                    values: {
+                                        [key: string]: string;
+                                    };
+                                };
+                            } | null;
+                            reason: string | null;
+                            actor: string;
+                            /** Format: date-time */
+                            made_at: string;
+                            ended_at: string | null;
+                            ended_by: string | null;
+                            done: number;
+                            left_alone: number;
+                        }[];
+                        /** @description How many entries of the group wait. */
+                        waiting: number;
+                        /** @description How many entries of the group are discarded. */
+                        discarded: number;
+                        /** @description Feeds of which has to be answered first whether their keys have changed. */
+                        in_question: string[];
+                        /** @description What can be done about all of its waiting entries; if none waits, about the discarded. */
+                        offers: {
+                            /** @enum {string} */
+                            action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check";
+                            /** @description How many entries it would act on. */
+                            count: number;
+                            /** @description Send it along with a decision: once anything of it has changed, nothing is done. `null`: there are none, or too many to be compared one by one. */
+                            seen: string | null;
+                            /** @description Entries of the right kind that it would leave as they are, and why. */
+                            left_alone: {
+                                message: string;
+                                count: number;
+                            }[];
+                        }[];
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     previewActionOnReview: {
         parameters: {
             query: {
+                /** @description Only of this feed. */
                 feed?: string;
+                /** @description Only of this site. */
                 site?: string;
                 /** @description The entries of one group. */
                 group?: string;
@@ -4324,7 +4598,7 @@ export interface operations {
                 older_than?: string;
                 /** @description They have waited for less. */
                 newer_than?: string;
-                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held, separated by commas. */
+                /** @description One or more of in_doubt, failed, rejected, unreadable, duplicate, held. Several are separated by commas. */
                 kind?: string;
                 action: "edit" | "retry" | "approve" | "discard" | "reopen" | "missing" | "check";
             };
@@ -4342,21 +4616,19 @@ export interface operations {
                 content: {
                     "application/json": {
                         count: number;
-                        /** @description Another one if other entries are selected, or one has changed. */
+                        /** @description Send it along with a decision: once anything of it has changed, nothing is done. */
+                        seen: string;
+                        /** @description The same as `seen`. */
                         mark: string;
                         /** @description Why nothing can be decided about them before a question about changed keys is answered, and how. */
                         answer_first: string | null;
                         /** @description How many entries are selected as well, but not acted on. */
                         left_alone: number;
                         /** @description Why. */
-                        reasons: ({
+                        reasons: {
                             message: string;
                             count: number;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
+                        }[];
                     };
                 };
             };
@@ -4551,159 +4823,12 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @constant */
-                    action: "retry";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark?: string;
-                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
-                    also_new?: boolean;
-                } | {
-                    /** @constant */
-                    action: "reopen";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark?: string;
-                } | {
-                    /** @constant */
-                    action: "approve";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark: string;
-                } | {
-                    /**
-                     * @description The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.
-                     * @constant
-                     */
-                    action: "missing";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark: string;
-                } | {
-                    /**
-                     * @description The list of the site is read again for these creates in doubt.
-                     * @constant
-                     */
-                    action: "check";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark?: string;
-                } | {
-                    /** @constant */
-                    action: "discard";
-                    /** @description What is acted on. Only entries that are as they were when the action started. */
-                    filter: {
-                        feed?: string;
-                        site?: string;
-                        /** @description The entries of one group. */
-                        group?: string;
-                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
-                        q?: string;
-                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
-                        older_than?: string;
-                        /** @description They have waited for less. */
-                        newer_than?: string;
-                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
-                        /** @description Only entries with these numbers. */
-                        ids?: number[];
-                    };
-                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
-                    mark?: string;
-                    reason?: string;
-                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
-                    also_new?: boolean;
-                } | {
-                    /** @constant */
                     action: "edit";
                     /** @description What is acted on. Only entries that are as they were when the action started. */
                     filter: {
+                        /** @description Only of this feed. */
                         feed?: string;
+                        /** @description Only of this site. */
                         site?: string;
                         /** @description The entries of one group. */
                         group?: string;
@@ -4718,8 +4843,10 @@ export interface operations {
                         ids?: number[];
                     };
                     /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
-                    expected: number;
-                    /** @description The `mark` of `GET /review/selection`: with any other entries, nothing is done. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
                     mark?: string;
                     edit: {
                         set?: {
@@ -4735,6 +4862,179 @@ export interface operations {
                     };
                     /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
                     also_new?: boolean;
+                } | {
+                    /** @constant */
+                    action: "retry";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
+                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
+                    also_new?: boolean;
+                } | {
+                    /** @constant */
+                    action: "approve";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
+                } | {
+                    /** @constant */
+                    action: "discard";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
+                    reason?: string;
+                    /** @description Also make a rule for new entries of the group, or of the group and the feed, that the filter names. */
+                    also_new?: boolean;
+                } | {
+                    /** @constant */
+                    action: "reopen";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
+                } | {
+                    /**
+                     * @description The site has made the job of none of these creates in doubt: they are sent again. Those that a job on the site may belong to, or that its list still decides, are left alone.
+                     * @constant
+                     */
+                    action: "missing";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
+                } | {
+                    /**
+                     * @description The list of the site is read again for these creates in doubt.
+                     * @constant
+                     */
+                    action: "check";
+                    /** @description What is acted on. Only entries that are as they were when the action started. */
+                    filter: {
+                        /** @description Only of this feed. */
+                        feed?: string;
+                        /** @description Only of this site. */
+                        site?: string;
+                        /** @description The entries of one group. */
+                        group?: string;
+                        /** @description Beginnings of words of a key, title, value or message, in any case: all of them must be there. */
+                        q?: string;
+                        /** @description They have waited for at least so long: `30min`, `12h`, `3d`. */
+                        older_than?: string;
+                        /** @description They have waited for less. */
+                        newer_than?: string;
+                        kinds?: ("in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held")[];
+                        /** @description Only entries with these numbers. */
+                        ids?: number[];
+                    };
+                    /** @description How many entries you saw of the kinds that the action is for, the `count` of `GET /review/selection`: if it is another number now, nothing is done. With `ids`, how many these are. */
+                    expected?: number;
+                    /** @description The `seen` of `GET /review/selection` or of a group, or of each entry of `ids`: with anything else, nothing is done. */
+                    seen?: string | string[];
+                    /** @description A former name of `seen`. */
+                    mark?: string;
                 };
             };
         };
@@ -6060,34 +6360,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Its number. */
                         id: number;
-                        /** @description Send it along with an action to act on this version only. */
+                        /** @description Send it along with a decision: once anything of it has changed, nothing is done. */
+                        seen: string;
+                        /** @description The same as `seen`. */
                         version: string;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Name of the site, of a change. */
+                        site?: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
                         /** @enum {string} */
                         kind: "in_doubt" | "failed" | "rejected" | "unreadable" | "duplicate" | "held" | "ready" | "sending" | "discarded";
-                        /** Format: date-time */
+                        /**
+                         * @description Its former kind, if it was discarded.
+                         * @enum {string}
+                         */
+                        discarded_from?: "rejected" | "failed" | "held";
+                        /** @description A person has discarded it, of a record. */
+                        discarded?: boolean;
+                        /**
+                         * @description What is to be sent, of a change.
+                         * @enum {string}
+                         */
+                        operation?: "create" | "update" | "delete";
+                        /**
+                         * Format: date-time
+                         * @description Since when it waits.
+                         */
                         since: string;
+                        /** @description For how long. */
                         age_seconds: number;
-                        problems: ({
+                        /** @description It has waited for too long, of a change. */
+                        escalated?: boolean;
+                        /** @description Why, or `null`. */
+                        reason?: string | null;
+                        /** @description Every problem. */
+                        problems: {
                             field?: string;
+                            value?: string;
                             message: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                            /** @constant */
+                            repaired?: true;
+                            /** @constant */
+                            choose?: true;
+                        }[];
+                        /** @description What else is known of the reason, or `null`. */
+                        note?: string | null;
+                        /** @description How often it was sent. */
+                        attempts?: number;
+                        /** @description What was sent last, or `null`. */
+                        sent_operation?: ("create" | "update" | "delete") | null;
+                        /** @description When it was sent last, or `null`. */
+                        sent_at?: string | null;
+                        /** @description The fields that were sent, or `null`. */
+                        sent_fields?: {
+                            [key: string]: string;
+                        } | null;
+                        /** @description The fields that the site should have, or `null`. */
                         desired_fields?: {
                             [key: string]: string;
                         } | null;
-                        /** @description The beginning of the record, as the feed has it; `null`: not kept. */
+                        /** @description The job of the posting, or `null`. */
+                        site_job_id?: string | null;
+                        /** @description Address of the job, or `null`. */
+                        site_job_url?: string | null;
+                        /** @description Since when the posting has this job, or `null`. */
+                        site_job_since?: string | null;
+                        /** @description The fields that the site last accepted, or `null`. */
+                        site_fields?: {
+                            [key: string]: string;
+                        } | null;
+                        /** @description Edits by reviewers. */
+                        edits?: {
+                            field: string;
+                            source_value: string | null;
+                            value: string;
+                        }[];
+                        /** @description The beginning of the record, as the feed has it, that the open change was read from; `null`: not kept. */
                         record?: string | null;
+                        /** @description Failed attempts with request and response. */
+                        failures?: {
+                            /** Format: date-time */
+                            at: string;
+                            operation: string;
+                            kind: string;
+                            /** @description Every problem. */
+                            problems: {
+                                field?: string;
+                                value?: string;
+                                message: string;
+                                /** @constant */
+                                repaired?: true;
+                                /** @constant */
+                                choose?: true;
+                            }[];
+                            request: {
+                                method: string;
+                                url: string;
+                                body?: string;
+                            } | null;
+                            response: {
+                                status: number;
+                                location?: string;
+                                body: string;
+                            } | null;
+                        }[];
+                        /** @description Its beginning, of a record. */
+                        excerpt?: string;
+                        /** @description Its number in the feed, or `null`, of a record. */
+                        record_number?: number | null;
+                        /** @description The pull that first saw it, of a record. */
+                        first_pull?: number;
+                        /** @description How many there are like it, of a record. */
+                        records?: number;
+                        /** @description What can be done about it. */
                         actions: ({
                             kind: string;
                         } & {
                             [key: string]: unknown;
                         })[];
-                    } & {
-                        [key: string]: unknown;
                     };
                 };
             };
@@ -6274,7 +6668,10 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
+                    reason?: string;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
@@ -6287,15 +6684,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -6403,11 +6821,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
-                    version: string;
+                    reason?: string;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
+                    version?: string;
                 };
             };
         };
@@ -6419,15 +6840,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -6538,7 +6980,10 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
+                    reason?: string;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
@@ -6551,15 +6996,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -6670,7 +7136,10 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
+                    reason?: string;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
@@ -6683,15 +7152,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -6806,7 +7296,9 @@ export interface operations {
                     fields: {
                         [key: string]: string;
                     };
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
                     version?: string;
                 };
             };
@@ -6819,15 +7311,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };
@@ -6938,18 +7451,19 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @constant */
-                    verdict: "missing";
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
-                    version: string;
-                } | {
-                    /** @constant */
-                    verdict: "exists";
-                    site_job_id: string;
+                    /**
+                     * @description Whether the site has made its job.
+                     * @enum {string}
+                     */
+                    verdict: "exists" | "missing";
+                    /** @description The job, if it exists. */
+                    site_job_id?: string;
                     /** @description Adopt the job even if it seems to belong to another posting. */
                     anyway?: boolean;
-                    /** @description The `version` of the entry that was seen: another one is not acted on. */
-                    version: string;
+                    /** @description The `seen` of what was shown: once anything of it has changed, nothing is done. */
+                    seen?: string;
+                    /** @description A former name of `seen`. */
+                    version?: string;
                 };
             };
         };
@@ -6961,15 +7475,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What was to be done. */
                         action: string;
+                        /** @description Number of the entry. */
                         entry: number;
+                        /** @description Name of the feed. */
                         feed: string;
+                        /** @description Key of the posting, or `null`. */
                         key: string | null;
-                        /** @constant */
-                        result: "done";
+                        /**
+                         * @description `done`, or why not.
+                         * @enum {string}
+                         */
+                        result: "done" | "not_applicable";
+                        /** @description The same in words. */
                         message: string;
-                    } & {
-                        [key: string]: unknown;
+                        /**
+                         * @description It was edited, and still breaks rules of the site; absent otherwise.
+                         * @constant
+                         */
+                        still_rejected?: true;
+                        /** @description What can be done next. */
+                        actions: ({
+                            kind: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What became of it since, as it was sent; `null`: that was not awaited. */
+                        now: string | null;
+                        /** @description The same in words, or `null`. */
+                        detail: string | null;
                     };
                 };
             };

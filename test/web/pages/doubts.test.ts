@@ -140,7 +140,7 @@ describe.skipIf(!chromium.available)(`Doubts${chromium.note}`, () => {
     const mine = await page.locator('input[name=csrf]').first().inputValue();
     expect(await post(context, { csrf: mine, verdict: 'missing', confirmed: 'true' })).toBe(400);
     expect(await post(context, { csrf: mine, verdict: 'missing', version: 'x' })).toBe(400);
-    expect(await post(context, { csrf: mine, verdict: 'exists', job: '', version: 'x' })).toBe(400);
+    expect(await post(context, { csrf: mine, verdict: 'exists', site_job_id: '', version: 'x' })).toBe(400);
     await ben.context.close();
     await context.close();
   });

@@ -130,10 +130,10 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     // That one comes back, and p2 goes instead: as many deletes are held, but others.
     await stage.pull([posting('p1'), posting(one)]);
     await page.getByRole('button', { name: 'Delete the chosen' }).click();
-    await page.getByText(/since you saw them/i).waitFor();
+    await page.getByText(/changed since you saw it/).waitFor();
     await second.getByLabel('Yes, delete 57 jobs').check();
     await second.getByRole('button', { name: 'Delete all 57' }).click();
-    await second.getByText(/have changed since they were counted/).waitFor();
+    await second.getByText(/changed since you saw it/).waitFor();
     // Only the one that was chosen before; it may still be on its way.
     expect(await stage.app.db.query(`select from audit where action = 'approve'`)).toHaveLength(1);
     // What is shown now can be approved.
@@ -159,9 +159,9 @@ describe.skipIf(!chromium.available)(`Held deletes${chromium.note}`, () => {
     expect(await post({})).toBe(400);
     expect(await post({ decision: 'approve' })).toBe(400);
     expect(await post({ decision: 'keep', entry: 'x' })).toBe(400);
-    expect(await post({ decision: 'approve-all', expected: '5', mark: 'x' })).toBe(400);
-    expect(await post({ decision: 'approve-all', confirmed: 'true', mark: 'x' })).toBe(400);
-    expect(await post({ decision: 'approve-all', confirmed: 'true', expected: '5', mark: 'x' })).toBe(409);
+    expect(await post({ decision: 'approve-all', expected: '5', seen: 'x' })).toBe(400);
+    expect(await post({ decision: 'approve-all', confirmed: 'true', seen: 'x' })).toBe(400);
+    expect(await post({ decision: 'approve-all', confirmed: 'true', expected: '5', seen: 'x' })).toBe(409);
     expect(await post({ feed: 'nowhere', decision: 'keep' })).toBe(404);
     await context.close();
   });

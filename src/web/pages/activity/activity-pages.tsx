@@ -1,7 +1,6 @@
 // The page of activity: who did what, when, and what was before and after.
 import { Hono } from 'hono';
 import { showActivity } from '../../../operations/activity.ts';
-import { readListPage } from '../../../operations/operation.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { expectValue } from '../expect-value.ts';
@@ -18,7 +17,7 @@ export function activityPages(context: PageContext): Hono<WebEnv> {
       const { feed, actor } = readInput(showActivity, query);
       const before = expectValue('before', numberSchema.optional(), query('before'));
       const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
-      const { items, next } = await readListPage(showActivity, { feed, actor }, page, askedBy(context, visitor));
+      const { items, next } = await showActivity.readPage({ feed, actor }, page, askedBy(context, visitor));
       return (
         <ActivityPage
           visit={visit}

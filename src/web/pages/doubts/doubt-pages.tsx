@@ -1,13 +1,13 @@
 // The pages of creates in doubt: a list, one with the jobs that it may have made, and the jobs that a search of the site found for a feed.
 import { type Context, Hono } from 'hono';
 import { adoptFound, foundJobsOf, showFound } from '../../../operations/adoption.ts';
-import { compareWith, openSiteOfEntry } from '../../../operations/candidates.ts';
+import { compareWith } from '../../../operations/candidates.ts';
+import { settleEntry } from '../../../operations/decisions.ts';
 import { namedFeed } from '../../../operations/operation.ts';
+import { entryPlace } from '../../../operations/review.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
-import type { PersonsVerdict } from '../../../review/check-verdict.ts';
+import { textOf } from '../../../plan/message.ts';
 import { readDoubt, type ShownDoubt } from '../../../review/compare-doubt.ts';
-import { configuredPolicy } from '../../../review/configured-policy.ts';
-import { resolveEntry } from '../../../review/resolve-entry.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readJobId } from '../../../site/http/job-address.ts';
 import { doubtOf } from '../../../store/change/resolve-doubt.ts';
@@ -17,13 +17,11 @@ import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
 import { notFound, requireFeed } from '../../api/known.ts';
-import { placeSchema } from '../../api/review.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayReview } from '../layout.tsx';
-import { actOnForm, operationForm, type PageContext, readInput, showPage } from '../page.tsx';
-import type { Form } from '../read-form.ts';
+import { operationForm, type PageContext, readInput, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';
 import { DoubtPage } from './doubt.tsx';
 import { Doubts } from './doubts.tsx';
@@ -31,8 +29,9 @@ import { FoundPage } from './found.tsx';
 
 const SHOWN = 50;
 
-export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
-  const { db, config } = app;
+export function doubtPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db } = app;
   const pages = new Hono<WebEnv>();
   pages.get(
     '/doubts',
@@ -41,7 +40,7 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
       const feed = name === undefined ? undefined : await requireFeed(app, name);
       const cursor = query('cursor');
       await foldReviewCounts(db);
-      const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, placeSchema));
+      const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, entryPlace));
       const next = encodeCursor(page.next) ?? undefined;
       const resolved = await resolvedEntry(app, query('resolved'));
       const found = cursor === undefined ? await countFound(db, feed) : [];
@@ -71,26 +70,17 @@ export function doubtPages({ app, control }: PageContext): Hono<WebEnv> {
   );
   pages.post(
     '/doubts/:id',
-    actOnForm('review', async ({ c, visit, form, actor, goTo }) => {
-      const id = numberIn(c);
-      const props = await doubtIn(app, id);
-      const version = form.one('version');
-      if (version === undefined) throw malformed('version', 'is missing: open the page again');
-      const verdict = verdictIn(form);
-      const site = await openSiteOfEntry(app, id);
-      try {
-        const policyOf = configuredPolicy(config);
-        const report = await resolveEntry(db, id, verdict, { actor, site, policyOf, version });
-        if (report.kind === 'recorded') {
-          control.wake();
-          return goTo(pageAddress.doubts(report.feed, { resolved: id }));
-        }
-        const refused = { message: report.message, mayInsist: report.mayInsist === true };
-        const typed = verdict.kind === 'exists' ? verdict.siteJobId : undefined;
-        return c.html(<DoubtPage visit={visit} {...props} refused={refused} typed={typed} />, 409);
-      } finally {
-        await site?.client.close();
-      }
+    operationForm(context, settleEntry, {
+      required: ['version'],
+      async before(form) {
+        if (form.one('verdict') !== 'missing' || form.one('confirmed') === 'true') return;
+        throw malformed('confirmed', 'must be set: look for the job on the site first. Nothing was changed');
+      },
+      next: ({ feed, entry }) => pageAddress.doubts(feed, { resolved: entry }),
+      async refused({ reason, now }, { c, visit }, { id, site_job_id: typed }) {
+        const refused = { message: textOf(reason), mayInsist: now.may_insist === true };
+        return c.html(<DoubtPage visit={visit} {...(await doubtIn(app, id))} refused={refused} typed={typed} />, 409);
+      },
     }),
   );
   return pages;
@@ -109,16 +99,6 @@ async function resolvedEntry({ db }: App, text: string | undefined): Promise<num
   const id = numberSchema.safeParse(text);
   if (!id.success) throw malformed('resolved', 'must be the number of an entry');
   return (await doubtOf(db, id.data)) === undefined ? id.data : undefined;
-}
-
-function verdictIn(form: Form): PersonsVerdict {
-  const verdict = form.one('verdict');
-  if (verdict === 'missing') {
-    if (form.one('confirmed') === 'true') return { kind: 'missing' };
-    throw malformed('confirmed', 'must be set: look for the job on the site first. Nothing was changed');
-  }
-  if (verdict !== 'exists') throw malformed('verdict', 'must be exists or missing');
-  return { kind: 'exists', siteJobId: jobIdIn(form.one('job') ?? ''), anyway: form.one('anyway') === 'true' };
 }
 
 function jobIdIn(text: string) {

@@ -134,7 +134,7 @@ const SideBySide = ({ sent, shown, visit, change, version }: SideProps) => {
                     <Csrf visit={visit} />
                     <input type="hidden" name="version" value={version} />
                     <input type="hidden" name="verdict" value="exists" />
-                    <input type="hidden" name="job" value={candidate.siteJobId} />
+                    <input type="hidden" name="site_job_id" value={candidate.siteJobId} />
                     <p>
                       <button type="submit" class={candidate.likeness === 'match' ? 'main' : ''}>
                         {`It is job ${candidate.siteJobId}`}
@@ -208,7 +208,7 @@ const Decisions = ({ visit, change, version, typed, refused }: DoubtProps) => {
         <input type="hidden" name="verdict" value="exists" />
         <p>
           <label for="job">Its ID on the site</label>
-          <input id="job" name="job" required maxlength={200} value={typed ?? ''} autocomplete="off" />
+          <input id="job" name="site_job_id" required maxlength={200} value={typed ?? ''} autocomplete="off" />
         </p>
         {refused?.mayInsist === true && (
           <p>

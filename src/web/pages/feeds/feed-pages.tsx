@@ -1,7 +1,6 @@
 // The page of one feed, and its forms: pull it now, resume it.
 import { Hono } from 'hono';
 import { resumeStoppedFeed } from '../../../operations/feeds.ts';
-import { readListPage } from '../../../operations/operation.ts';
 import { showPulls, startFeedPull } from '../../../operations/pulls.ts';
 import { readFeedStatus } from '../../../operations/status.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
@@ -32,7 +31,7 @@ export function feedPages(context: PageContext): Hono<WebEnv> {
           config={config.feeds.get(name)}
           faults={config.brokenFeeds.get(name)?.complaints ?? []}
           attention={attentionOf(status).filter(({ place }) => 'feed' in place && place.feed === name)}
-          pulls={(await readListPage(showPulls, { feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
+          pulls={(await showPulls.readPage({ feed: name }, { limit: SHOWN_PULLS }, askedBy(context, actor))).items}
           drawn={(await recentPulls(db, [name], DRAWN_PULLS)).get(name) ?? []}
         />
       );

@@ -4,11 +4,13 @@ import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import type { HeldPage } from '../../../review/held-deletes.ts';
+import { tokenOfOne } from '../../../review/seen.ts';
 import type { HeldDelete, HeldFor } from '../../../store/review/held-deletes.ts';
 import type { HeldGroup } from '../../../store/review/review-entries.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { AnswerFirst } from '../rekey/rekey.tsx';
+import { writeChosen } from '../review/read-decision.ts';
 import { When } from '../when.tsx';
 
 export const HeldFeeds = ({ visit, groups }: { visit: Visit; groups: readonly HeldGroup[] }) => (
@@ -160,7 +162,7 @@ const Deletes = ({ visit, feed, deletes, reasons, checkable }: HeldProps & { rea
                 <input
                   type="checkbox"
                   name="entry"
-                  value={`${held.id}.${held.revision}`}
+                  value={writeChosen(held.id, tokenOfOne(held))}
                   aria-label={`Choose ${held.key}`}
                   autocomplete="off"
                 />
@@ -229,10 +231,10 @@ const Decisions = ({ approvable }: Pick<HeldProps, 'approvable'>) => (
   </section>
 );
 
-const ApproveAll = ({ visit, feed, approvable: count, mark, barred }: HeldProps) => {
+const ApproveAll = ({ visit, feed, approvable: count, seen, barred }: HeldProps) => {
   const { prefix } = visit;
   if (count === 0) return null;
-  if (mark === undefined)
+  if (seen === undefined)
     return (
       <p>
         <a href={prefix + pageAddress.confirmAction('approve', { feed, kind: 'held' })}>{`Approve all ${count} …`}</a>
@@ -244,7 +246,7 @@ const ApproveAll = ({ visit, feed, approvable: count, mark, barred }: HeldProps)
       <input type="hidden" name="feed" value={feed} />
       <input type="hidden" name="decision" value="approve-all" />
       <input type="hidden" name="expected" value={String(count)} />
-      <input type="hidden" name="mark" value={mark} />
+      <input type="hidden" name="seen" value={seen} />
       <p>
         <strong>{`All ${plural(count, 'held delete')} of this feed${barred.length === 0 ? '' : ' that can be approved'}`}</strong>
       </p>

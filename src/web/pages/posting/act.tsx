@@ -1,15 +1,14 @@
 // Acts on one posting or record as a form asks for it. If nothing was done, the page comes back with what was typed.
-
-import { groupSchema, text } from '../../../operations/scalars.ts';
+import { entryDecisions } from '../../../operations/decisions.ts';
+import { requireEntry } from '../../../operations/review.ts';
+import { groupSchema } from '../../../operations/scalars.ts';
 import { BULK_ACTIONS } from '../../../plan/action.ts';
 import { textOf } from '../../../plan/message.ts';
-import { actOnEntries } from '../../../review/act-on-entries.ts';
-import { entryVersion } from '../../../review/entry-version.ts';
+import { tokenOfEntry } from '../../../review/seen.ts';
 import { type EntryDetails, type RecordEntry, readEntry } from '../../../store/review/review-entry.ts';
-import { notFound } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
 import { pageAddress } from '../addresses.ts';
-import type { PageContext, PageVisit } from '../page.tsx';
+import { type PageContext, type PageVisit, runForm } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { wholeSentence } from '../sentence.ts';
 import { placeInGroup } from './place-in-group.ts';
@@ -19,75 +18,55 @@ import { RecordPage } from './record.tsx';
 
 type Asked = PageVisit & { readonly form: Form };
 
-/** An entry as it was shown. */
-interface Seen {
-  readonly entry: EntryDetails;
-  readonly version: string;
-  readonly group: string | undefined;
-}
-
 /** Retry, approve, discard, reopen. */
 export async function decideEntry(context: PageContext, asked: Asked, id: number) {
-  const seen = await readSeen(context, asked, id);
-  const action = BULK_ACTIONS.find((each) => each === asked.form.one('action'));
-  if (action === undefined) throw malformed('action', `must be one of ${BULK_ACTIONS.join(', ')}`);
-  const reason = (asked.form.one('reason') ?? '').trim();
-  if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
-  const report = await actOnEntries(
-    context.app.db,
-    context.app.config,
-    action,
-    { ids: [id], feeds: [] },
-    {
-      actor: asked.actor,
-      version: seen.version,
-      ...(reason === '' ? {} : { reason }),
+  const { db } = context.app;
+  const { form } = asked;
+  const named = form.one('action');
+  const operation = entryDecisions.find((_, at) => BULK_ACTIONS[at] === named);
+  if (operation === undefined) throw malformed('action', `must be one of ${BULK_ACTIONS.join(', ')}`);
+  const group = form.one('group');
+  if (group !== undefined && !groupSchema.safeParse(group).success)
+    throw malformed('group', 'must be the ID of a group');
+  const entry = await requireEntry(db, id);
+  const pages: Parameters<typeof runForm<typeof operation.input, typeof operation.output>>[2] = {
+    required: ['version'],
+    // The posting stays in view, whatever became of its entry.
+    async next() {
+      if (entry.kind === 'change') return pageAddress.posting(entry.change.feed, entry.change.key, group);
+      return (await readEntry(db, id)) === undefined ? pageAddress.review() : pageAddress.entry(id);
     },
-  );
-  const refused = report.kind === 'refused' ? report : report.entries.find(({ result }) => result === 'not_applicable');
-  if (refused !== undefined)
-    return comeBack(context, asked, id, seen, wholeSentence(textOf(refused.message)), { reason });
-  context.control.wake();
-  return asked.goTo(await backTo(context, id, seen));
+    refused: (why, _, { version = '', reason }) =>
+      comeBack(context, asked, { entry, version, group }, wholeSentence(textOf(why.reason)), reason),
+  };
+  return runForm(context, operation, pages, asked);
 }
 
 const malformed = (name: string, message: string): ProblemError =>
   new ProblemError({ status: 400, detail: `${name} ${message}`, faults: [{ where: `form.${name}`, message }] });
 
-async function readSeen({ app }: PageContext, { form }: Asked, id: number): Promise<Seen> {
-  const version = form.one('version') ?? '';
-  if (version === '' || version.length > 100) throw malformed('version', 'is missing: open the page again');
-  const group = form.one('group');
-  if (group !== undefined && !groupSchema.safeParse(group).success)
-    throw malformed('group', 'must be the ID of a group');
-  const entry = await readEntry(app.db, id);
-  if (entry === undefined) throw notFound(`there is no open review entry ${id}: it is resolved, or never existed`);
-  return { entry, version, group };
-}
-
-/** The posting stays in view, whatever became of its entry. */
-async function backTo({ app }: PageContext, id: number, { entry, group }: Seen): Promise<string> {
-  if (entry.kind === 'change') return pageAddress.posting(entry.change.feed, entry.change.key, group);
-  return (await readEntry(app.db, id)) === undefined ? pageAddress.review() : pageAddress.entry(id);
+/** An entry as it was shown. */
+interface Shown {
+  readonly entry: EntryDetails;
+  readonly version: string;
+  readonly group: string | undefined;
 }
 
 async function comeBack(
   { app }: PageContext,
   { c, visit }: Asked,
-  id: number,
-  seen: Seen,
+  { entry, version, group }: Shown,
   message: string,
-  sent: { readonly reason?: string },
+  reason: string | undefined,
 ) {
-  const now = await readEntry(app.db, id);
-  const current = now === undefined ? 'it is resolved' : entryVersion(now);
-  const versions = current === seen.version ? '' : ` You saw version ${seen.version}; now it is ${current}.`;
-  const shown = { visit, refused: message + versions, reason: sent.reason };
-  if (seen.entry.kind === 'change') {
-    const { feed, key } = seen.entry.change;
-    const view = await readPosting(app, { feed, key, group: seen.group });
-    return c.html(<PostingOverview {...shown} view={view} />, 409);
+  const now = await readEntry(app.db, entry.kind === 'change' ? entry.change.id : entry.record.id);
+  const current = now === undefined ? 'it is resolved' : tokenOfEntry(now);
+  const versions = current === version ? '' : ` You saw version ${version}; now it is ${current}.`;
+  const shown = { visit, refused: message + versions, reason };
+  if (entry.kind === 'change') {
+    const { feed, key } = entry.change;
+    return c.html(<PostingOverview {...shown} view={await readPosting(app, { feed, key, group })} />, 409);
   }
-  const record: RecordEntry = now?.kind === 'record' ? now.record : seen.entry.record;
+  const record: RecordEntry = now?.kind === 'record' ? now.record : entry.record;
   return c.html(<RecordPage {...shown} record={record} placed={await placeInGroup(app.db, record)} />, 409);
 }

@@ -1,15 +1,17 @@
 // Sets fields of a posting as a form asks for it. If nothing was saved, the page comes back with what was typed.
 
+import { setPostingFields } from '../../../operations/decisions.ts';
+import { OperationRefused } from '../../../operations/operation.ts';
+import { unknownPosting } from '../../../operations/postings.ts';
 import { fieldsSchema } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
-import { editPosting } from '../../../review/edit-posting.ts';
-import { versionOfPosting } from '../../../review/entry-version.ts';
+import type { Problem } from '../../../posting/posting.ts';
 import { findPosting } from '../../../review/find-posting.ts';
+import { STALE, tokenOfPosting } from '../../../review/seen.ts';
 import type { PostingStory } from '../../../store/review/posting-history.ts';
-import { unknownPosting } from '../../api/known.ts';
 import { ProblemError } from '../../problem.ts';
 import { pageAddress } from '../addresses.ts';
-import type { PageContext, PageVisit } from '../page.tsx';
+import { askedBy, type PageContext, type PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { wholeSentence } from '../sentence.ts';
 import { PostingOverview } from './posting.tsx';
@@ -19,7 +21,7 @@ type Asked = PageVisit & { readonly form: Form };
 
 /** Nothing is saved unless the posting then keeps all rules of the site. @param version of the posting as it was shown */
 export async function editFields(context: PageContext, asked: Asked, at: PostingAddress, version: string) {
-  const { app, control } = context;
+  const { app } = context;
   const found = await findPosting(app.db, at.feed, at.key);
   if (found === undefined) throw unknownPosting(at.feed, at.key);
   const shown = { context, asked, at, version };
@@ -28,8 +30,8 @@ export async function editFields(context: PageContext, asked: Asked, at: Posting
   );
   const edits = changedIn(typed, found.story);
   if (Object.keys(edits).length === 0) {
-    const isStale = versionOfPosting(found.story) !== version;
-    const message = isStale ? STALE : 'Nothing would change: the posting already has these values.';
+    const isStale = tokenOfPosting(found.story) !== version;
+    const message = isStale ? wholeSentence(STALE) : 'Nothing would change: the posting already has these values.';
     return comeBack(shown, message, { typed });
   }
   const checked = fieldsSchema.safeParse(edits);
@@ -37,27 +39,18 @@ export async function editFields(context: PageContext, asked: Asked, at: Posting
     const message = checked.error.issues[0]?.message ?? 'are not usable';
     throw new ProblemError({ status: 400, detail: `fields ${message}`, faults: [{ where: 'form.fields', message }] });
   }
-  const report = await editPosting(app.db, app.config, at, edits, {
-    actor: asked.actor,
-    version,
-    onlyIfValid: true,
-  });
-  switch (report.kind) {
-    case 'refused':
-      return comeBack(shown, wholeSentence(textOf(report.message)), { typed });
-    case 'invalid': {
-      const message = 'Nothing was saved: the site would refuse the posting. See the fields below.';
-      return comeBack(shown, message, { typed, problems: report.problems }, 422);
-    }
-    case 'edited':
-      control.wake();
-      return asked.goTo(pageAddress.posting(at.feed, at.key, at.group));
-    default:
-      return report satisfies never;
+  try {
+    const { feed, key } = at;
+    const asForm = { feed, key, fields: checked.data, only_valid: true, version };
+    await setPostingFields.run(asForm, askedBy(context, asked.actor));
+    return asked.goTo(pageAddress.posting(feed, key, at.group));
+  } catch (error) {
+    if (!(error instanceof OperationRefused) || error.kind === 'unknown') throw error;
+    if (error.kind === 'conflict') return comeBack(shown, wholeSentence(textOf(error.reason)), { typed });
+    const message = 'Nothing was saved: the site would refuse the posting. See the fields below.';
+    return comeBack(shown, message, { typed, problems: error.now.problems as readonly Problem[] }, 422);
   }
 }
-
-const STALE = 'It has changed since you saw it; look at it again. Nothing was changed.';
 
 /** What was typed over another value. */
 function changedIn(typed: ReadonlyMap<string, string>, { change, live }: PostingStory) {

@@ -6,9 +6,9 @@ import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../../posting/posting.ts';
 import { readHere } from '../../../review/configured-policy.ts';
 import { actionsOfChange } from '../../../review/entry-facts.ts';
-import { versionOfPosting } from '../../../review/entry-version.ts';
 import { type FoundPosting, findPosting } from '../../../review/find-posting.ts';
 import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
+import { tokenOfPosting } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
 import { notFound } from '../../api/known.ts';
@@ -111,7 +111,7 @@ export async function readPosting(app: App, at: PostingAddress, sent: RefusedEdi
     isRenewable:
       app.config.feeds.get(feed)?.expireAfterDays !== undefined &&
       (story.live !== undefined || story.expiry !== undefined),
-    version: versionOfPosting(story),
+    version: tokenOfPosting(story),
     actions: change === undefined ? [] : actionsOfChange(change, await readHere(app.db, app.config)),
     fields: fieldDifferences(change?.fields, story.live?.fields, createOnly).map((field) =>
       shownField(field, problems, room),

@@ -1,7 +1,7 @@
 // The page of a record that could not become a posting: what is wrong, where, and how it begins.
 import { excerpt } from '../../../posting/xml-characters.ts';
 import { actionsOfRecord } from '../../../review/entry-facts.ts';
-import { entryVersion } from '../../../review/entry-version.ts';
+import { tokenOfOne } from '../../../review/seen.ts';
 import type { RecordEntry } from '../../../store/review/review-entry.ts';
 import { terminalText } from '../../../telemetry/terminal-text.ts';
 import { pageAddress } from '../addresses.ts';
@@ -30,7 +30,6 @@ const ROOM_BYTES = 60_000;
 const LONGEST = 20_000;
 
 export const RecordPage = ({ visit, record, placed, refused, reason }: RecordProps) => {
-  const entry = { kind: 'record', record } as const;
   const marked = record.problems.find(({ value }) => value)?.value;
   return (
     <Layout
@@ -96,7 +95,7 @@ export const RecordPage = ({ visit, record, placed, refused, reason }: RecordPro
             visit={visit}
             actions={actionsOfRecord(record)}
             address={pageAddress.decideEntry(record.id)}
-            version={entryVersion(entry)}
+            version={tokenOfOne(record)}
             group={placed.group}
             reason={reason}
           />

@@ -1,7 +1,6 @@
 // The pages of pulls: all of them, and one with its sums and what it changed on the site.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { readListPage } from '../../../operations/operation.ts';
 import { showPulls } from '../../../operations/pulls.ts';
 import { keyText, numberSchema } from '../../../operations/scalars.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
@@ -29,7 +28,7 @@ export function pullPages(context: PageContext): Hono<WebEnv> {
       const feed = query('feed') as FeedName | undefined;
       const before = expectValue('before', numberSchema.optional(), query('before'));
       const page = { limit: SHOWN_PULLS, after: before === undefined ? undefined : { before } };
-      const { items, next } = await readListPage(showPulls, { feed }, page, askedBy(context, actor));
+      const { items, next } = await showPulls.readPage({ feed }, page, askedBy(context, actor));
       const older = next?.before;
       return <PullsPage visit={visit} pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
     }),

@@ -1,10 +1,10 @@
 // Actions on many entries: all of them, the newest first, and one with its progress and what it left alone.
 import type { z } from 'zod';
 import type { bulkOutput } from '../../../operations/bulk-actions.ts';
+import { describeDecision } from '../../../operations/rules.ts';
 import { plural } from '../../../plan/plural.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import { describeDecision } from '../../../review/read-model/rule.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';

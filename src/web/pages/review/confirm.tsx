@@ -1,8 +1,8 @@
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
 import { effectOn, whyNoRule } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
-import { describeSelected } from '../../../review/bulk/describe-selected.ts';
-import type { LeftAlone } from '../../../review/entry-facts.ts';
+import { countByKind, describeSelected, type LeftAlone } from '../../../review/describe-selected.ts';
+import { sumOf } from '../../../review/seen.ts';
 import type { EntryKind } from '../../../store/backlog/entry-kind.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import type { SelectedCount } from '../../../store/review/selected-counts.ts';
@@ -23,7 +23,7 @@ export interface ConfirmProps {
   /** What it would act on, and what else is selected. */
   readonly chosen: readonly SelectedCount[];
   readonly others: readonly LeftAlone[];
-  readonly mark: string;
+  readonly seen: string;
   /** The chosen entries as they were shown, if they were chosen one by one. */
   readonly entries: readonly string[];
   readonly refused?: string | undefined;
@@ -37,7 +37,7 @@ const WORDS = {
 } as const;
 
 export const Confirm = (props: ConfirmProps) => {
-  const { visit, action, texts, chosen, others, mark, entries, refused, reason = '' } = props;
+  const { visit, action, texts, chosen, others, seen, entries, refused, reason = '' } = props;
   const { doIt, noun, nouns } = WORDS[action];
   const total = sumOf(chosen);
   const back = visit.prefix + pageAddress.entries(texts);
@@ -72,7 +72,7 @@ export const Confirm = (props: ConfirmProps) => {
           <Csrf visit={visit} />
           <SelectionFields texts={texts} />
           <input type="hidden" name="expected" value={String(total)} />
-          <input type="hidden" name="mark" value={mark} />
+          <input type="hidden" name="seen" value={seen} />
           {entries.map((entry) => (
             <input type="hidden" name="entry" value={entry} />
           ))}
@@ -121,13 +121,7 @@ export const Confirm = (props: ConfirmProps) => {
   );
 };
 
-const sumOf = (counts: readonly SelectedCount[]): number => counts.reduce((sum, { n }) => sum + n, 0);
-
-function kindsOf(counts: readonly SelectedCount[]): (readonly [EntryKind, number])[] {
-  const kinds = new Map<EntryKind, number>();
-  for (const { kind, n } of counts) kinds.set(kind, (kinds.get(kind) ?? 0) + n);
-  return [...kinds];
-}
+const kindsOf = (counts: readonly SelectedCount[]) => Object.entries(countByKind(counts)) as [EntryKind, number][];
 
 const mayHaveRule = (counts: readonly SelectedCount[]): boolean =>
   counts.every(({ kind }) => whyNoRule('discard', kind) === undefined);

@@ -1,119 +1,119 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
-
-import { text } from '../../../operations/scalars.ts';
+import { type ActInput, actOnReview } from '../../../operations/decisions.ts';
+import { OperationRefused } from '../../../operations/operation.ts';
 import { textOf } from '../../../plan/message.ts';
-import { markOf, previewBulk, startBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
+import { previewBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
+import { tokenOf } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
-import type { BulkDetail, SelectedAction } from '../../../store/review/bulk-actions.ts';
-import type { EntryQuery } from '../../../store/review/entry-query.ts';
 import { pageAddress } from '../addresses.ts';
-import type { PageContext, PageVisit } from '../page.tsx';
+import { askedBy, type PageContext, type PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { sentence } from '../sentence.ts';
 import { Confirm, type Confirmed, isConfirmed } from './confirm.tsx';
 import { Entries } from './entries.tsx';
-import { editFrom, malformed, readAction, readCount, readSeenEntries, readTyped } from './read-decision.ts';
+import {
+  boundToChosen,
+  editFrom,
+  malformed,
+  readAction,
+  readBound,
+  readChosen,
+  readReason,
+  readTyped,
+} from './read-decision.ts';
 import { readEntriesPage } from './read-entries.ts';
 import { type ReadSelection, readSelection } from './selection.tsx';
 
 type Sent = PageVisit & { readonly form: Form };
+type Answer = Response | Promise<Response>;
+
+/** Starts the action and shows its progress, or tells why nothing was done. */
+export async function startFromForm(
+  context: PageContext,
+  { actor, goTo }: PageVisit,
+  input: ActInput,
+  refused: (why: string) => Promise<Answer>,
+): Promise<Response> {
+  try {
+    return goTo(pageAddress.bulkAction((await actOnReview.run(input, askedBy(context, actor))).bulk));
+  } catch (error) {
+    if (!(error instanceof OperationRefused) || error.kind !== 'conflict') throw error;
+    return refused(sentence(textOf(error.reason)));
+  }
+}
 
 /** Entries that a person chose one by one are left alone with a reason if the action can't apply to them. */
-const queryFor = (query: EntryQuery, ids: readonly number[]): EntryQuery =>
-  ids.length > 0 ? { ...query, ids } : query;
+function filterOf({ input: { kind, discarded: _, ...filter } }: ReadSelection, ids: readonly number[]) {
+  return { ...filter, kinds: kind, ...(ids.length > 0 ? { ids: [...ids] } : {}) };
+}
 
 /** The form of a list of entries. */
-export async function decide({ app, control }: PageContext, sent: Sent) {
-  const { form, actor, visit } = sent;
-  const selection = await readSelection(app, (name) => form.one(name));
+export async function decide(context: PageContext, sent: Sent) {
+  const { form, visit } = sent;
+  const selection = await readSelection(context.app, (name) => form.one(name));
   const action = readAction(form.one('action'));
   const entries = form.all('entry');
-  const seen = readSeenEntries(entries);
-  if (isConfirmed(action)) {
-    return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
-  }
+  const chosen = readChosen(entries);
+  if (isConfirmed(action)) return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
   const typed = readTyped(form);
-  const start = await startBulk(app.db, app.config, {
+  const input = {
     action,
-    actor,
-    ...boundTo(form, action, seen),
-    alsoNew: typed.alsoNew,
-    detail: {
-      query: queryFor(selection.query, idsOf(seen)),
-      unattended: true,
-      ...(action === 'edit' ? { edit: editFrom(typed) } : {}),
-    },
+    filter: filterOf(selection, idsOf(chosen)),
+    also_new: typed.alsoNew,
+    ...(chosen.length > 0 ? boundToChosen(chosen) : readBound(form, `-${action}`)),
+    ...(action === 'edit' ? { edit: editFrom(typed) } : {}),
+  };
+  return startFromForm(context, sent, input, async (refused) => {
+    const page = await readEntriesPage(context.app, selection);
+    return sent.c.html(<Entries visit={visit} {...page} refused={refused} typed={typed} />, 409);
   });
-  if (start.kind === 'started') {
-    control.bulk(start.bulk.id);
-    return sent.goTo(pageAddress.bulkAction(start.bulk.id));
-  }
-  const page = await readEntriesPage(app, selection);
-  return sent.c.html(<Entries visit={visit} {...page} refused={sentence(textOf(start.message))} typed={typed} />, 409);
 }
 
-const idsOf = (seen: ReturnType<typeof readSeenEntries>): number[] => seen.map(({ id }) => id);
-
-function boundTo(form: Form, action: SelectedAction, seen: ReturnType<typeof readSeenEntries>) {
-  if (seen.length > 0) return { seen, expected: seen.length };
-  return { expected: readCount(form, `expected-${action}`), mark: form.one(`mark-${action}`) };
-}
+const idsOf = (chosen: ReturnType<typeof readChosen>): number[] => chosen.map(({ id }) => id);
 
 /** The page that asks before entries are discarded, deletes approved, or creates in doubt sent again. */
 export async function confirmPage({ app }: PageContext, asked: PageVisit) {
   const action = confirmed(asked.query('action'));
   const selection = await readSelection(app, asked.query);
   const entries = asked.c.req.queries('entry') ?? [];
-  readSeenEntries(entries);
+  readChosen(entries);
   return <Confirm visit={asked.visit} {...(await readConfirm(app, action, selection, entries))} />;
 }
 
 async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
-  const ids = idsOf(readSeenEntries(entries));
-  const { selected, others, first } = await previewBulk(app.db, app.config, action, queryFor(query, ids));
+  const ids = idsOf(readChosen(entries));
+  const asked = ids.length > 0 ? { ...query, ids } : query;
+  const { selected, others, first } = await previewBulk(app.db, app.config, action, asked);
   const refusal = first ?? whyTooMany(query, selected);
   if (refusal !== undefined) {
-    return { action, texts, chosen: [], others: [], mark: '', entries, refused: sentence(textOf(refusal)) };
+    return { action, texts, chosen: [], others: [], seen: '', entries, refused: sentence(textOf(refusal)) };
   }
-  return { action, texts, chosen: selected, others, mark: markOf(selected), entries };
+  return { action, texts, chosen: selected, others, seen: tokenOf(selected), entries };
 }
 
 /** The form of that page. */
-export async function decideConfirmed({ app, control }: PageContext, sent: Sent) {
-  const { form, actor, visit } = sent;
+export async function decideConfirmed(context: PageContext, sent: Sent) {
+  const { form, visit } = sent;
   const action = confirmed(sent.query('action'));
-  const selection = await readSelection(app, (name) => form.one(name));
+  const selection = await readSelection(context.app, (name) => form.one(name));
   const entries = form.all('entry');
-  const seen = readSeenEntries(entries);
-  const reason = (form.one('reason') ?? '').trim();
-  if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
-  const mark = form.one('mark');
-  if (mark === undefined) throw malformed('mark', 'is missing: open the page again');
+  const chosen = readChosen(entries);
+  const reason = readReason(form);
+  if (form.one('seen') === undefined) throw malformed('seen', 'is missing: open the page again');
   if (action === 'missing' && form.one('confirmed') !== 'true') {
     throw malformed('confirmed', 'must be set: look for the jobs on the site first. Nothing was changed');
   }
-  const detail: BulkDetail = {
-    query: queryFor(selection.query, idsOf(seen)),
-    unattended: true,
-    ...(reason === '' ? {} : { reason }),
-  };
-  const bound = seen.length > 0 ? { seen } : { mark, expected: readCount(form, 'expected') };
-  const start = await startBulk(app.db, app.config, {
+  const input = {
     action,
-    actor,
-    ...bound,
-    alsoNew: form.one('also_new') === 'true',
-    detail,
+    filter: filterOf(selection, idsOf(chosen)),
+    reason,
+    also_new: form.one('also_new') === 'true',
+    ...(chosen.length > 0 ? { seen: boundToChosen(chosen).seen } : readBound(form)),
+  };
+  return startFromForm(context, sent, input, async (refused) => {
+    const page = await readConfirm(context.app, action, selection, entries);
+    return sent.c.html(<Confirm visit={visit} {...page} refused={refused} reason={reason} />, 409);
   });
-  if (start.kind === 'started') {
-    control.bulk(start.bulk.id);
-    return sent.goTo(pageAddress.bulkAction(start.bulk.id));
-  }
-  const page = await readConfirm(app, action, selection, entries);
-  return sent.c.html(
-    <Confirm visit={visit} {...page} refused={sentence(textOf(start.message))} reason={reason} />,
-    409,
-  );
 }
 
 function confirmed(action: string | undefined): Confirmed {

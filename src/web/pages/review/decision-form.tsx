@@ -6,6 +6,7 @@ import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
+import { sumOf } from '../../../review/seen.ts';
 import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
@@ -45,11 +46,11 @@ export const DecisionForm = (props: DecisionProps) => {
             ? 'This is about the entry below.'
             : `This is about all ${counts.total} entries, or only about those that you choose below.`}
       </p>
-      {Object.entries(counts.of).map(([action, { count, mark }]) =>
+      {Object.entries(counts.of).map(([action, { count, seen }]) =>
         count === 0 ? null : (
           <>
             <input type="hidden" name={`expected-${action}`} value={String(count)} />
-            {mark !== undefined && <input type="hidden" name={`mark-${action}`} value={mark} />}
+            {seen !== undefined && <input type="hidden" name={`seen-${action}`} value={seen} />}
           </>
         ),
       )}
@@ -94,7 +95,6 @@ export const DecisionForm = (props: DecisionProps) => {
 
 /** What may be refused for some of the entries. */
 const OF_POSTINGS = ['edit', 'retry', 'approve'] as const;
-const sumOf = (counts: readonly { readonly n: number }[]): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 interface ActProps {
   readonly action: SelectedAction;

@@ -4,22 +4,19 @@ import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { SelectionOffers } from '../../../review/bulk/selection-offers.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
-import { groupTitle, TREND_WORDS } from '../../../review/read-model/group.ts';
+import { groupTitle, groupWords, TREND_WORDS } from '../../../review/list-groups.ts';
+import { tokenOfOne } from '../../../review/seen.ts';
 import type { GroupNote } from '../../../store/review/group-notes.ts';
 import type { ReviewEntry } from '../../../store/review/review-entries.ts';
-import type { SeenEntry } from '../../../store/review/selected-counts.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';
 import { DecisionForm, type Typed } from './decision-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { Notes } from './notes.tsx';
+import { writeChosen } from './read-decision.ts';
 import { RulesOfGroup } from './rules-of-group.tsx';
 import { SelectionFields } from './selection.tsx';
-
-export interface ShownEntry extends ReviewEntry, SeenEntry {
-  readonly value: string | null;
-}
 
 export interface EntriesProps {
   readonly visit: Visit;
@@ -30,7 +27,7 @@ export interface EntriesProps {
   readonly group: ListedGroup | undefined;
   readonly notes: readonly GroupNote[];
   readonly counts: SelectionOffers;
-  readonly entries: readonly ShownEntry[];
+  readonly entries: readonly ReviewEntry[];
   readonly next: string | undefined;
   /** Why the action that was just asked for was not done. */
   readonly refused?: string | undefined;
@@ -43,7 +40,11 @@ export const Entries = (props: EntriesProps) => {
   const { prefix } = visit;
   const discarded = texts.discarded === 'true';
   const title =
-    group !== undefined ? excerpt(groupTitle(group)) : discarded ? 'Discarded entries' : 'Entries that need a person';
+    group !== undefined
+      ? excerpt(groupTitle(groupWords(group)))
+      : discarded
+        ? 'Discarded entries'
+        : 'Entries that need a person';
   const { group: _, cursor: __, ...aside } = texts;
   return (
     <Layout title={title} visit={visit} section="review">
@@ -130,7 +131,7 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
                     <input
                       type="checkbox"
                       name="entry"
-                      value={writeSeen(entry)}
+                      value={writeChosen(entry.id, tokenOfOne(entry))}
                       aria-label={`Choose ${nameOf(entry)}`}
                       autocomplete="off"
                     />
@@ -154,9 +155,6 @@ const List = ({ visit, texts, entries, checkable, group }: EntriesProps & { read
     </>
   );
 };
-
-/** The number of an entry and what it was like: `12.3`. */
-const writeSeen = ({ id, revision }: SeenEntry): string => `${id}.${revision ?? ''}`;
 
 const nameOf = ({ key, id }: ReviewEntry): string => (key === undefined ? `record ${id}` : excerpt(key, 120));
 

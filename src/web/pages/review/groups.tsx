@@ -3,7 +3,7 @@ import { textOf } from '../../../plan/message.ts';
 import { plural } from '../../../plan/plural.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import type { ListedGroup } from '../../../review/list-groups.ts';
-import { groupTitle, TREND_WORDS } from '../../../review/read-model/group.ts';
+import { groupTitle, groupWords, TREND_WORDS } from '../../../review/list-groups.ts';
 import { MOST_FOUND } from '../../../store/review/entry-query.ts';
 import type { GroupTotals } from '../../../store/review/review-groups.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
@@ -87,7 +87,7 @@ export const Groups = ({ visit, texts, feeds, sites, groups, totals, page, size 
 
 /** Held deletes are a group of their feed, so the sentence of one, with its numbers, is that of all. */
 const titleOf = (group: ListedGroup): string =>
-  group.kind === 'held' ? `Deletes held: ${textOf(group.example.reason)}` : groupTitle(group);
+  group.kind === 'held' ? `Deletes held: ${textOf(group.example.reason)}` : groupTitle(groupWords(group));
 
 const Group = ({ group, texts, prefix }: { group: ListedGroup; texts: ReviewSelection; prefix: string }) => {
   const { id, kind, count, feeds, sites, firstSeen, lastSeen, notes, rules, trend } = group;

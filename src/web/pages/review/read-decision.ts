@@ -1,9 +1,9 @@
 // Reads from the form of a list of entries what a person decided.
 import { z } from 'zod';
-import { fieldName } from '../../../operations/scalars.ts';
+import type { ActInput } from '../../../operations/decisions.ts';
+import { fieldName, text } from '../../../operations/scalars.ts';
 import { readValueTable } from '../../../review/value-table.ts';
-import { type BulkEdit, SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
-import type { SeenEntry } from '../../../store/review/selected-counts.ts';
+import { SELECTED_ACTIONS, type SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { ProblemError } from '../../problem.ts';
 import type { Form } from '../read-form.ts';
 import type { Typed } from './decision-form.tsx';
@@ -19,27 +19,50 @@ export function readAction(text: string | undefined): SelectedAction {
 
 /** More than a page lists. */
 const MOST_ENTRIES = 200;
-const SEEN = /^([1-9]\d{0,14})\.(\d{0,15})$/;
+const SEEN = /^([1-9]\d{0,14})\.([0-9a-f]{10})$/;
 
-/** The entries that were chosen one by one, as they were shown: `12.3`. */
-export function readSeenEntries(texts: readonly string[]): SeenEntry[] {
-  if (texts.length > MOST_ENTRIES) throw malformed('entry', `may be given at most ${MOST_ENTRIES} times`);
-  const seen = texts.map((text) => {
-    const [, id, revision] = SEEN.exec(text) ?? [];
-    if (id === undefined) throw malformed('entry', 'must be the number of an entry and its revision');
-    return { id: Number(id), revision: revision === '' ? null : Number(revision) };
-  });
-  if (new Set(seen.map(({ id }) => id)).size < seen.length) throw malformed('entry', 'is given twice');
-  return seen;
+/** An entry that was chosen, as it was shown. */
+interface ChosenEntry {
+  readonly id: number;
+  readonly seen: string;
 }
+
+/** The entries that were chosen one by one: `12.0123456789`. */
+export function readChosen(texts: readonly string[]): ChosenEntry[] {
+  if (texts.length > MOST_ENTRIES) throw malformed('entry', `may be given at most ${MOST_ENTRIES} times`);
+  const chosen = texts.map((text) => {
+    const [, id, seen] = SEEN.exec(text) ?? [];
+    if (id === undefined || seen === undefined)
+      throw malformed('entry', 'must be the number of an entry and what it was like');
+    return { id: Number(id), seen };
+  });
+  if (new Set(chosen.map(({ id }) => id)).size < chosen.length) throw malformed('entry', 'is given twice');
+  return chosen;
+}
+
+/** The same, as a form writes it. */
+export const writeChosen = (id: number, seen: string): string => `${id}.${seen}`;
+
+/** What was chosen, and that nothing else is decided. */
+export const boundToChosen = (chosen: readonly ChosenEntry[]) => ({
+  expected: chosen.length,
+  seen: chosen.map(({ seen }) => seen),
+});
 
 const countSchema = z.coerce.number().int().min(1).max(1e9);
 
-/** How many entries the page counted. */
-export function readCount(form: Form, name: string): number {
-  const count = countSchema.safeParse(form.one(name));
-  if (!count.success) throw malformed(name, 'must be the number of entries that were shown');
-  return count.data;
+/** How many entries the page counted, and which ones. */
+export function readBound(form: Form, suffix = ''): Pick<ActInput, 'expected' | 'seen'> {
+  const count = countSchema.safeParse(form.one(`expected${suffix}`));
+  if (!count.success) throw malformed(`expected${suffix}`, 'must be the number of entries that were shown');
+  return { expected: count.data, seen: form.one(`seen${suffix}`) };
+}
+
+/** Why it is decided, for the record. */
+export function readReason(form: Form): string | undefined {
+  const reason = (form.one('reason') ?? '').trim();
+  if (!text(1_000).safeParse(reason).success) throw malformed('reason', 'may have at most 1000 characters');
+  return reason === '' ? undefined : reason;
 }
 
 export function readTyped(form: Form): Typed {
@@ -59,7 +82,7 @@ export function readTyped(form: Form): Typed {
 }
 
 /** Either one value for all entries, or a new value for some of the old ones. */
-export function editFrom({ field, value, remove, values, table }: Typed): BulkEdit {
+export function editFrom({ field, value, remove, values, table }: Typed): ActInput['edit'] {
   if (!fieldName.safeParse(field).success) throw malformed('field', 'must be the name of a field of the site');
   const replaces = values.size > 0 || table !== '';
   if ([replaces, value !== '', remove].filter(Boolean).length > 1) {

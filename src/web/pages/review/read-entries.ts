@@ -1,13 +1,13 @@
 // Reads what a list of entries shows, and binds what can be decided to it.
+
+import { entryPlace } from '../../../operations/review.ts';
 import { offersFor } from '../../../review/bulk/selection-offers.ts';
 import { listGroups } from '../../../review/list-groups.ts';
 import type { App } from '../../../runtime/app.ts';
 import { readGroupNotes } from '../../../store/review/group-notes.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
-import { readSeen } from '../../../store/review/selected-counts.ts';
 import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
-import { placeSchema } from '../../api/review.ts';
 import type { EntriesProps } from './entries.tsx';
 import type { ReadSelection } from './selection.tsx';
 
@@ -23,22 +23,14 @@ export async function readEntriesPage(app: App, { texts, query }: ReadSelection)
   // Bound before the entries are read: what comes in between is shown, but not decided.
   const counts = await offersFor(app, query);
   const [group] = id === undefined ? [] : await listGroups(db, query, { groups: 1, values: SHOWN_VALUES });
-  const { entries, next } = await reviewPage(db, query, SHOWN, decodeCursor(texts.cursor, placeSchema));
-  const seen = new Map(
-    (
-      await readSeen(
-        db,
-        entries.map((entry) => entry.id),
-      )
-    ).map((row) => [row.id, row]),
-  );
+  const { entries, next } = await reviewPage(db, query, SHOWN, decodeCursor(texts.cursor, entryPlace));
   return {
     texts,
     ...choices(config),
     group,
     notes: id === undefined ? [] : (group?.notes ?? (await readGroupNotes(db, [id]))),
     counts,
-    entries: entries.map((entry) => ({ ...entry, value: null, revision: null, ...seen.get(entry.id) })),
+    entries,
     next: encodeCursor(next) ?? undefined,
   };
 }

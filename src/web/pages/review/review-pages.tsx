@@ -10,7 +10,6 @@ import {
   stopReviewAction,
 } from '../../../operations/bulk-actions.ts';
 import { noteReviewGroup, removeReviewNote } from '../../../operations/notes.ts';
-import { readListPage } from '../../../operations/operation.ts';
 import { endReviewRule, listReviewRules } from '../../../operations/rules.ts';
 import { numberSchema } from '../../../operations/scalars.ts';
 import { listGroupsWithTotals } from '../../../review/list-groups.ts';
@@ -77,7 +76,7 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/review/actions',
     showPage(async ({ visit, actor }) => {
-      const { items } = await readListPage(listReviewActions, {}, { limit: SHOWN_ACTIONS }, askedBy(context, actor));
+      const { items } = await listReviewActions.readPage({}, { limit: SHOWN_ACTIONS }, askedBy(context, actor));
       return <BulkActions visit={visit} actions={items} />;
     }),
   );
@@ -107,7 +106,7 @@ export function reviewPages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/review/rules',
     showPage(async ({ visit, actor }) => {
-      const { items } = await readListPage(listReviewRules, {}, { limit: SHOWN_RULES }, askedBy(context, actor));
+      const { items } = await listReviewRules.readPage({}, { limit: SHOWN_RULES }, askedBy(context, actor));
       return <Rules visit={visit} rules={items} />;
     }),
   );

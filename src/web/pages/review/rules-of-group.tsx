@@ -1,6 +1,7 @@
 // The rules in force for new entries of one group.
+
+import { describeDecision } from '../../../operations/rules.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import { describeDecision } from '../../../review/read-model/rule.ts';
 import type { ListedRule } from '../../../store/review/rules.ts';
 import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, mayReview, type Visit } from '../layout.tsx';

@@ -1,8 +1,8 @@
 // All rules: what is done with new entries of groups without asking again, by whom and since when.
 import type { z } from 'zod';
 import type { ruleOutput } from '../../../operations/rules.ts';
+import { describeDecision } from '../../../operations/rules.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
-import { describeDecision } from '../../../review/read-model/rule.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, mayReview, type Visit } from '../layout.tsx';
 import { When } from '../when.tsx';

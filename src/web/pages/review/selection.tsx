@@ -1,45 +1,44 @@
 // What a page of review shows, read from its address or from a form that was sent from it.
-import { z } from 'zod';
+import type { z } from 'zod';
+import { entryQuery, listedInput } from '../../../operations/review.ts';
 import { cursorSchema } from '../../../operations/scalars.ts';
 import type { App } from '../../../runtime/app.ts';
 import type { EntryQuery } from '../../../store/review/entry-query.ts';
-import { entryQuery, filterParameters } from '../../api/review-filter.ts';
-import { ProblemError } from '../../problem.ts';
 import type { ReviewSelection } from '../addresses.ts';
+import { readInput } from '../page.tsx';
 
-const schema = z.object({ ...filterParameters, cursor: cursorSchema });
-const NAMES = Object.keys(schema.shape) as (keyof z.input<typeof schema>)[];
+const shown = { input: listedInput.extend({ cursor: cursorSchema }) };
 
 export interface ReadSelection {
   /** As in addresses. */
   readonly texts: ReviewSelection;
+  /** As operations take it. */
+  readonly input: z.output<typeof listedInput>;
   readonly query: EntryQuery & { readonly discarded: boolean };
 }
 
 /**
  * @param textOf the text of a parameter or field
- * @throws {ProblemError} if one is malformed, or names an unknown feed or site
+ * @throws {ProblemError} if one is malformed
+ * @throws {OperationRefused} if there is no such feed or site
  */
 export async function readSelection(app: App, textOf: (name: string) => string | undefined): Promise<ReadSelection> {
-  const given = Object.fromEntries(
-    NAMES.flatMap((name) => {
-      const value = textOf(name);
-      return value === undefined || value === '' ? [] : [[name, value]];
+  const { cursor: _, ...input } = readInput(shown, (name, list) => {
+    const text = textOf(name) || undefined;
+    return list ? text?.split(',') : text;
+  });
+  const names = Object.keys(shown.input.shape);
+  const texts = Object.fromEntries(
+    names.flatMap((name) => {
+      const text = textOf(name);
+      return text === undefined || text === '' ? [] : [[name, text]];
     }),
   );
-  const read = schema.safeParse(given);
-  if (!read.success) {
-    const faults = read.error.issues.map(({ path, message }) => ({ where: path.join('.'), message }));
-    throw new ProblemError({
-      status: 400,
-      detail: faults.map(({ where, message }) => `${where} ${message}`).join('; '),
-      faults,
-    });
-  }
-  const discarded = read.data.discarded === 'true';
+  const discarded = input.discarded === true;
   return {
-    texts: { ...given, discarded: discarded ? 'true' : undefined },
-    query: { ...(await entryQuery(app, { ...read.data, kinds: read.data.kind })), discarded },
+    texts: { ...texts, discarded: discarded ? 'true' : undefined },
+    input,
+    query: { ...(await entryQuery(app, input)), discarded },
   };
 }
 
