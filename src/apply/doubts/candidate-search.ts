@@ -57,6 +57,11 @@ export class CandidateSearch {
     }
   }
 
+  /** How jobs and creates are compared. */
+  get rules(): AdoptRules {
+    return this.#matching.rules;
+  }
+
   contentOf({ doubt }: OpenDoubt): OpenContent {
     return this.#matching.contentOf(doubt);
   }

@@ -33,10 +33,10 @@ export async function decideDoubts(
   siteContext: SiteContext,
   doubts: readonly OpenDoubt[],
   search: CandidateSearch,
-  matching: AdoptRules,
   signal: AbortSignal,
   limits: ListLimits,
 ): Promise<number> {
+  const { rules } = search;
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
   const shown: Shown = new Map();
@@ -44,7 +44,7 @@ export async function decideDoubts(
   for (const open of doubts) {
     if (signal.aborted) return resolved;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
-    const found = await confirm(siteContext, open, free, { search, matching, shown }, signal);
+    const found = await confirm(siteContext, open, free, { search, shown }, signal);
     if (found === undefined) continue;
     const chosen = await choose(siteContext, found, open, search);
     if (chosen === undefined || chosen === 'ask') {
@@ -52,14 +52,14 @@ export async function decideDoubts(
       continue;
     }
     taken.add(chosen.siteJobId);
-    const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, matching);
+    const content = contentOf(open.fields, { ...toCompare(chosen), kept: chosen.fields }, rules);
     const adopted = await adoptDoubt(
       siteContext.db,
       open.doubt,
       chosen.siteJobId,
       chosen.url,
       { ...content, isProven: isProvenMade(open, chosen, search) },
-      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, matching) === 'ours',
+      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, rules) === 'ours',
     );
     if (adopted === 'recorded') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
@@ -94,7 +94,6 @@ type Shown = Map<string, SiteJob | 'absent' | { readonly error: unknown }>;
 
 interface Deciding {
   readonly search: CandidateSearch;
-  readonly matching: AdoptRules;
   readonly shown: Shown;
 }
 
@@ -106,7 +105,7 @@ async function confirm(
   siteContext: SiteContext,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
-  { search, matching, shown }: Deciding,
+  { search, shown }: Deciding,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
   const found: Found = { matches: [], perhaps: [], resembling: [], unshown: [] };
@@ -125,7 +124,7 @@ async function confirm(
       const answer = await ask(siteContext, job, shown, signal);
       if (answer === undefined) return undefined;
       if (answer === 'absent') {
-        if (fromList !== 'resembles' && mayBeOwn(open, job, matching)) found.unshown.push(job);
+        if (fromList !== 'resembles' && mayBeOwn(open, job, search.rules)) found.unshown.push(job);
         continue;
       }
       if ('error' in answer) {

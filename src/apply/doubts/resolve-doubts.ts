@@ -69,7 +69,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   await keepUnowned(siteContext, decidable, matching);
   await candidates.tellShared(decidable);
   const hides = () => hidesNewJobs(siteContext, signal);
-  return decideDoubts(siteContext, decidable, candidates, matching.rules, signal, {
+  return decideDoubts(siteContext, decidable, candidates, signal, {
     whyUnproven: listing.whyUnproven,
     hides,
   });

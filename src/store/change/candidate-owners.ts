@@ -265,6 +265,19 @@ export async function sharedValues(
   return shared;
 }
 
+/** Of each of these lists of values, the dashed names of those that more than one posting of the site has. */
+export async function sharedNames(
+  db: Queryable,
+  site: SiteName,
+  lists: readonly (readonly SentValue[])[],
+): Promise<readonly ReadonlySet<string>[]> {
+  const all = lists.flat();
+  const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
+  return lists.map(
+    (values) => new Set(values.flatMap(({ name, value }) => (shared.has(`${name} ${value}`) ? dashed(name) : []))),
+  );
+}
+
 /** The value of a field under any spelling of its name. */
 const valueSql = (fields: string): string =>
   `(select ${fields}->>n from unnest($2::text[]) n where ${fields}->>n is not null limit 1)`;
@@ -297,13 +310,11 @@ export async function provenByValues(
     const mayBe = identities.some(isTextField) && comparison.likeness({ shared: new Set() }) === 'match';
     return { comparison, values: mayBe ? sentValuesOf(fields, identities) : [] };
   });
-  const all = compared.flatMap(({ values }) => values);
-  const shared = all.length === 0 ? new Set<string>() : await sharedValues(db, site, all);
-  return compared.map(({ comparison, values }) => {
-    if (values.length === 0) return false;
-    const theirs = values.filter(({ name, value }) => shared.has(`${name} ${value}`));
-    return comparison.likeness({ shared: new Set(theirs.map(({ name }) => dashed(name))) }) === 'match';
-  });
+  const lists = compared.map(({ values }) => values);
+  const shared = await sharedNames(db, site, lists);
+  return compared.map(
+    ({ comparison, values }, at) => values.length > 0 && comparison.likeness({ shared: shared[at] }) === 'match',
+  );
 }
 
 /** The values of these names, which are dashed, as they are stored. */

@@ -20,10 +20,9 @@ import {
   type OpenReference,
   openCreates,
   openReferences,
-  type SentValue,
   sentValuesOf,
   sharedKeys,
-  sharedValues,
+  sharedNames,
 } from './candidate-owners.ts';
 import type { Doubt } from './doubt.ts';
 
@@ -94,19 +93,10 @@ export class CreateMatching {
 
   /** Which of these values of each doubt other postings of the site have too, by their names. */
   async sharedOf(asked: ReadonlyMap<Doubt, Iterable<string>>): Promise<ReadonlyMap<Doubt, ReadonlySet<string>>> {
-    const values = new Map<Doubt, SentValue[]>();
-    for (const [doubt, names] of asked) {
-      const sent = sentValuesOf(doubt.attempt.accepted.fields, new Set(names));
-      if (sent.length > 0) values.set(doubt, sent);
-    }
-    const all = [...values.values()].flat();
-    const shared = all.length === 0 ? new Set<string>() : await sharedValues(this.#db, this.#site, all);
-    return new Map(
-      [...asked.keys()].map((doubt) => {
-        const theirs = (values.get(doubt) ?? []).filter(({ name, value }) => shared.has(`${name} ${value}`));
-        return [doubt, new Set(theirs.map(({ name }) => name.replaceAll('_', '-')))];
-      }),
-    );
+    const doubts = [...asked.keys()];
+    const lists = [...asked].map(([{ attempt }, names]) => sentValuesOf(attempt.accepted.fields, new Set(names)));
+    const shared = await sharedNames(this.#db, this.#site, lists);
+    return new Map(doubts.map((doubt, at) => [doubt, shared[at] ?? new Set()]));
   }
 
   /** Those of the doubts whose reference another posting of the site may have. @param sent what open attempts sent */
