@@ -5,7 +5,7 @@ import { updatesJobs } from '../plan/policy.ts';
 import { postingKey, siteJobId } from '../posting/identifiers.ts';
 import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
 import { matchJobs } from '../review/match-jobs.ts';
-import { matchNotes } from '../runtime/adopting/read-others.ts';
+import { matchNotes } from '../runtime/adopting/open-adopting.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { searchFeedAgain } from '../store/change/site-search.ts';

@@ -1,7 +1,9 @@
-// Compares a configuration with an existing database: finds feeds that seem to be renamed and sites that seem to have moved.
+// Compares a configuration with an existing database: finds feeds that seem to be renamed, sites that seem to have moved, and sites that do
+// not keep the reference that creates send.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMove } from '../apply/confirm-address.ts';
+import { evidenceOf } from '../apply/watch-site.ts';
 import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { describeLeft } from '../operations/status.ts';
@@ -9,13 +11,15 @@ import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
 import { openServer } from '../runtime/app.ts';
+import { openProvenClient } from '../runtime/open-site-client.ts';
 import { addressOf } from '../site/base-address.ts';
 import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
+import { jobsWithReference } from '../store/mapping/visible-jobs.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
+import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-values.ts';
 import { findMove } from '../store/site/known-address.ts';
-import { checkReferences } from './check-references.ts';
 
 export interface DatabaseCheck {
   /** Reasons why a feed will not be pulled or nothing will be sent to a site. */
@@ -83,4 +87,41 @@ async function compare(config: Config, db: Database, online: boolean): Promise<D
   // At another address the site may be another one.
   if (problems.length === 0) warnings.push(...(await checkReferences(config, db, online)));
   return { problems, warnings };
+}
+
+/** So many jobs are asked for. */
+const MOST_ASKED = 3;
+
+/** @returns warnings */
+async function checkReferences({ sites }: Config, db: Database, online: boolean): Promise<Message[]> {
+  const warnings: Message[] = [];
+  for (const site of sites.values()) {
+    const { name, options } = site;
+    if (options.referenceField === undefined) continue;
+    const reference = { site: name, address: addressOf(options), field: options.referenceField };
+    if (online) await lookAtJobs(db, site, reference);
+    const message = describeReference(reference.field, await referenceState(db, reference));
+    if (message !== undefined) warnings.push(reword(message, (text) => `site ${name}: ${text}`));
+  }
+  return warnings;
+}
+
+/** What a site that cannot be asked keeps is not known. */
+async function lookAtJobs(db: Database, site: SiteConfig, reference: SiteReference): Promise<void> {
+  const jobs = await jobsWithReference(db, site.name, reference.field, MOST_ASKED);
+  if (jobs.length === 0) return;
+  const client = await openProvenClient(db, site);
+  try {
+    // Everybody may see less of a job than the user of the token.
+    const token = await client.checkToken('list');
+    const isUser = token.kind === 'accepted' || token.kind === 'needed';
+    for (const { siteJobId, fields } of jobs) {
+      const shown = await client.show(siteJobId).catch(() => undefined);
+      const evidence = shown === undefined ? undefined : evidenceOf(fields, shown, reference.field);
+      if (evidence?.kind === 'shown' || (evidence !== undefined && isUser))
+        await noteReference(db, reference, evidence);
+    }
+  } finally {
+    await client.close();
+  }
 }

@@ -13,7 +13,7 @@ import {
   type Stray,
 } from '../../review/recover-jobs.ts';
 import type { Finding, VerifySubject } from '../../review/verify/verify-site.ts';
-import { readOtherFeeds } from '../../runtime/adopting/read-others.ts';
+import { readOtherFeeds } from '../../runtime/adopting/open-adopting.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { verifySubjectOf } from '../../runtime/verify-subject.ts';

@@ -22,8 +22,7 @@ import { JobMatching } from '../../store/mapping/job-matching.ts';
 import { crossStep } from '../../telemetry/steps.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
-import type { Adopting } from './open-adopting.ts';
-import { matchNotes } from './read-others.ts';
+import { type Adopting, matchNotes } from './open-adopting.ts';
 
 interface RunningAdoption {
   readonly actor: string;
