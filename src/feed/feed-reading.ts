@@ -2,7 +2,7 @@
 import type { AnswerMark } from '../plan/weak-proof.ts';
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { ScriptRule, TableLayout } from './format/format.ts';
-import type { FormatName } from './format/formats.ts';
+import type { FormatName } from './format/format-kinds.ts';
 import type { DetailsConfig, SourceConfig } from './source/sources.ts';
 
 /** Where the bytes of a feed come from, how they are read, and their limits. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
-import type { FormatName } from '../feed/format/formats.ts';
+import type { FormatName } from '../feed/format/format-kinds.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { ReadingClock } from '../feed/reading-clock.ts';
 import type { SecretMask } from '../feed/source/sources.ts';

@@ -4,7 +4,7 @@ import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
-import type { FormatName } from '../../src/feed/format/formats.ts';
+import type { FormatName } from '../../src/feed/format/format-kinds.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { cutInto, splitAs } from './collect.ts';
 

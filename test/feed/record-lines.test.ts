@@ -1,7 +1,7 @@
 // The line on which each record of a document begins, in every format and however the document is cut into chunks.
 import { expect, it } from 'vitest';
 import { LocalSplitting } from '../../src/feed/batch/local-splitting.ts';
-import type { FormatName } from '../../src/feed/format/formats.ts';
+import type { FormatName } from '../../src/feed/format/format-kinds.ts';
 
 const LONG = 'x'.repeat(20_000);
 const CASES: readonly (readonly [FormatName, string, string, readonly (number | undefined)[]])[] = [

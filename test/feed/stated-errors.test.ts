@@ -1,7 +1,7 @@
 // Documents that state an error, with status 200: never an empty feed, in any format; the error is shown.
 import { describe, expect, it } from 'vitest';
 import type { SplitOptions } from '../../src/feed/format/format.ts';
-import type { FormatName } from '../../src/feed/format/formats.ts';
+import type { FormatName } from '../../src/feed/format/format-kinds.ts';
 import { splitAs } from './collect.ts';
 
 interface Case {

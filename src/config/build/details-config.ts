@@ -1,4 +1,5 @@
 // Builds how the details of a feed's postings are requested, and finds what its other settings contradict.
+import { formatKind } from '../../feed/format/format-kinds.ts';
 import { type DetailsConfig, isRelativeTemplate, pathsInTemplate, templateFault } from '../../feed/source/sources.ts';
 import type { FieldMapping } from '../../posting/field-mapping.ts';
 import { readerOfPlacesIn } from '../../posting/mapping-paths.ts';
@@ -13,13 +14,6 @@ import { isWebAddress } from '../scheme-sources/scheme-sources.ts';
 const detailsOf = (feed: WrittenFeed, format: WrittenFormat): WrittenDetails | undefined =>
   writtenSources(feed).some(isWebAddress) ? (feed.details ?? format.details) : undefined;
 
-const MEDIA_TYPES = {
-  xml: 'application/xml, text/xml, */*;q=0.5',
-  json: 'application/json, */*;q=0.5',
-  html: 'text/html, */*;q=0.5',
-  'json-ld': 'text/html, application/ld+json;q=0.9, application/json;q=0.8, */*;q=0.5',
-} as const satisfies Record<WrittenDetails['format'], string>;
-
 const DAY_MS = 86_400_000;
 
 export function makeDetails(feed: WrittenFeed, format: WrittenFormat): DetailsConfig | undefined {
@@ -27,7 +21,7 @@ export function makeDetails(feed: WrittenFeed, format: WrittenFormat): DetailsCo
   if (details === undefined) return undefined;
   const { limits } = feed;
   return {
-    request: { url: details.url, body: details.body, accept: MEDIA_TYPES[details.format] },
+    request: { url: details.url, body: details.body, accept: formatKind(details.format).accept },
     document: {
       format: details.format,
       recordPath: details.records ?? '',

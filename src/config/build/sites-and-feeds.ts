@@ -1,5 +1,6 @@
 // Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
+import { formatKind } from '../../feed/format/format-kinds.ts';
 import { outerParameter } from '../../feed/source/sources.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../../posting/identifiers.ts';
 import { nearestName } from '../../posting/nearest-name.ts';
@@ -135,10 +136,10 @@ function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefi
   if (pages !== undefined && format.total.length > 0 && !sources.every(isWebAddress)) {
     return 'of the format, and its total, cannot be read from files and web addresses in one feed; make two feeds';
   }
-  if (pages?.by === 'sitemap' && format.type !== 'xml') {
+  if (pages?.by === 'sitemap' && formatKind(format.type).around !== 'xml') {
     return 'by: sitemap need an XML format: type: xml, records: urlset/url';
   }
-  if (isInBody && format.type !== 'json' && format.type !== 'xml') {
+  if (isInBody && formatKind(format.type).around === undefined) {
     return "need a JSON or XML format: they read the next page's place in the page";
   }
   for (const name of [pages?.parameter, pages?.size_parameter]) {

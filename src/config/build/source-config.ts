@@ -2,6 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { FeedSource } from '../../feed/feed-reading.ts';
 import type { TableLayout } from '../../feed/format/format.ts';
+import { formatKind } from '../../feed/format/format-kinds.ts';
 import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../../feed/source/sources.ts';
 import { type Environment, fillText } from '../environment.ts';
 import type { AbsentSecret } from '../read-secret.ts';
@@ -73,16 +74,6 @@ const pageRulesOf = ({
   ...(format.type === 'json-ld' && feed.expect.empty_pages ? { acceptsEmptyPages: true } : {}),
 });
 
-/** What is asked of a source that offers several formats. */
-const MEDIA_TYPES = {
-  xml: 'application/xml, text/xml, */*;q=0.5',
-  json: 'application/json, */*;q=0.5',
-  jsonl: 'application/x-ndjson, application/jsonl, application/json;q=0.9, */*;q=0.5',
-  csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
-  html: 'text/html, */*;q=0.5',
-  'json-ld': 'text/html, application/ld+json;q=0.9, application/json;q=0.8, */*;q=0.5',
-} as const satisfies Record<WrittenFormat['type'], string>;
-
 /** How the web sources of a feed send their postings in pages; `undefined` if they do not. */
 export const pagesOf = (feed: WrittenFeed, format: WrittenFormat): WrittenPages | undefined =>
   writtenSources(feed).some(isWebAddress) ? (feed.pages ?? format.pages) : undefined;
@@ -123,7 +114,7 @@ export function makeSingleConfig(written: string, parts: SourceParts): SingleCon
     publicAddress: publicAddress(written, used?.values()),
     headers: Object.fromEntries(headers),
     credentials: feed.credentials !== undefined && hasHttp(feed.credentials) ? credentials?.http : undefined,
-    accept: MEDIA_TYPES[format.type],
+    accept: formatKind(format.type).accept,
     maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,
   } as const;

@@ -1,5 +1,6 @@
 // The schema of requests for the details of postings.
 import { z } from 'zod';
+import { FORMAT_NAMES, formatKind } from '../../feed/format/format-kinds.ts';
 import { pathSchema, pathsSchema } from './scalars.ts';
 
 // The schema of which script of an HTML page holds JSON: its attributes, and the variable that the JSON is assigned to.
@@ -25,7 +26,7 @@ export const detailsSchema = z
       .optional()
       .describe('JSON to send with POST instead of GET, with the same placeholders: `{ id: "{id}" }`.'),
     format: z
-      .enum(['xml', 'json', 'html', 'json-ld'])
+      .enum(FORMAT_NAMES.filter((name) => formatKind(name).isDetail === true))
       .default('json')
       .describe('The format of the detail: `json`, `xml`, `html` or `json-ld`, as `type` of a format.'),
     script: scriptSchema.optional().describe('With `html`: the script of the page that holds the detail as JSON.'),
@@ -75,11 +76,12 @@ export const detailsSchema = z
       complain('script', 'is missing; it says which script holds the detail, such as { id: __NEXT_DATA__ }');
     }
     if (details.format !== 'html' && details.script !== undefined) complain('script', 'works only with format: html');
-    if (details.format === 'json-ld' && details.records !== undefined) {
-      complain('records', 'works only with format: xml, json and html, because a JobPosting is found by its type');
+    const { records } = formatKind(details.format);
+    if (typeof records === 'object' && details.records !== undefined) {
+      complain('records', `works only with format: xml, json and html, because a ${records.each} is found by its type`);
     }
     if (details.format !== 'json-ld' && details.empty_pages) complain('empty_pages', 'works only with format: json-ld');
-    if (details.format === 'xml' && details.records === undefined) {
+    if (records === 'element' && details.records === undefined) {
       context.addIssue({
         code: 'custom',
         path: ['records'],

@@ -1,5 +1,6 @@
 // The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
+import { FORMAT_NAMES, formatKind } from '../../feed/format/format-kinds.ts';
 import { OWN_PLACE } from '../../posting/places.ts';
 import { conditionsSchema, patternSchema } from './conditions-schema.ts';
 import { detailsSchema, scriptSchema } from './details-schema.ts';
@@ -175,7 +176,7 @@ const formatSettings = z.strictObject({
     .optional()
     .describe('Settings of a feed of this format, for people; they do nothing.'),
   type: z
-    .enum(['xml', 'json', 'jsonl', 'csv', 'html', 'json-ld'])
+    .enum(FORMAT_NAMES)
     .default('xml')
     .describe(
       '`xml`, `json`, `jsonl` (one JSON value per line), `csv` (any table: commas, semicolons, tabs), `html` (a page with JSON in a script) or `json-ld` (schema.org postings in a page or a JSON document).',
@@ -223,19 +224,20 @@ export const formatSchema = formatSettings.superRefine(({ type, records, total, 
   if (script === undefined && type === 'html') {
     complain('is missing; it says which script holds the postings, such as { id: __NEXT_DATA__ }', 'script');
   }
-  const hasOnlyRecords = type === 'csv' || type === 'jsonl' || type === 'json-ld';
-  if (total.length > 0 && hasOnlyRecords) {
+  const named = formatKind(type).records;
+  if (total.length > 0 && typeof named === 'object') {
     complain(`works only with type: xml, json and html, because type: ${type} has nothing but records`, 'total');
   }
-  if (type === 'xml' && records === undefined) {
+  if (named === 'element' && records === undefined) {
     complain('is missing; it must be element names from the root, such as source/job');
-  } else if (type === 'xml' && records !== undefined && !ELEMENT_PATH.test(records)) {
+  } else if (records === undefined) {
+    return;
+  } else if (named === 'element' && !ELEMENT_PATH.test(records)) {
     complain('must be element names from the root, such as source/job; * stands for any one name');
-  } else if ((type === 'json' || type === 'html') && records !== undefined && !LIST_PATH.test(records)) {
+  } else if (named === 'list' && !LIST_PATH.test(records)) {
     complain('must be the names that lead from the root to the list of records, such as data/jobs');
-  } else if (hasOnlyRecords && records !== undefined) {
-    const record = { csv: 'row', jsonl: 'line', 'json-ld': 'JobPosting' }[type];
-    complain(`works only with type: xml, json and html, because with type: ${type} every ${record} is a record`);
+  } else if (typeof named === 'object') {
+    complain(`works only with type: xml, json and html, because with type: ${type} every ${named.each} is a record`);
   }
 });
 

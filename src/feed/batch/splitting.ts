@@ -1,7 +1,7 @@
 // The interface for splitting a feed, whichever thread does the work.
 import type { ReadingTime } from '../../posting/record-dates.ts';
 import type { SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
-import type { FormatName } from '../format/formats.ts';
+import type { FormatName } from '../format/format-kinds.ts';
 
 /** How the documents of a feed are split. Plain data, which a worker thread receives. */
 export interface SplittingOptions extends SplitOptions {

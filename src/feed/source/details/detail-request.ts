@@ -4,7 +4,7 @@ import type { RetryPolicy } from '../../../flow/retry.ts';
 import type { RecordTree } from '../../../posting/posting.ts';
 import { MalformedPathError, parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { ScriptRule } from '../../format/format.ts';
-import type { FormatName } from '../../format/formats.ts';
+import type { FormatName } from '../../format/format-kinds.ts';
 import type { ReadingClock } from '../../reading-clock.ts';
 import { sameOrigin } from '../pages/next-address.ts';
 import type { PageRequest } from '../pages/page-request.ts';

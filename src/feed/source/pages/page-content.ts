@@ -7,6 +7,7 @@ import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { limitDecompressedBytes, SizeExceeded } from '../../decode/size-limits.ts';
 import { isZip } from '../../decode/unzip-documents.ts';
+import { formatKind } from '../../format/format-kinds.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
 import { type FetchLimits, type PageFormat, pageTooLarge } from './pages-config.ts';
@@ -48,7 +49,7 @@ export async function readPageContent(
     records,
     declaredTotal,
     digest: digest.digest('hex'),
-    around: () => (format === 'xml' ? parseXmlAround : parseJsonAround)(page, spans),
+    around: () => (formatKind(format).around === 'xml' ? parseXmlAround : parseJsonAround)(page, spans),
   };
 }
 
