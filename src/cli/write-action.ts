@@ -35,17 +35,12 @@ function wordsOf(action: Action): readonly string[] {
 function entryWords(action: Exclude<EntryAction, { kind: 'compare_keys' }>): readonly string[] {
   const id = String(action.entry);
   switch (action.kind) {
-    case 'approve':
-    case 'discard':
-    case 'retry':
-    case 'reopen':
-      return [action.kind, id, ...boundTo(action.parameters)];
     case 'edit':
       return ['edit', id, '--set', 'FIELD=VALUE'];
     case 'settle':
       return ['settle', id, ...settleWords(action.parameters)];
     default:
-      return action satisfies never;
+      return [action.kind, id, ...boundTo(action.parameters)];
   }
 }
 

@@ -1,7 +1,7 @@
 // What people decide about review entries: about one, about many, about creates in doubt, and what they set in a posting.
 import { z } from 'zod';
-import { BULK_ACTIONS, type BulkAction } from '../plan/action.ts';
-import { mayBeRule, needsSeen } from '../plan/allowed.ts';
+import { BULK_ACTIONS } from '../plan/action.ts';
+import { mayBeRule, needsSeen, summaryOf } from '../plan/allowed.ts';
 import { actionsOf, type Message, messageOf, tell } from '../plan/message.ts';
 import { postingKey } from '../posting/identifiers.ts';
 import { actOnEntries } from '../review/act-on-entries.ts';
@@ -77,24 +77,13 @@ const MISSING = 'is missing: send what was shown';
 const hasSeen = ({ seen, version, mark }: SeenNames): boolean =>
   [seen, version, mark].some((each) => each !== undefined);
 
-/** What each does to one entry, and to many. */
-export const DECISION_SUMMARIES: Readonly<Record<BulkAction, { readonly one: string; readonly many: string }>> = {
-  retry: { one: 'Send again what was rejected or failed', many: 'send again what was rejected or failed' },
-  approve: { one: 'Delete what is held for approval', many: 'delete what is held for approval' },
-  discard: {
-    one: 'Leave it as it is until the posting changes',
-    many: 'discard entries: rejected and failed postings are not sent until they change, held jobs stay live; asks first if it covers several entries of a feed, or several kinds',
-  },
-  reopen: { one: 'Put a discarded entry back into review', many: 'put discarded entries back into review' },
-};
-
 /** Decisions about one entry that need nothing more. */
 export const entryDecisions = BULK_ACTIONS.map((action) => {
   const members = z.strictObject({ id: idNumber, reason: text(1_000).trim().optional(), ...seenMembers });
   return operation({
     id: `${action}Entry`,
     path: `/review/{id}/${action}`,
-    summary: DECISION_SUMMARIES[action].one,
+    summary: summaryOf(action).one,
     scope: 'review',
     // What can't be undone is decided only on what was seen: the next delete that is held may have the same number.
     input: needsSeen(action) ? members.refine(hasSeen, { path: ['seen'], error: MISSING }) : members,
@@ -293,7 +282,11 @@ export const decideNamed = operation({
   }),
   async run({ action, selection, reason, seen }, { app, actor, control }) {
     const report = await actOnEntries(app.db, app.config, action, selection, { actor, reason, seen });
-    if (report.kind === 'refused') throw new OperationRefused('conflict', report.message);
+    if (report.kind === 'refused') {
+      const [id] = selection.ids;
+      const isOne = report.stale === true && selection.ids.length === 1 && selection.feeds.length === 0;
+      throw new OperationRefused('conflict', report.message, {}, isOne ? { subject: `entry ${id}` } : {});
+    }
     control.wake();
     return {
       entries: report.entries.map((entry) => actedJson(action, entry, app)),

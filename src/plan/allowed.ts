@@ -1,7 +1,7 @@
 // What can be done about a posting or record that waits, is discarded or is being sent: the only place that decides it. Lists, counts,
 // selections, commands, pages, rules and the conditions of the database follow from this table.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { EntryAction } from './action.ts';
+import { BULK_ACTIONS, type BulkAction, type EntryAction } from './action.ts';
 import { type Message, messageOf } from './message.ts';
 
 /** The states that a change or record can be in. */
@@ -17,16 +17,7 @@ export type ReviewState =
   | 'sending';
 
 /** `exists`, `missing`: the site made the job of a create in doubt, or did not; `check`: its list is read again. */
-export const REVIEW_OPERATIONS = [
-  'edit',
-  'retry',
-  'approve',
-  'discard',
-  'reopen',
-  'exists',
-  'missing',
-  'check',
-] as const;
+export const REVIEW_OPERATIONS = ['edit', ...BULK_ACTIONS, 'exists', 'missing', 'check'] as const;
 export type ReviewOperation = (typeof REVIEW_OPERATIONS)[number];
 
 /** Facts about a change that are stored with its entry, in this order: the function `change_circumstances` of the database. */
@@ -70,14 +61,19 @@ interface Rule {
   readonly sends: 'nothing' | 'change' | 'create' | 'update' | 'delete';
   /** A rule may do it with new entries. */
   readonly byRule: boolean;
-  /** A person confirms it, as it can't be undone or is about many. */
-  readonly isConfirmed: boolean;
+  /** What a person is asked before, as it can't be undone or is about many; absent: nothing. */
+  readonly asks?: { readonly doIt: string; readonly noun: string; readonly nouns: string };
   /** It can't be undone: whoever decides it has been shown exactly what it is about. */
   readonly needsSeen: boolean;
   /** For one entry, and before a number of them. */
   readonly button: Effect;
   /** What it did, after the number of entries. */
   readonly done: string;
+}
+
+/** To one entry, and on the command line. */
+interface Summarized {
+  readonly summary: Effect;
 }
 
 const UNTIL_CHANGED: Effect = {
@@ -109,40 +105,44 @@ const REOPENED: Effect = { one: 'returns it to review in its former state', many
  *
  * Whether a create in doubt is decided together with others depends on the site as well: see `resolve-batch.ts`.
  */
-const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
+const TABLE: Readonly<Record<ReviewOperation, Rule> & Record<BulkAction, Summarized>> = {
   edit: {
     states: { rejected: EDITED, failed: EDITED },
     unless: ['questioned', 'absent', 'missing', 'broken', 'unconfigured', 'elsewhere', 'unread'],
     sends: 'change',
     byRule: true,
-    isConfirmed: false,
     needsSeen: false,
     button: { one: 'Save and send', many: 'Set for' },
     done: 'edited',
   },
   retry: {
+    summary: { one: 'Send again what was rejected or failed', many: 'send again what was rejected or failed' },
     states: { rejected: SENT_AGAIN, failed: SENT_AGAIN },
     unless: ['questioned', 'missing', 'invalid', 'kept', 'undecided', 'elsewhere'],
     sends: 'change',
     byRule: true,
-    isConfirmed: false,
     needsSeen: false,
     button: { one: 'Send again', many: 'Send again' },
     done: 'ready to be sent again',
   },
   approve: {
+    summary: { one: 'Delete what is held for approval', many: 'delete what is held for approval' },
     states: { held: { one: 'deletes the job', many: 'deletes the jobs' } },
     needs: 'absent',
     unless: ['questioned', 'kept', 'undecided', 'elsewhere'],
     sends: 'delete',
     byRule: false,
-    isConfirmed: true,
+    asks: { doIt: 'Delete', noun: 'job', nouns: 'jobs' },
     needsSeen: true,
     button: { one: 'Approve: delete', many: 'Approve deletes:' },
     done: 'approved, ready to be deleted',
   },
   // A create in doubt may have been done, so it is never discarded.
   discard: {
+    summary: {
+      one: 'Leave it as it is until the posting changes',
+      many: 'discard entries: rejected and failed postings are not sent until they change, held jobs stay live; asks first if it covers several entries of a feed, or several kinds',
+    },
     states: {
       rejected: UNTIL_CHANGED,
       failed: UNTIL_CHANGED,
@@ -162,17 +162,17 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     unless: ['questioned'],
     sends: 'nothing',
     byRule: true,
-    isConfirmed: true,
+    asks: { doIt: 'Discard', noun: 'entry', nouns: 'entries' },
     needsSeen: false,
     button: { one: 'Discard', many: 'Discard' },
     done: 'discarded',
   },
   reopen: {
+    summary: { one: 'Put a discarded entry back into review', many: 'put discarded entries back into review' },
     states: { discarded: REOPENED },
     unless: [],
     sends: 'nothing',
     byRule: false,
-    isConfirmed: false,
     needsSeen: false,
     button: { one: 'Reopen', many: 'Reopen' },
     done: 'reopened, waiting for review again',
@@ -187,7 +187,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     unless: [],
     sends: 'update',
     byRule: false,
-    isConfirmed: true,
+    asks: { doIt: 'Adopt', noun: 'job', nouns: 'jobs' },
     needsSeen: true,
     button: { one: 'This is its job', many: 'Adopt' },
     done: 'adopted',
@@ -202,7 +202,7 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     unless: [],
     sends: 'create',
     byRule: false,
-    isConfirmed: true,
+    asks: { doIt: 'Send again', noun: 'create', nouns: 'creates' },
     needsSeen: true,
     button: { one: 'The site made none: send again', many: 'The site made none: send again' },
     done: 'to be sent again',
@@ -218,7 +218,6 @@ const TABLE: Readonly<Record<ReviewOperation, Rule>> = {
     unless: [],
     sends: 'create',
     byRule: false,
-    isConfirmed: false,
     needsSeen: false,
     button: { one: 'Check again', many: 'Check again' },
     done: 'to be looked for in the list of the site again',
@@ -239,7 +238,13 @@ export const operationWords = (operation: ReviewOperation): Pick<Rule, 'button' 
 export const effectOn = (operation: ReviewOperation, state: ReviewState): Effect | undefined =>
   TABLE[operation].states[state];
 
-export const asksToConfirm = (operation: ReviewOperation): boolean => TABLE[operation].isConfirmed;
+/** What each decision does that needs nothing more. */
+export const summaryOf = (action: BulkAction): Effect => TABLE[action].summary;
+
+/** The words of the question that comes first; `undefined`: nobody is asked. */
+export const questionOf = (operation: ReviewOperation): Rule['asks'] => TABLE[operation].asks;
+
+export const asksToConfirm = (operation: ReviewOperation): boolean => TABLE[operation].asks !== undefined;
 
 /** Whether it is done only with what the person was shown, whatever else binds it. */
 export const needsSeen = (operation: ReviewOperation): boolean => TABLE[operation].needsSeen;

@@ -1,8 +1,8 @@
 // `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision for many entries, or for all of a feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DECISION_SUMMARIES, decideNamed } from '../../operations/decisions.ts';
+import { decideNamed } from '../../operations/decisions.ts';
 import { BULK_ACTIONS, type BulkAction } from '../../plan/action.ts';
-import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything } from '../../plan/allowed.ts';
+import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything, summaryOf } from '../../plan/allowed.ts';
 import { whyNotAtAll } from '../../review/act-on-entries.ts';
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
@@ -45,7 +45,7 @@ const DISCARDABLE = ENTRY_KINDS.filter((kind) => effectOn('discard', kind) !== u
 
 function decisionCommand(action: BulkAction): Command {
   const command = printing(narrowing(new Command(action)), ...PRINTED_DECISIONS)
-    .description(DECISION_SUMMARIES[action].many)
+    .description(summaryOf(action).many)
     .argument('[id or feed...]', 'entry numbers, or feed names for all matching entries of a feed')
     .option('--count <n>', COUNT_HELP[needsSeen(action) ? 'needsSeen' : 'others'], wholeNumber)
     .option('--seen <seen>', SEEN)

@@ -1,5 +1,5 @@
 // Asks before entries are discarded, deletes approved, or creates in doubt sent again: what would happen to which entries, and what would not.
-import { effectOn, whyNoRule } from '../../../plan/allowed.ts';
+import { effectOn, questionOf, whyNoRule } from '../../../plan/allowed.ts';
 import { plural } from '../../../plan/plural.ts';
 import { countByKind, describeSelected, type LeftAlone } from '../../../review/describe-selected.ts';
 import { sumOf } from '../../../review/seen.ts';
@@ -10,15 +10,9 @@ import { pageAddress, type ReviewSelection } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { canHaveRule, SelectionFields } from './selection.tsx';
 
-const CONFIRMED = ['discard', 'approve', 'missing'] as const satisfies readonly SelectedAction[];
-export type Confirmed = (typeof CONFIRMED)[number];
-
-export const isConfirmed = (action: string | undefined): action is Confirmed =>
-  CONFIRMED.some((each) => each === action);
-
 export interface ConfirmProps {
   readonly visit: Visit;
-  readonly action: Confirmed;
+  readonly action: SelectedAction;
   readonly texts: ReviewSelection;
   /** What it would act on, and what else is selected. */
   readonly chosen: readonly SelectedCount[];
@@ -30,15 +24,9 @@ export interface ConfirmProps {
   readonly reason?: string | undefined;
 }
 
-const WORDS = {
-  discard: { doIt: 'Discard', noun: 'entry', nouns: 'entries' },
-  approve: { doIt: 'Delete', noun: 'job', nouns: 'jobs' },
-  missing: { doIt: 'Send again', noun: 'create', nouns: 'creates' },
-} as const;
-
 export const Confirm = (props: ConfirmProps) => {
   const { visit, action, texts, chosen, others, seen, entries, refused, reason = '' } = props;
-  const { doIt, noun, nouns } = WORDS[action];
+  const { doIt = '', noun = '', nouns = '' } = questionOf(action) ?? {};
   const total = sumOf(chosen);
   const back = visit.prefix + pageAddress.entries(texts);
   return (

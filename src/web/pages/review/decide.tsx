@@ -1,15 +1,17 @@
 // The forms that decide on many entries. What was shown is what they act on; otherwise the page comes back with what is there now.
 import { type ActInput, actOnReview } from '../../../operations/decisions.ts';
 import { OperationRefused } from '../../../operations/operation.ts';
+import { asksToConfirm } from '../../../plan/allowed.ts';
 import { textOf } from '../../../plan/message.ts';
 import { previewBulk, whyTooMany } from '../../../review/bulk/start-bulk.ts';
 import { tokenOf } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
+import type { SelectedAction } from '../../../store/review/bulk-actions.ts';
 import { pageAddress } from '../addresses.ts';
 import { askedBy, type PageContext, type PageVisit } from '../page.tsx';
 import type { Form } from '../read-form.ts';
 import { sentence } from '../sentence.ts';
-import { Confirm, type Confirmed, isConfirmed } from './confirm.tsx';
+import { Confirm } from './confirm.tsx';
 import { Entries } from './entries.tsx';
 import {
   boundToChosen,
@@ -54,7 +56,7 @@ export async function decide(context: PageContext, sent: Sent) {
   const action = readAction(form.one('action'));
   const entries = form.all('entry');
   const chosen = readChosen(entries);
-  if (isConfirmed(action)) return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
+  if (asksToConfirm(action)) return sent.goTo(pageAddress.confirmAction(action, selection.texts, entries));
   const typed = readTyped(form);
   const input = {
     action,
@@ -80,7 +82,12 @@ export async function confirmPage({ app }: PageContext, asked: PageVisit) {
   return <Confirm visit={asked.visit} {...(await readConfirm(app, action, selection, entries))} />;
 }
 
-async function readConfirm(app: App, action: Confirmed, { texts, query }: ReadSelection, entries: readonly string[]) {
+async function readConfirm(
+  app: App,
+  action: SelectedAction,
+  { texts, query }: ReadSelection,
+  entries: readonly string[],
+) {
   const ids = idsOf(readChosen(entries));
   const asked = ids.length > 0 ? { ...query, ids } : query;
   const { selected, others, first } = await previewBulk(app.db, app.config, action, asked);
@@ -116,7 +123,8 @@ export async function decideConfirmed(context: PageContext, sent: Sent) {
   });
 }
 
-function confirmed(action: string | undefined): Confirmed {
-  if (isConfirmed(action)) return action;
-  throw malformed('action', 'must be discard, approve or missing');
+function confirmed(text: string | undefined): SelectedAction {
+  const action = readAction(text);
+  if (asksToConfirm(action)) return action;
+  throw malformed('action', 'needs no confirmation');
 }
