@@ -16,11 +16,11 @@ import { findPull } from '../store/pull/pull-row.ts';
 import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import { formatTime } from '../telemetry/times.ts';
-import { actorName } from './actor.ts';
-import { commandWriter, type WriteCommand } from './command-line.ts';
+import { actorName } from './adapter/actor.ts';
+import { commandWriter, type WriteCommand } from './adapter/command-line.ts';
+import { actionWriter, say } from './adapter/write-action.ts';
 import { describeChange, describeUnsent } from './output/describe-change.ts';
 import { describePull } from './output/describe-pull.ts';
-import { actionWriter, say } from './write-action.ts';
 
 export interface UndoCommandOptions {
   readonly config?: string;

@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import { textOf } from '../plan/message.ts';
-import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import { countOpen, type OpenCounts } from '../store/backlog/open-counts.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
-import type { Queryable } from '../store/postgres/database.ts';
+import { postingsTitled } from '../store/mapping/find-jobs.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
 import { type CountedPull, countedPulls } from '../store/pull/pull-history.ts';
 import { findPull, type PullRow } from '../store/pull/pull-row.ts';
 import { type PullSummary, summariseWithin } from '../store/status/pull-summary.ts';
@@ -17,11 +18,23 @@ import {
   LINE_STATES,
   type LineCounts,
   POSTING_STATES,
+  postingPage,
   type ReasonCount,
   type ReportLine,
 } from '../store/status/report-lines.ts';
+import { listOperation, namedFeed } from './operation.ts';
 import { PULL_STATUSES, pullCounts } from './pulls.ts';
-import { count, feedNameOutput, keyOutput, problemOutput, siteNameOutput, time } from './scalars.ts';
+import {
+  count,
+  feedNameOutput,
+  feedNameText,
+  keyOutput,
+  keyText,
+  problemOutput,
+  siteNameOutput,
+  text,
+  time,
+} from './scalars.ts';
 
 const counted = count.nullable();
 
@@ -114,7 +127,7 @@ export const reportLineOutput = z
   .describe('Then one per posting and per entry of records:');
 
 /** A line of a posting. */
-export const listedPostingOutput = reportLineOutput
+const listedPostingOutput = reportLineOutput
   .omit({ record_number: true, records: true, discarded: true, excerpt: true })
   .extend({ kind: z.literal('posting'), state: z.enum(POSTING_STATES), key: keyOutput })
   .meta({ title: 'ListedPosting' });
@@ -319,4 +332,42 @@ export function reportLineOf({
           excerpt: record.excerpt.slice(0, EXCERPT_CHARS),
         }),
   };
+}
+
+const MOST_TITLED = 200;
+
+export const listPostings = listOperation({
+  id: 'listPostings',
+  path: '/feeds/{feed}/postings',
+  summary: 'The postings of a feed in the order of their keys, with what became of each',
+  scope: 'read',
+  input: z.strictObject({
+    feed: feedNameText,
+    state: z
+      .array(z.enum(POSTING_STATES))
+      .optional()
+      .describe(`One or more of ${POSTING_STATES.join(', ')}.`),
+    q: text(500)
+      .optional()
+      .describe(
+        `The posting with this key or whose site job has this ID. If there is none, at most ${MOST_TITLED} whose title has words that begin with these.`,
+      ),
+  }),
+  item: listedPostingOutput,
+  place: keyText,
+  async readPage({ feed: name, state: states = [...POSTING_STATES], q }, { limit, after }, { app }) {
+    const feed = await namedFeed(app, name);
+    const keyOrJobId = q || undefined;
+    const filter = { states, keyOrJobId, titled: await titledOf(app.db, feed, keyOrJobId) };
+    const { postings, next } = await postingPage(app.db, feed, filter, limit, after as PostingKey | undefined);
+    // Of postings only, so each has a key and the state of a posting.
+    return { items: postings.map(reportLineOf) as z.output<typeof listedPostingOutput>[], next };
+  },
+});
+
+/** The postings with such a title, unless the text is a key or the ID of a job. */
+async function titledOf(db: Database, feed: FeedName, q: string | undefined): Promise<readonly PostingKey[]> {
+  if (q === undefined) return [];
+  const { postings } = await postingPage(db, feed, { states: POSTING_STATES, keyOrJobId: q }, 1);
+  return postings.length > 0 ? [] : (await postingsTitled(db, q, feed, MOST_TITLED)).map(({ key }) => key);
 }

@@ -79,16 +79,6 @@ export const cursorSchema = z
 
 export const NOTHING = z.strictObject({});
 
-/** Comma-separated values. */
-export const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
-  z
-    .string()
-    .max(500)
-    .transform((written) => written.split(','))
-    .pipe(z.array(z.enum(values)))
-    .optional()
-    .describe(`One or more of ${values.join(', ')}, separated by commas.`);
-
 /** Names in answers: texts that keep their brand within the program. */
 const branded = <Name extends string>() => z.string() as unknown as z.ZodType<Name, string>;
 export const feedNameOutput = branded<FeedName>();

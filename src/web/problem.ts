@@ -1,4 +1,5 @@
 // Errors of the API as problem details (RFC 9457).
+import { z } from 'zod';
 
 /** What a request got wrong, and where. */
 export interface Fault {
@@ -57,3 +58,21 @@ export function problemResponse({ status, detail, faults, more, headers }: HttpP
     headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
   });
 }
+
+export const notFound = (detail: string): ProblemError => new ProblemError({ status: 404, detail });
+
+/** A request that is malformed, with what is wrong where. */
+export function badRequest(faults: readonly Fault[]): ProblemError {
+  const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
+  return new ProblemError({ status: 400, detail: detail.slice(0, 1_000), faults: faults.slice(0, 50) });
+}
+
+export const problemAnswer = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(z.looseObject({ where: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ title: 'Problem' });

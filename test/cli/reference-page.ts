@@ -1,9 +1,9 @@
 // Generates docs/reference.md from the command line: each command with its arguments, options, JSON and exit statuses.
 import type { EventEmitter } from 'node:events';
 import type { Argument, Command, Option } from 'commander';
+import { printedBy } from '../../src/cli/adapter/operation-command.ts';
 import { COMMANDS } from '../../src/cli/command-list.ts';
 import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
-import { printedBy } from '../../src/cli/operation-command.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
 

@@ -1,6 +1,6 @@
 // Each action as the command that does it.
 import { expect, it } from 'vitest';
-import { writeAction } from '../../src/cli/write-action.ts';
+import { writeAction } from '../../src/cli/adapter/write-action.ts';
 import type { Action } from '../../src/plan/action.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 

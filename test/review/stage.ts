@@ -1,6 +1,6 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, recorded.
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { say } from '../../src/cli/write-action.ts';
+import { say } from '../../src/cli/adapter/write-action.ts';
 import type { DeleteGuard } from '../../src/plan/delete-guard.ts';
 import type { Message } from '../../src/plan/message.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actionWriter } from '../../src/cli/write-action.ts';
+import { actionWriter } from '../../src/cli/adapter/write-action.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type App, openAppFor } from '../../src/runtime/app.ts';
 import { type PullReportJson, pullReportJson } from '../../src/runtime/conclude-pull.ts';

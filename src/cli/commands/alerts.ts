@@ -6,8 +6,8 @@ import { readConfig } from '../../runtime/app.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { printing, singleCommand, withCommon } from '../operation-command.ts';
-import { refusalExplained } from '../with-app.ts';
+import { printing, singleCommand, withCommon } from '../adapter/operation-command.ts';
+import { refusalExplained } from '../adapter/with-app.ts';
 
 export function alertsCommand(): Command {
   const alerts = new Command('alerts');

@@ -20,10 +20,10 @@ import { openSiteClient } from '../../runtime/open-site-client.ts';
 import type { Probe, TokenCheck } from '../../site/exchange.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { checkDatabase, checkQueue, type DatabaseCheck } from '../check-database.ts';
-import { checkFeeds } from '../check-feeds.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { say } from '../write-action.ts';
+import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { say } from '../adapter/write-action.ts';
+import { checkDatabase, checkQueue, type DatabaseCheck } from '../check/check-database.ts';
+import { checkFeeds } from '../check/check-feeds.ts';
 
 /** What came back from a site, and whether that proves that it accepts the token. */
 interface SiteAnswer extends Probe {

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
-import { commandWriter, pathFromHere } from '../command-line.ts';
+import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
 import { DEMO_ACCOUNT, type DemoInstallation, openDemoInstallation } from '../demo/demo-installation.ts';
 import { REJECTED_STATE_GROUP } from '../demo/fix-group.ts';
 import { makeDemoFolder } from '../demo/folder.ts';

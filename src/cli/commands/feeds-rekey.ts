@@ -20,12 +20,12 @@ import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { readRekey } from '../../store/change/rekey/read-rekey.ts';
 import { lockFeed } from '../../store/locks/feed-locks.ts';
 import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
-import { actorName } from '../actor.ts';
-import { commandWriter } from '../command-line.ts';
-import { knownFeed } from '../feed-name.ts';
-import { runWithin } from '../operation-command.ts';
-import { withApp } from '../with-app.ts';
-import { adviceLine, say } from '../write-action.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { knownFeed } from '../adapter/feed-name.ts';
+import { runWithin } from '../adapter/operation-command.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { adviceLine, say } from '../adapter/write-action.ts';
 
 export function rekeyCommand(): Command {
   return new Command('rekey')

@@ -9,7 +9,7 @@ import {
   retireNamedFeed,
 } from '../../operations/feeds.ts';
 import { plural } from '../../plan/plural.ts';
-import { ACTOR, singleCommand, withCommon } from '../operation-command.ts';
+import { ACTOR, singleCommand, withCommon } from '../adapter/operation-command.ts';
 import { rekeyCommand } from './feeds-rekey.ts';
 
 const FEED = { feed: 'name of the feed' };

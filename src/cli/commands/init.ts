@@ -26,7 +26,7 @@ import {
 } from '../../setup/write-config.ts';
 import { oneLine, printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter, pathFromHere } from '../command-line.ts';
+import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
 import { askForMissing, columnLines, givenOrAsked, type InitOptions } from '../init/answers.ts';
 import { type FeedAccess, readFeedAccess } from '../init/feed-access.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';

@@ -1,8 +1,8 @@
 // `jobmirror mappings adopt`: finds the site's jobs that belong to postings of a feed, and maps those that are confirmed.
 import { Command } from 'commander';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { AdoptOptions } from '../adopt-mappings.ts';
-import { withApp } from '../with-app.ts';
+import { withApp } from '../adapter/with-app.ts';
+import type { AdoptOptions } from '../mappings/adopt-mappings.ts';
 
 export function adoptCommand(): Command {
   return new Command('adopt')
@@ -27,7 +27,7 @@ export function adoptCommand(): Command {
         throw new UserError('--anyway belongs to --job and --posting; certain matches need none');
       return withApp(options, async (app, signal) => {
         // Reads feeds and sites, which the other commands of this group do not need.
-        const { adopt } = await import('../adopt-mappings.ts');
+        const { adopt } = await import('../mappings/adopt-mappings.ts');
         return adopt(app, name, options, signal);
       });
     });

@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { UserError } from '../../runtime/exit-status.ts';
 import { findJobs, type JobOfPosting } from '../../store/mapping/find-jobs.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
-import { knownFeed } from '../feed-name.ts';
-import { positiveNumber } from '../option-values.ts';
+import { knownFeed } from '../adapter/feed-name.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
 import { formatTable } from '../output/table.ts';
-import { withApp } from '../with-app.ts';
 
 interface FindOptions {
   readonly config?: string;

@@ -14,11 +14,11 @@ import { countExpired } from '../../store/pull/posting-expiry.ts';
 import { printData, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
 import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName } from '../actor.ts';
-import { knownFeed } from '../feed-name.ts';
-import { positiveNumber } from '../option-values.ts';
+import { actorName } from '../adapter/actor.ts';
+import { knownFeed } from '../adapter/feed-name.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
 import { formatTable } from '../output/table.ts';
-import { withApp } from '../with-app.ts';
 import { adoptCommand } from './mappings-adopt.ts';
 import { findCommand } from './mappings-find.ts';
 

@@ -12,10 +12,10 @@ import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError, printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { printing } from '../operation-command.ts';
+import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { printing } from '../adapter/operation-command.ts';
+import { actionWriter, say } from '../adapter/write-action.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
-import { actionWriter, say } from '../write-action.ts';
 
 export function planCommand(): Command {
   const command = new Command('plan')

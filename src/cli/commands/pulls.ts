@@ -4,7 +4,7 @@ import { type ShownPull, showPulls } from '../../operations/pulls.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { listCommand } from '../operation-command.ts';
+import { listCommand } from '../adapter/operation-command.ts';
 import { pullStatus } from '../output/describe-status.ts';
 import { formatTable } from '../output/table.ts';
 

@@ -25,12 +25,12 @@ import { Verification } from '../../store/mapping/verification.ts';
 import { keptReference } from '../../store/site/kept-values.ts';
 import { ask, oneLine, printJson, printLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { actorName } from '../actor.ts';
-import { type AdoptingCommand, runAdopting } from '../adopting.ts';
-import { commandWriter } from '../command-line.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { type AdoptingCommand, runAdopting } from '../mappings/adopting.ts';
 import { findingPrinter } from '../output/describe-finding.ts';
 import { printMatches } from '../output/describe-match.ts';
-import { withApp } from '../with-app.ts';
 
 export function recoverCommand(): Command {
   return new Command('recover')

@@ -23,15 +23,15 @@ import {
 import { printLines } from '../../telemetry/print.ts';
 import { createScrub } from '../../telemetry/scrub-secrets.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';
-import { knownFeed } from '../feed-name.ts';
-import { printing } from '../operation-command.ts';
-import { positiveNumber } from '../option-values.ts';
+import { knownFeed } from '../adapter/feed-name.ts';
+import { printing } from '../adapter/operation-command.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
 import { reportHeader, reportRow } from '../output/report/csv.ts';
 import { deliver, type Write } from '../output/report/deliver.ts';
 import { reportHtml } from '../output/report/html.ts';
 import { reportText } from '../output/report/text.ts';
 import type { Section } from '../output/report/words.ts';
-import { withApp } from '../with-app.ts';
 
 interface ReportOptions {
   readonly config?: string;

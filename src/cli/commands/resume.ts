@@ -1,7 +1,7 @@
 // `jobmirror resume`: resumes sending to a paused site, at once.
 import type { Command } from 'commander';
 import { resumeConfiguredSite } from '../../operations/sites.ts';
-import { singleCommand } from '../operation-command.ts';
+import { singleCommand } from '../adapter/operation-command.ts';
 
 export const resumeCommand = (): Command =>
   singleCommand(resumeConfiguredSite, {

@@ -8,10 +8,10 @@ import {
   stopReviewAction,
 } from '../../operations/bulk-actions.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter } from '../command-line.ts';
-import { listCommand, printing, singleCommand } from '../operation-command.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { listCommand, printing, singleCommand } from '../adapter/operation-command.ts';
 import { formatTable } from '../output/table.ts';
-import { PRINTED_DECISIONS, runBulkCommand } from '../run-bulk-command.ts';
+import { PRINTED_DECISIONS, runBulkCommand } from '../review/run-bulk-command.ts';
 
 const ID = { arguments: ['id'], help: { id: 'number of the action, see: review actions' } } as const;
 

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { type activityOutput, showActivity } from '../../operations/activity.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { listCommand } from '../operation-command.ts';
+import { listCommand } from '../adapter/operation-command.ts';
 import { formatTable } from '../output/table.ts';
 
 export const reviewActivityCommand = (): Command =>

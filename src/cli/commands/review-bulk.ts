@@ -10,16 +10,16 @@ import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import type { ActedEntry, Selection } from '../../store/change/act-in-review.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 import { printNotice } from '../../telemetry/print.ts';
-import { actorName } from '../actor.ts';
-import { askAboutSelected, askToApprove, askToDiscard } from '../ask-first.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../operation-command.ts';
-import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../option-values.ts';
-import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../run-bulk-command.ts';
-import { sendAndTell } from '../send-and-tell.ts';
-import { withApp } from '../with-app.ts';
-import { say } from '../write-action.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { ACTOR, type GivenOptions, printing, runWithin, withCommon } from '../adapter/operation-command.ts';
+import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { say } from '../adapter/write-action.ts';
+import { askAboutSelected, askToApprove, askToDiscard } from '../review/ask-first.ts';
+import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
+import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
+import { sendAndTell } from '../review/send-and-tell.ts';
 
 interface BulkOptions extends GivenOptions {
   readonly config?: string;

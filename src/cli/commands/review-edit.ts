@@ -4,15 +4,15 @@ import { editReviewEntry, setPostingFields } from '../../operations/decisions.ts
 import { feedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
-import { actorName } from '../actor.ts';
-import { commandWriter } from '../command-line.ts';
-import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
-import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../narrow-entries.ts';
-import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../operation-command.ts';
-import { NOT_ONE, SEEN, wholeNumber } from '../option-values.ts';
-import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../run-bulk-command.ts';
-import { sendAndTell } from '../send-and-tell.ts';
-import { withApp } from '../with-app.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../adapter/operation-command.ts';
+import { NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { addField, type EditValues, editOf, tableOption } from '../review/edit-values.ts';
+import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
+import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
+import { sendAndTell } from '../review/send-and-tell.ts';
 
 interface EditOptions extends GivenOptions, EditValues {
   readonly config?: string;

@@ -7,9 +7,9 @@ import { groupTitle, listGroupsWithTotals, TREND_WORDS } from '../../review/list
 import { MOST_FOUND } from '../../store/review/entry-query.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { FILTER_FORM } from '../narrow-entries.ts';
-import { listCommand } from '../operation-command.ts';
+import { listCommand } from '../adapter/operation-command.ts';
 import { formatTable } from '../output/table.ts';
+import { FILTER_FORM } from '../review/narrow-entries.ts';
 
 export const reviewGroupsCommand = (): Command =>
   listCommand(listReviewGroups, {

@@ -16,11 +16,11 @@ import { countEntries, type HeldGroup, heldGroups } from '../../store/review/rev
 import { foldReviewCounts } from '../../store/review/review-totals.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { FILTER_FORM, narrowed } from '../narrow-entries.ts';
-import { listCommand } from '../operation-command.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { listCommand } from '../adapter/operation-command.ts';
+import { adviceLine, say } from '../adapter/write-action.ts';
 import { formatTable } from '../output/table.ts';
-import { adviceLine, say } from '../write-action.ts';
+import { FILTER_FORM, narrowed } from '../review/narrow-entries.ts';
 
 type Input = z.output<typeof listReview.input>;
 

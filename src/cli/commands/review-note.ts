@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { ACTOR, runSingle, withCommon } from '../operation-command.ts';
-import { groupId, positiveNumber } from '../option-values.ts';
+import { ACTOR, runSingle, withCommon } from '../adapter/operation-command.ts';
+import { groupId, positiveNumber } from '../adapter/option-values.ts';
 
 interface NoteOptions {
   readonly config?: string;

@@ -12,10 +12,10 @@ import { UserError } from '../../runtime/exit-status.ts';
 import { RULE_ACTIONS } from '../../store/review/rules.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { addField, type EditValues, editOf, tableOption } from '../edit-values.ts';
-import { type GivenOptions, listCommand, singleCommand } from '../operation-command.ts';
-import { groupId } from '../option-values.ts';
+import { type GivenOptions, listCommand, singleCommand } from '../adapter/operation-command.ts';
+import { groupId } from '../adapter/option-values.ts';
 import { formatTable } from '../output/table.ts';
+import { addField, type EditValues, editOf, tableOption } from '../review/edit-values.ts';
 
 export function reviewRulesCommand(): Command {
   const rules = new Command('rules').description('list, add and end rules: what is done with new entries of groups');

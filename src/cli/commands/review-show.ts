@@ -5,14 +5,14 @@ import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../..
 import { needsSeen } from '../../plan/allowed.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
-import { commandWriter } from '../command-line.ts';
-import { type CompareOptions, compareJobs } from '../compare-jobs.ts';
-import { printing, runSingle, withCommon } from '../operation-command.ts';
-import { entryNumber, groupId } from '../option-values.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { printing, runSingle, withCommon } from '../adapter/operation-command.ts';
+import { entryNumber, groupId } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { actionLine, writeAction } from '../adapter/write-action.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { describeGroup, groupCommands } from '../output/describe-group.ts';
-import { withApp } from '../with-app.ts';
-import { actionLine, writeAction } from '../write-action.ts';
+import { type CompareOptions, compareJobs } from '../review/compare-jobs.ts';
 
 interface ShowOptions extends CompareOptions {
   readonly group?: string;

@@ -1,7 +1,7 @@
 // `jobmirror review undo-edit`: undoes what a person has set in one posting.
 import type { Command } from 'commander';
 import { undoEdit } from '../../operations/postings.ts';
-import { singleCommand } from '../operation-command.ts';
+import { singleCommand } from '../adapter/operation-command.ts';
 
 export const reviewUndoEditCommand = (): Command =>
   singleCommand(undoEdit, {

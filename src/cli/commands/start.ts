@@ -13,9 +13,9 @@ import { startScheduledVerify } from '../../runtime/schedule/scheduled-verify.ts
 import { runSchedules } from '../../runtime/schedule/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { isOpen } from '../../web/access/visitor.ts';
-import { commandWriter } from '../command-line.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { actionWriter } from '../adapter/write-action.ts';
 import { serveWeb } from '../serve-web.ts';
-import { actionWriter } from '../write-action.ts';
 
 export function startCommand(): Command {
   return new Command('start')

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type ReportedCondition, type Status, showStatus } from '../../operations/status.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { oneLine } from '../../telemetry/print.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { type GivenOptions, singleCommand } from '../operation-command.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { type GivenOptions, singleCommand } from '../adapter/operation-command.ts';
 import { describeFeeds, describeSite } from '../output/describe-status.ts';
 
 const isChecked = ({ check }: GivenOptions): boolean => check === true;

@@ -17,10 +17,10 @@ import { describePassing } from '../../store/postgres/transient-error.ts';
 import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter } from '../command-line.ts';
-import { printing } from '../operation-command.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { printing } from '../adapter/operation-command.ts';
+import { actionWriter, say } from '../adapter/write-action.ts';
 import { describePull } from '../output/describe-pull.ts';
-import { actionWriter, say } from '../write-action.ts';
 
 /** How many feeds are mirrored in parallel. */
 const FEEDS_AT_ONCE = 2;

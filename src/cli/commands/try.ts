@@ -8,7 +8,7 @@ import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
 import { printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
-import { positiveNumber } from '../option-values.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
 import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
 
 const SHOWN_POSTINGS = 3;

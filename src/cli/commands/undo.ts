@@ -1,8 +1,8 @@
 // `jobmirror undo`: shows the reverse of a pull, and applies it once confirmed.
 import { Command } from 'commander';
-import { positiveNumber } from '../option-values.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
 import type { UndoCommandOptions } from '../undo-and-send.ts';
-import { withApp } from '../with-app.ts';
 
 export function undoCommand(): Command {
   return new Command('undo')

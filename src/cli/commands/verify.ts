@@ -26,12 +26,12 @@ import { recordVerify, type VerifyResult } from '../../store/feed/feed-verify.ts
 import { type MappedJob, Verification } from '../../store/mapping/verification.ts';
 import { OutputFailedError, printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
-import { actorName } from '../actor.ts';
-import { commandWriter, type WriteCommand } from '../command-line.ts';
-import { positiveNumber } from '../option-values.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter, type WriteCommand } from '../adapter/command-line.ts';
+import { positiveNumber } from '../adapter/option-values.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { say } from '../adapter/write-action.ts';
 import { describeResult, type FeedResult, findingPrinter, resultJson } from '../output/describe-finding.ts';
-import { withApp } from '../with-app.ts';
-import { say } from '../write-action.ts';
 
 export function verifyCommand(): Command {
   return new Command('verify')

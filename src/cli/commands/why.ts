@@ -8,11 +8,11 @@ import { describeHistory } from '../../review/describe-history.ts';
 import { lookUpPosting } from '../../review/find-posting.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter } from '../command-line.ts';
-import { knownFeed } from '../feed-name.ts';
-import { printing, withCommon } from '../operation-command.ts';
-import { withApp } from '../with-app.ts';
-import { actionLine, say } from '../write-action.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { knownFeed } from '../adapter/feed-name.ts';
+import { printing, withCommon } from '../adapter/operation-command.ts';
+import { withApp } from '../adapter/with-app.ts';
+import { actionLine, say } from '../adapter/write-action.ts';
 
 /** Also of a posting that nothing is recorded of. */
 export function whyCommand(): Command {

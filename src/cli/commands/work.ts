@@ -5,8 +5,8 @@ import { startBulkRunner } from '../../runtime/bulk-runner.ts';
 import { startEngine } from '../../runtime/engine.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
-import { commandWriter } from '../command-line.ts';
-import { actionWriter } from '../write-action.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { actionWriter } from '../adapter/write-action.ts';
 
 export function workCommand(): Command {
   return new Command('work')

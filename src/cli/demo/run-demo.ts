@@ -11,7 +11,7 @@ import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import { ENTRY_KINDS, type ReviewEntry } from '../../store/review/review-entries.ts';
 import { reviewEntries } from '../../store/review/review-page.ts';
 import { startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter, pathFromHere } from '../command-line.ts';
+import { commandWriter, pathFromHere } from '../adapter/command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
 import { describeCounts, describePull } from '../output/describe-pull.ts';
 import type { DemoInstallation } from './demo-installation.ts';

@@ -7,7 +7,7 @@ import type { PathSample, Proposal } from '../../setup/propose.ts';
 import type { KeyCandidate, ProposedRule } from '../../setup/propose-fields.ts';
 import type { ConfigParts, ExistingConfig } from '../../setup/write-config.ts';
 import { ask, oneLine, printNotice } from '../../telemetry/print.ts';
-import { quoteWord } from '../command-line.ts';
+import { quoteWord } from '../adapter/command-line.ts';
 
 export interface InitOptions {
   readonly site?: string;

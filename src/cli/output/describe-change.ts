@@ -1,8 +1,8 @@
 // Formats a planned change for people, field by field.
 import type { PlannedChange, UnsentPosting } from '../../store/backlog/planned-changes.ts';
 import { oneLine as singleLine } from '../../telemetry/print.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { say } from '../write-action.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { say } from '../adapter/write-action.ts';
 
 /** The first character of a line, as in a diff. */
 export const CHANGE_SIGNS = { create: '+', update: '~', delete: '-' } as const;

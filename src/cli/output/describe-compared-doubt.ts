@@ -4,7 +4,7 @@ import type { DoubtCandidate, ShownCandidate, ShownDoubt } from '../../review/co
 import { describeAbsent, LIKENESS_WORDS, NONE_KNOWN, OWNED_WORDS } from '../../review/read-model/doubt.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import type { WriteCommand } from '../command-line.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
 import { formatTable } from './table.ts';
 
 const LONGEST_VALUE = 80;

@@ -7,7 +7,7 @@ import { plural } from '../../plan/plural.ts';
 import type { SelectedAction } from '../../store/review/bulk-actions.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import type { WriteCommand } from '../command-line.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
 
 type Group = z.output<typeof shownGroupOutput>;
 

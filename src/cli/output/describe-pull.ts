@@ -3,8 +3,8 @@ import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import { adviceOnHeld, canApprove, type HeldOffer } from '../../review/held-offer.ts';
 import type { PullReport } from '../../runtime/conclude-pull.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { sayAll, writeAction } from '../write-action.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { sayAll, writeAction } from '../adapter/write-action.ts';
 
 /** Counts in the order of display, with their singular and plural words. */
 const PARTS = [

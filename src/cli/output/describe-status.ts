@@ -5,8 +5,8 @@ import { actionsOf, type Notice, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime, msUntil } from '../../telemetry/times.ts';
-import type { WriteCommand } from '../command-line.ts';
-import { adviceLine, say } from '../write-action.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { adviceLine, say } from '../adapter/write-action.ts';
 import { formatTable } from './table.ts';
 
 export function describeSite(site: SiteStatus, write: WriteCommand): string[] {

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { fromText, fromTexts, isList, isOptional, membersOf } from '../../operations/from-text.ts';
 import type { ListOperation, Operation, PageOperation, SingleOperation } from '../../operations/operation.ts';
 import { cursorSchema, limitSchema, NOTHING } from '../../operations/scalars.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { badRequest } from '../problem.ts';
 import type { HttpOperation } from './http-route.ts';
-import { badRequest, faultsOf } from './read-request.ts';
+import { faultsOf } from './read-request.ts';
 
 /** Items of a page without `limit`. */
 const SHOWN = 50;

@@ -27,27 +27,3 @@ export interface HttpOperation {
     context: OperationContext,
   ): Promise<OperationResult>;
 }
-
-interface Input<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType> {
-  readonly params: z.output<Params>;
-  readonly query: z.output<Query>;
-  readonly body: z.output<Body>;
-}
-
-/** Keeps the types of the schemas for the code of the operation. */
-export function route<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
-  written: Pick<HttpOperation, 'id' | 'method' | 'path' | 'summary' | 'scope' | 'response'> & {
-    readonly params: Params;
-    readonly query: Query;
-    readonly body?: Body;
-    readonly status?: HttpOperation['status'];
-    run(input: Input<Params, Query, Body>, context: OperationContext): Promise<OperationResult>;
-  },
-): HttpOperation {
-  return {
-    ...written,
-    status: written.status ?? 200,
-    body: written.body,
-    run: (input, context) => written.run(input as Input<Params, Query, Body>, context),
-  };
-}

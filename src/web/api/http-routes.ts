@@ -17,10 +17,12 @@ import {
 } from '../../operations/decisions.ts';
 import { renewOfFeed, resumeStoppedFeed } from '../../operations/feeds.ts';
 import { noteReviewGroup, removeReviewNote } from '../../operations/notes.ts';
+import type { Operation } from '../../operations/operation.ts';
 import { renewPosting, showPosting, syncPosting, undoEdit } from '../../operations/postings.ts';
 import { showPull, showPulls, startFeedPull } from '../../operations/pulls.ts';
 import { showQueues } from '../../operations/queues.ts';
 import { decideAboutRekey, showRekey } from '../../operations/rekey.ts';
+import { listPostings } from '../../operations/report.ts';
 import {
   listReview,
   listReviewGroups,
@@ -33,51 +35,52 @@ import { resumeConfiguredSite } from '../../operations/sites.ts';
 import { listFeeds, listSites, showFeed, showStatus } from '../../operations/status.ts';
 import { httpOperation } from './http-operation.ts';
 import type { HttpOperation } from './http-route.ts';
-import { listPostings } from './postings.ts';
 
-export const OPERATIONS: readonly HttpOperation[] = [
-  httpOperation(showStatus),
-  httpOperation(listFeeds),
-  httpOperation(showFeed),
-  httpOperation(startFeedPull),
-  httpOperation(resumeStoppedFeed),
-  httpOperation(renewOfFeed),
-  httpOperation(showRekey),
-  httpOperation(decideAboutRekey),
-  httpOperation(showAdoption),
-  httpOperation(startAdoption),
-  httpOperation(showFound),
-  httpOperation(adoptFound),
-  httpOperation(showPulls),
-  httpOperation(showPull),
+const SERVED: readonly Operation[] = [
+  showStatus,
+  listFeeds,
+  showFeed,
+  startFeedPull,
+  resumeStoppedFeed,
+  renewOfFeed,
+  showRekey,
+  decideAboutRekey,
+  showAdoption,
+  startAdoption,
+  showFound,
+  adoptFound,
+  showPulls,
+  showPull,
   listPostings,
-  httpOperation(showPosting),
-  httpOperation(syncPosting),
-  httpOperation(setPostingFields),
-  httpOperation(undoEdit),
-  httpOperation(renewPosting),
-  httpOperation(listReview),
+  showPosting,
+  syncPosting,
+  setPostingFields,
+  undoEdit,
+  renewPosting,
+  listReview,
   // Before paths that have a number in their place.
-  httpOperation(listReviewGroups),
-  httpOperation(showReviewGroup),
-  httpOperation(previewActionOnReview),
-  httpOperation(actOnReview),
-  httpOperation(listReviewActions),
-  httpOperation(showReviewAction),
-  httpOperation(stopReviewAction),
-  httpOperation(continueReviewAction),
-  httpOperation(listReviewRules),
-  httpOperation(addReviewRule),
-  httpOperation(endReviewRule),
-  httpOperation(noteReviewGroup),
-  httpOperation(removeReviewNote),
-  httpOperation(showEntry),
-  httpOperation(compareEntry),
-  ...entryDecisions.map((each) => httpOperation(each)),
-  httpOperation(editReviewEntry),
-  httpOperation(settleEntry),
-  httpOperation(listSites),
-  httpOperation(showQueues),
-  httpOperation(resumeConfiguredSite),
-  httpOperation(showActivity),
+  listReviewGroups,
+  showReviewGroup,
+  previewActionOnReview,
+  actOnReview,
+  listReviewActions,
+  showReviewAction,
+  stopReviewAction,
+  continueReviewAction,
+  listReviewRules,
+  addReviewRule,
+  endReviewRule,
+  noteReviewGroup,
+  removeReviewNote,
+  showEntry,
+  compareEntry,
+  ...entryDecisions,
+  editReviewEntry,
+  settleEntry,
+  listSites,
+  showQueues,
+  resumeConfiguredSite,
+  showActivity,
 ];
+
+export const OPERATIONS: readonly HttpOperation[] = SERVED.map(httpOperation);

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { packageRoot } from '../../config/package-root.ts';
-import { TITLES } from '../problem.ts';
-import { problemAnswer } from './answers.ts';
+import { problemAnswer, TITLES } from '../problem.ts';
 import type { HttpOperation } from './http-route.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // Reads and validates what a request of the API carries, and says where it is wrong.
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
-import { type Fault, ProblemError } from '../problem.ts';
+import { badRequest, type Fault, ProblemError } from '../problem.ts';
 import { receiveBody } from '../read-body.ts';
 import type { HttpOperation } from './http-route.ts';
 
@@ -31,11 +31,6 @@ export async function readRequest(request: HonoRequest, operation: HttpOperation
   const body = operation.body === undefined ? undefined : check(operation.body, parseBody(request, rawBody), 'body');
   if (faults.length > 0) throw badRequest(faults);
   return { params, query, body, rawBody };
-}
-
-export function badRequest(faults: readonly Fault[]): ProblemError {
-  const detail = faults.map(({ where, message }) => `${where} ${message}`).join('; ');
-  return new ProblemError({ status: 400, detail: detail.slice(0, 1_000), faults: faults.slice(0, 50) });
 }
 
 /** Each parameter once. */

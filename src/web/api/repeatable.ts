@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { claimRequest, releaseRequest, renewClaim, storeAnswer } from '../../store/access/repeated-requests.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { ProblemError } from '../problem.ts';
-import { badRequest } from './read-request.ts';
+import { badRequest, ProblemError } from '../problem.ts';
 
 const KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 

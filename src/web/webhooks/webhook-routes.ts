@@ -4,15 +4,14 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import type { WebhookSender } from '../../config/build/web-config.ts';
 import type { Control } from '../../operations/control.ts';
+import { namedFeed, OperationRefused } from '../../operations/operation.ts';
 import { keyText, nameText } from '../../operations/scalars.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { App } from '../../runtime/app.ts';
 import { auditAction } from '../../store/access/audit.ts';
 import { limiter } from '../access/limits.ts';
-import { requireFeed } from '../api/known.ts';
-import { badRequest } from '../api/read-request.ts';
 import { once } from '../api/repeatable.ts';
-import { ProblemError } from '../problem.ts';
+import { badRequest, notFound, ProblemError } from '../problem.ts';
 import { receiveBody } from '../read-body.ts';
 import type { WebEnv } from '../web-env.ts';
 
@@ -73,7 +72,7 @@ async function take(
   if (sender.feeds?.has(data.feed) === false) {
     throw new ProblemError({ status: 403, detail: `${who} may not speak of feed ${data.feed}` });
   }
-  const feed = await requireFeed(app, data.feed);
+  const feed = await knownFeed(app, data.feed);
   // A feed is read as a whole, so a change of one posting needs a pull as well.
   const start = await control.pullSoon(feed);
   if (start.kind === 'unusable') throw new ProblemError({ status: 503, detail: start.message });
@@ -86,6 +85,12 @@ async function take(
   });
   return accepted(feed, pull);
 }
+
+/** Says nothing of the other feeds, unlike an operation. */
+const knownFeed = (app: App, name: string): Promise<FeedName> =>
+  namedFeed(app, name).catch((error: unknown) => {
+    throw error instanceof OperationRefused ? notFound(`there is no feed ${name}`) : error;
+  });
 
 function readMessage(body: Buffer): z.output<typeof messageSchema> {
   let message: unknown;

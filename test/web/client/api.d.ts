@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 1ed954917871ff7175fdec2c28e1488230281eaaa5bb2299ebbd7467a7b01a52
+// The types of the API's client. SHA-256 of the document: 47179cec34e739f12a2f852f55d03396d1c58dac3fe316f0a327a6846e7cc8c0
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -3131,7 +3131,7 @@ export interface operations {
     listPostings: {
         parameters: {
             query?: {
-                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live, separated by commas. */
+                /** @description One or more of rejected, failed, in_doubt, discarded, held, kept, failed_delete, pending_delete, grace, pending, expired, live. Several are separated by commas. */
                 state?: string;
                 /** @description The posting with this key or whose site job has this ID. If there is none, at most 200 whose title has words that begin with these. */
                 q?: string;

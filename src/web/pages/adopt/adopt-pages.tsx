@@ -5,7 +5,7 @@ import { namedFeed } from '../../../operations/operation.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { shownProposals } from '../../../review/adopt/proposals.ts';
 import { listAdoptRuns, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
-import { decodeCursor } from '../../api/cursor.ts';
+import { decodeCursor } from '../../cursor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import type { Visit } from '../layout.tsx';

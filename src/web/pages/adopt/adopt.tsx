@@ -3,7 +3,7 @@ import { plural } from '../../../plan/plural.ts';
 import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import type { ShownCandidateJob, ShownProposal, ShownProposals } from '../../../review/adopt/proposals.ts';
 import { type AdoptRun, PROPOSAL_KINDS, type ProposalKind } from '../../../store/mapping/adopt-proposals.ts';
-import { encodeCursor } from '../../api/cursor.ts';
+import { encodeCursor } from '../../cursor.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { JobLink, type Pair, Pairs } from '../pairs.tsx';

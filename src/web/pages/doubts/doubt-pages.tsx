@@ -15,9 +15,8 @@ import { unfinishedBulk } from '../../../store/review/bulk-actions.ts';
 import { countFound } from '../../../store/review/found-entries.ts';
 import { reviewPage } from '../../../store/review/review-page.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
-import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
-import { notFound, requireFeed } from '../../api/known.ts';
-import { ProblemError } from '../../problem.ts';
+import { decodeCursor, encodeCursor } from '../../cursor.ts';
+import { notFound, ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayReview } from '../layout.tsx';
@@ -37,7 +36,7 @@ export function doubtPages(context: PageContext): Hono<WebEnv> {
     '/doubts',
     showPage(async ({ visit, query }) => {
       const name = query('feed');
-      const feed = name === undefined ? undefined : await requireFeed(app, name);
+      const feed = name === undefined ? undefined : await namedFeed(app, name);
       const cursor = query('cursor');
       await foldReviewCounts(db);
       const page = await reviewPage(db, { feed, kinds: ['in_doubt'] }, SHOWN, decodeCursor(cursor, entryPlace));

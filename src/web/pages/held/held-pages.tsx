@@ -1,13 +1,13 @@
 // The pages of held deletes: which feeds have some, and those of one feed with the decisions about them.
 import { Hono } from 'hono';
 import type { ActInput } from '../../../operations/decisions.ts';
+import { namedFeed } from '../../../operations/operation.ts';
 import { entryPlace } from '../../../operations/review.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { readHeldPage } from '../../../review/held-deletes.ts';
 import { heldGroups } from '../../../store/review/review-entries.ts';
 import { foldReviewCounts } from '../../../store/review/review-totals.ts';
-import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
-import { requireFeed } from '../../api/known.ts';
+import { decodeCursor, encodeCursor } from '../../cursor.ts';
 import { ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { actOnForm, type PageContext, showPage } from '../page.tsx';
@@ -30,7 +30,7 @@ export function heldPages(context: PageContext): Hono<WebEnv> {
         await foldReviewCounts(db);
         return <HeldFeeds visit={visit} groups={await heldGroups(db, undefined)} />;
       }
-      const feed = await requireFeed(app, name);
+      const feed = await namedFeed(app, name);
       const cursor = query('cursor');
       const held = await readHeldPage(app, feed, SHOWN, decodeCursor(cursor, entryPlace));
       const props = { ...held, next: encodeCursor(held.next) ?? undefined, isFirst: cursor === undefined };
@@ -40,7 +40,7 @@ export function heldPages(context: PageContext): Hono<WebEnv> {
   pages.post(
     '/held',
     actOnForm('review', async (sent) => {
-      const feed = await requireFeed(app, sent.form.one('feed') ?? '');
+      const feed = await namedFeed(app, sent.form.one('feed') ?? '');
       return startFromForm(context, sent, decisionOf(feed, sent.form), async (why) => {
         throw new ProblemError({ status: 409, detail: why.replace(/\.?$/, '') });
       });

@@ -1,10 +1,10 @@
 // The page that finds the job of a posting by key, ID or title.
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { namedFeed } from '../../../operations/operation.ts';
 import { keyText } from '../../../operations/scalars.ts';
 import { findJobs, jobsAfter, jobsFrom } from '../../../store/mapping/find-jobs.ts';
-import { decodeCursor, encodeCursor } from '../../api/cursor.ts';
-import { requireFeed } from '../../api/known.ts';
+import { decodeCursor, encodeCursor } from '../../cursor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { type PageContext, showPage } from '../page.tsx';
 import { malformed } from '../review/read-decision.ts';
@@ -20,7 +20,7 @@ export function jobPages({ app }: PageContext): Hono<WebEnv> {
     '/jobs',
     showPage(async ({ visit, query }) => {
       const name = query('feed');
-      const feed = name === undefined ? undefined : await requireFeed(app, name);
+      const feed = name === undefined ? undefined : await namedFeed(app, name);
       const q = query('q')?.trim() || undefined;
       if (q !== undefined && !keyText.safeParse(q).success)
         throw malformed('q', "can't be a key or an ID: it is too long");

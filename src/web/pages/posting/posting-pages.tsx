@@ -1,5 +1,6 @@
 // The page of a posting, the page of a record that could not be read, and what can be decided about one of them.
 import { Hono } from 'hono';
+import { namedFeed } from '../../../operations/operation.ts';
 import { renewPosting, syncPosting, undoEdit } from '../../../operations/postings.ts';
 import { groupSchema, keyText, nameText, numberSchema, text } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
@@ -7,8 +8,7 @@ import { type FeedName, postingKey } from '../../../posting/identifiers.ts';
 import { findPosting } from '../../../review/find-posting.ts';
 import { groupOfEntry } from '../../../store/review/neighbours.ts';
 import { type EntryDetails, readEntry } from '../../../store/review/review-entry.ts';
-import { notFound, requireFeed } from '../../api/known.ts';
-import { ProblemError } from '../../problem.ts';
+import { notFound, ProblemError } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { mayPull } from '../layout.tsx';
@@ -25,7 +25,7 @@ export function postingPages(context: PageContext): Hono<WebEnv> {
   const { app, control } = context;
   const pages = new Hono<WebEnv>();
   const readAddress = async (value: (name: string) => string | undefined): Promise<PostingAddress> => {
-    const feed = await requireFeed(app, parameter(nameText, 'feed', value('feed')));
+    const feed = await namedFeed(app, parameter(nameText, 'feed', value('feed')));
     const key = postingKey(parameter(keyText, 'key', value('key')));
     const group = value('group');
     return { feed, key, group: group === undefined ? undefined : parameter(groupSchema, 'group', group) };

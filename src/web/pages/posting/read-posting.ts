@@ -11,7 +11,7 @@ import { type EditBase, editableIn } from '../../../review/plan-edit.ts';
 import { tokenOfPosting } from '../../../review/seen.ts';
 import type { App } from '../../../runtime/app.ts';
 import { groupOfEntry, type Neighbours, neighboursOf } from '../../../store/review/neighbours.ts';
-import { notFound } from '../../api/known.ts';
+import { notFound } from '../../problem.ts';
 import { pageRoom, type Room, type Shown } from './room.ts';
 
 /** Requests and actions in the history. */

@@ -8,7 +8,7 @@ import { readPullSums } from '../../../review/pull-sums.ts';
 import { pulledChanges } from '../../../review/pulled-changes.ts';
 import { PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
 import { findUndoOf } from '../../../store/pull/pull-row.ts';
-import { notFound } from '../../api/known.ts';
+import { notFound } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { expectValue } from '../expect-value.ts';
 import { askedBy, type PageContext, showPage } from '../page.tsx';

@@ -5,7 +5,7 @@ import { decideAboutRekey, showRekey } from '../../../operations/rekey.ts';
 import type { FeedName } from '../../../posting/identifiers.ts';
 import { suspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import { rekeyedFeeds } from '../../../store/change/rekey/read-rekey.ts';
-import { decodeCursor } from '../../api/cursor.ts';
+import { decodeCursor } from '../../cursor.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { operationForm, type PageContext, type PageVisit, readInput, showPage } from '../page.tsx';

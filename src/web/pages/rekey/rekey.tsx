@@ -5,7 +5,7 @@ import type { FeedName } from '../../../posting/identifiers.ts';
 import type { ShownPair, SuspectedPairs } from '../../../review/rekey/suspected-pairs.ts';
 import { PAIR_KINDS } from '../../../store/change/rekey/compare-rekey.ts';
 import type { RekeyedFeed } from '../../../store/change/rekey/read-rekey.ts';
-import { encodeCursor } from '../../api/cursor.ts';
+import { encodeCursor } from '../../cursor.ts';
 import { pageAddress } from '../addresses.ts';
 import { Csrf, Layout, mayReview, type Visit } from '../layout.tsx';
 import { Pairs } from '../pairs.tsx';

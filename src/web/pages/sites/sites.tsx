@@ -1,12 +1,13 @@
 // The pages of sites, and the list of all of them: whether they are sent to, and why not.
 
 import { Hono } from 'hono';
+import { namedSite } from '../../../operations/operation.ts';
 import { resumeConfiguredSite } from '../../../operations/sites.ts';
 import { readSiteStatus, type Status } from '../../../operations/status.ts';
 import { textOf } from '../../../plan/message.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
 import { recentRequestsTo } from '../../../store/site/recent-requests.ts';
-import { notFound, requireSite } from '../../api/known.ts';
+import { notFound } from '../../problem.ts';
 import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
 import { Layout, type Visit } from '../layout.tsx';
@@ -27,7 +28,7 @@ export function sitePages(context: PageContext): Hono<WebEnv> {
   pages.get(
     '/sites/:site',
     showPage(async ({ c, visit }) => {
-      const config = requireSite(app, c.req.param('site') ?? '');
+      const config = namedSite(app.config, c.req.param('site') ?? '');
       const site = (await readSiteStatus(app)).sites.find((each) => each.site === config.name);
       if (site === undefined) throw notFound(`there is no site ${config.name}`);
       const requests = await recentRequestsTo(app.db, config.name, SHOWN_REQUESTS);

@@ -1,20 +1,20 @@
 // Starts or continues an action on many review entries, shows its progress, sends what became ready, and tells the result.
-import { pause } from '../flow/pause.ts';
-import { bulkJson, bulkOutput } from '../operations/bulk-actions.ts';
-import { type ActInput, actedOutput, feedResult, startAction } from '../operations/decisions.ts';
-import { operationWords, sendsAnything } from '../plan/allowed.ts';
-import { plural } from '../plan/plural.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import type { BulkOptions, BulkRun } from '../review/bulk/run-bulk.ts';
-import { describeLeftAlone } from '../review/describe-selected.ts';
-import type { App } from '../runtime/app.ts';
-import { carryOutBulk } from '../runtime/carry-out-bulk.ts';
-import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
-import type { ActedEntry } from '../store/change/act-in-review.ts';
-import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../store/review/bulk-actions.ts';
-import { printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { startProgressLine } from '../telemetry/progress-line.ts';
-import type { WriteCommand } from './command-line.ts';
+import { pause } from '../../flow/pause.ts';
+import { bulkJson, bulkOutput } from '../../operations/bulk-actions.ts';
+import { type ActInput, actedOutput, feedResult, startAction } from '../../operations/decisions.ts';
+import { operationWords, sendsAnything } from '../../plan/allowed.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { BulkOptions, BulkRun } from '../../review/bulk/run-bulk.ts';
+import { describeLeftAlone } from '../../review/describe-selected.ts';
+import type { App } from '../../runtime/app.ts';
+import { carryOutBulk } from '../../runtime/carry-out-bulk.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
+import type { ActedEntry } from '../../store/change/act-in-review.ts';
+import { type BulkRow, findBulk, operationOf, skippedOfBulk } from '../../store/review/bulk-actions.ts';
+import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { startProgressLine } from '../../telemetry/progress-line.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
 import { sendAndTell } from './send-and-tell.ts';
 
 export interface BulkCommandOptions {

@@ -1,12 +1,12 @@
 // Makes a command of an operation: arguments and options from its input, JSON from its output, and a text view.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { idleControl } from '../operations/control.ts';
-import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../operations/from-text.ts';
-import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../operations/operation.ts';
-import type { App } from '../runtime/app.ts';
-import { type ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { printJson, printLine, printLines } from '../telemetry/print.ts';
+import { idleControl } from '../../operations/control.ts';
+import { choicesOf, elementOf, fromText, isFlag, isList, isOptional, membersOf } from '../../operations/from-text.ts';
+import type { ListOperation, ListPage, OperationContext, SingleOperation } from '../../operations/operation.ts';
+import type { App } from '../../runtime/app.ts';
+import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { actorName } from './actor.ts';
 import { commandWriter, type WriteCommand } from './command-line.ts';
 import { positiveNumber } from './option-values.ts';

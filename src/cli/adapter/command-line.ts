@@ -1,6 +1,6 @@
 // Writes commands that can be pasted into a shell: called the way this one was, with its configuration.
 import { join, relative, resolve } from 'node:path';
-import { packageRoot } from '../config/package-root.ts';
+import { packageRoot } from '../../config/package-root.ts';
 
 /** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;

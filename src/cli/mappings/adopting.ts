@@ -1,7 +1,7 @@
 // Adopts jobs for a command, which shows its progress on one line.
-import { type Adopting, withAdopting } from '../runtime/adopting/open-adopting.ts';
-import type { App } from '../runtime/app.ts';
-import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
+import { type Adopting, withAdopting } from '../../runtime/adopting/open-adopting.ts';
+import type { App } from '../../runtime/app.ts';
+import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 
 export interface AdoptingCommand extends Adopting {
   readonly progress: ProgressLine;

@@ -1,20 +1,20 @@
 // Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
-import { tell } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
-import { updatesJobs } from '../plan/policy.ts';
-import { postingKey, siteJobId } from '../posting/identifiers.ts';
-import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
-import { matchJobs } from '../review/match-jobs.ts';
-import { matchNotes } from '../runtime/adopting/open-adopting.ts';
-import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { searchFeedAgain } from '../store/change/site-search.ts';
-import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
-import { printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { actorName } from './actor.ts';
+import { tell } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import { updatesJobs } from '../../plan/policy.ts';
+import { postingKey, siteJobId } from '../../posting/identifiers.ts';
+import { type AdoptOneEnd, adoptOne, adoptSure } from '../../review/adopt-sure.ts';
+import { matchJobs } from '../../review/match-jobs.ts';
+import { matchNotes } from '../../runtime/adopting/open-adopting.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { searchFeedAgain } from '../../store/change/site-search.ts';
+import { JobMatching, type MatchCounts } from '../../store/mapping/job-matching.ts';
+import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { printMatches } from '../output/describe-match.ts';
 import { type AdoptingCommand, runAdopting } from './adopting.ts';
-import { commandWriter } from './command-line.ts';
-import { printMatches } from './output/describe-match.ts';
 
 export interface AdoptOptions {
   readonly config?: string;

@@ -1,29 +1,29 @@
 // Shows on a terminal what a decision is about, asks, and binds it to what was shown. Where nobody can be asked, it tells how to bind it.
-import { openSiteOfEntry } from '../operations/candidates.ts';
-import { entryQuery } from '../operations/review.ts';
-import { effectOn } from '../plan/allowed.ts';
-import { messageOfReason } from '../plan/desired-change.ts';
-import { textOf } from '../plan/message.ts';
-import { plural } from '../plan/plural.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import { excerpt } from '../posting/xml-characters.ts';
-import { presentFor } from '../review/act-on-entries.ts';
-import { previewBulk, whyTooMany } from '../review/bulk/start-bulk.ts';
-import { checkVerdict } from '../review/check-verdict.ts';
-import { readDoubt, type ShownDoubt } from '../review/compare-doubt.ts';
-import { configuredFeeds } from '../review/configured-policy.ts';
-import { countByKind, describeKinds, describeSelected } from '../review/describe-selected.ts';
-import { type Seen, sumOf, tokenOf, tokenOfChange } from '../review/seen.ts';
-import type { App } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
-import { type ChosenCount, countChosen, findEntries, type Selection } from '../store/change/act-in-review.ts';
-import { type HeldDelete, heldReasons, readHeldDeletes } from '../store/review/held-deletes.ts';
-import { reviewPage } from '../store/review/review-page.ts';
-import { ask, printNotice } from '../telemetry/print.ts';
-import { formatTime } from '../telemetry/times.ts';
-import type { WriteCommand } from './command-line.ts';
+import { openSiteOfEntry } from '../../operations/candidates.ts';
+import { entryQuery } from '../../operations/review.ts';
+import { effectOn } from '../../plan/allowed.ts';
+import { messageOfReason } from '../../plan/desired-change.ts';
+import { textOf } from '../../plan/message.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { excerpt } from '../../posting/xml-characters.ts';
+import { presentFor } from '../../review/act-on-entries.ts';
+import { previewBulk, whyTooMany } from '../../review/bulk/start-bulk.ts';
+import { checkVerdict } from '../../review/check-verdict.ts';
+import { readDoubt, type ShownDoubt } from '../../review/compare-doubt.ts';
+import { configuredFeeds } from '../../review/configured-policy.ts';
+import { countByKind, describeKinds, describeSelected } from '../../review/describe-selected.ts';
+import { type Seen, sumOf, tokenOf, tokenOfChange } from '../../review/seen.ts';
+import type { App } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { type ChosenCount, countChosen, findEntries, type Selection } from '../../store/change/act-in-review.ts';
+import { type HeldDelete, heldReasons, readHeldDeletes } from '../../store/review/held-deletes.ts';
+import { reviewPage } from '../../store/review/review-page.ts';
+import { ask, printNotice } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { say } from '../adapter/write-action.ts';
 import type { EntryFilter } from './narrow-entries.ts';
-import { say } from './write-action.ts';
 
 /** Returns false if nobody can be asked. @throws {UserError} if the answer is no */
 async function isAgreed(lines: readonly string[], question: string, refused: string): Promise<boolean> {

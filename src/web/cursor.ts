@@ -1,6 +1,6 @@
 // Turns the place at which a page ended into a text for the next request, and back.
 import type { z } from 'zod';
-import { ProblemError } from '../problem.ts';
+import { ProblemError } from './problem.ts';
 
 export const encodeCursor = (place: unknown): string | null =>
   place === undefined ? null : Buffer.from(JSON.stringify(place)).toString('base64url');

@@ -1,18 +1,18 @@
 // Restores a backup into the configured database, and says what to do next.
 import { resolve } from 'node:path';
-import { plural } from '../plan/plural.ts';
-import { openServer, readConfig } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
-import { stopSignal } from '../runtime/stop-signal.ts';
-import type { SetAside } from '../store/backup/after-restore.ts';
-import { BackupFileError, type BackupSummary, checkBackup } from '../store/backup/read-backup.ts';
-import { type RestoreRefusal, restoreBackup } from '../store/backup/restore-backup.ts';
-import { openDatabase } from '../store/postgres/database.ts';
-import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
-import { ask, printJson, printLine, printNotice } from '../telemetry/print.ts';
-import { actorName } from './actor.ts';
+import { plural } from '../../plan/plural.ts';
+import { openServer, readConfig } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { stopSignal } from '../../runtime/stop-signal.ts';
+import type { SetAside } from '../../store/backup/after-restore.ts';
+import { BackupFileError, type BackupSummary, checkBackup } from '../../store/backup/read-backup.ts';
+import { type RestoreRefusal, restoreBackup } from '../../store/backup/restore-backup.ts';
+import { openDatabase } from '../../store/postgres/database.ts';
+import { onUsableServer, UnusableServerError } from '../../store/postgres/usable-server.ts';
+import { ask, printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
 import { describeSummary, summaryJson } from './back-up.ts';
-import { commandWriter } from './command-line.ts';
 
 export interface RestoreCommandOptions {
   readonly config?: string;

@@ -1,13 +1,13 @@
 // Backs up the database, and says what the file has.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { plural } from '../plan/plural.ts';
-import type { App } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
-import { BackupFileError, type BackupSummary } from '../store/backup/read-backup.ts';
-import { backUpToFile } from '../store/backup/write-backup.ts';
-import { printJson, printLine } from '../telemetry/print.ts';
-import { programVersion } from './program-version.ts';
+import { plural } from '../../plan/plural.ts';
+import type { App } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { BackupFileError, type BackupSummary } from '../../store/backup/read-backup.ts';
+import { backUpToFile } from '../../store/backup/write-backup.ts';
+import { printJson, printLine } from '../../telemetry/print.ts';
+import { programVersion } from '../program-version.ts';
 
 export interface BackupCommandOptions {
   readonly config?: string;

@@ -1,12 +1,12 @@
 // Options and arguments of review commands that select entries: by group, site, text and age, by feed, or by number.
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { filterMembers, type filterSchema } from '../operations/review.ts';
-import { selectEntries } from '../review/select-entries.ts';
-import type { App } from '../runtime/app.ts';
-import { UserError } from '../runtime/exit-status.ts';
-import type { Selection } from '../store/change/act-in-review.ts';
-import { addOptions, type GivenOptions, givenMembers } from './operation-command.ts';
+import { filterMembers, type filterSchema } from '../../operations/review.ts';
+import { selectEntries } from '../../review/select-entries.ts';
+import type { App } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import type { Selection } from '../../store/change/act-in-review.ts';
+import { addOptions, type GivenOptions, givenMembers } from '../adapter/operation-command.ts';
 
 /** What a selection is as the input of an operation. */
 export type EntryFilter = z.output<typeof filterSchema>;

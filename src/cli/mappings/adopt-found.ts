@@ -1,20 +1,20 @@
 // Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
-import { foundOf, siteOfFeed } from '../operations/adoption.ts';
-import { expectNotMoved } from '../operations/sites.ts';
-import { plural } from '../plan/plural.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import { type FoundJobsOfFeed, type LeftEntry, readFoundJobs, startAdoptingFound } from '../review/adopt-found.ts';
-import type { BulkRun } from '../review/bulk/run-bulk.ts';
-import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError, worstStatus } from '../runtime/exit-status.ts';
-import { leftAlone } from '../store/review/bulk-actions.ts';
-import type { FoundOf } from '../store/review/found-entries.ts';
-import { ask, printJson, printLine } from '../telemetry/print.ts';
-import { actorName } from './actor.ts';
-import { commandWriter } from './command-line.ts';
-import { runShowing } from './run-bulk-command.ts';
-import { sendAndTell } from './send-and-tell.ts';
-import { say } from './write-action.ts';
+import { foundOf, siteOfFeed } from '../../operations/adoption.ts';
+import { expectNotMoved } from '../../operations/sites.ts';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type FoundJobsOfFeed, type LeftEntry, readFoundJobs, startAdoptingFound } from '../../review/adopt-found.ts';
+import type { BulkRun } from '../../review/bulk/run-bulk.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
+import { leftAlone } from '../../store/review/bulk-actions.ts';
+import type { FoundOf } from '../../store/review/found-entries.ts';
+import { ask, printJson, printLine } from '../../telemetry/print.ts';
+import { actorName } from '../adapter/actor.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { say } from '../adapter/write-action.ts';
+import { runShowing } from '../review/run-bulk-command.ts';
+import { sendAndTell } from '../review/send-and-tell.ts';
 
 export interface AdoptFoundOptions {
   readonly config?: string;

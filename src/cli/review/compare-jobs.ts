@@ -1,12 +1,12 @@
 // Shows a create in doubt beside jobs of its site, which are read within the site's rate.
 import { z } from 'zod';
-import { comparedDoubtJson, comparedDoubtOutput, compareWith } from '../operations/candidates.ts';
-import { MOST_COMPARED } from '../review/compare-doubt.ts';
-import type { App } from '../runtime/app.ts';
-import { ExitStatus, UserError } from '../runtime/exit-status.ts';
-import { printJson, printLines } from '../telemetry/print.ts';
-import { commandWriter } from './command-line.ts';
-import { describeComparedDoubt } from './output/describe-compared-doubt.ts';
+import { comparedDoubtJson, comparedDoubtOutput, compareWith } from '../../operations/candidates.ts';
+import { MOST_COMPARED } from '../../review/compare-doubt.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { printJson, printLines } from '../../telemetry/print.ts';
+import { commandWriter } from '../adapter/command-line.ts';
+import { describeComparedDoubt } from '../output/describe-compared-doubt.ts';
 import { siteJobIdOf } from './site-job-id.ts';
 
 export interface CompareOptions {

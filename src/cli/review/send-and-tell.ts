@@ -1,13 +1,13 @@
 // Sends the changes that a review action made ready, and tells the outcome of each entry.
 import type { z } from 'zod';
-import type { actedOutput, decideNamed } from '../operations/decisions.ts';
-import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
-import type { App } from '../runtime/app.ts';
-import { ExitStatus, worstStatus } from '../runtime/exit-status.ts';
-import type { ActedEntry } from '../store/change/act-in-review.ts';
-import { printJson, printLine } from '../telemetry/print.ts';
-import type { WriteCommand } from './command-line.ts';
-import { say } from './write-action.ts';
+import type { actedOutput, decideNamed } from '../../operations/decisions.ts';
+import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../../review/entry-outcome.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, worstStatus } from '../../runtime/exit-status.ts';
+import type { ActedEntry } from '../../store/change/act-in-review.ts';
+import { printJson, printLine } from '../../telemetry/print.ts';
+import type { WriteCommand } from '../adapter/command-line.ts';
+import { say } from '../adapter/write-action.ts';
 
 type Acted = z.output<typeof actedOutput>;
 type ActedFeed = z.output<typeof decideNamed.output>['feeds'][number];
@@ -38,7 +38,7 @@ export async function sendAndTell(app: App, act: NamedResult, options: TellOptio
   const sends = send && act.acted.length > 0;
   if (sends) {
     // Loaded here: showing and refusing entries needs nothing of what sends.
-    const { sendWaiting } = await import('../runtime/send-waiting.ts');
+    const { sendWaiting } = await import('../../runtime/send-waiting.ts');
     await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
   }
   const statuses = [await reportEntries(app, act, options, sends), await reportFeeds(app, act, json, sends)];

@@ -1,9 +1,9 @@
 // Reads the beginning of feeds to warn about likely mistakes of their mappings: files always, other sources on request.
-import type { Config } from '../config/config.ts';
-import type { SourceConfig } from '../feed/source/sources.ts';
-import { sampleFeed } from '../pull/record-sample.ts';
-import { chooseFeeds } from '../runtime/feed-setups.ts';
-import { stopSignal } from '../runtime/stop-signal.ts';
+import type { Config } from '../../config/config.ts';
+import type { SourceConfig } from '../../feed/source/sources.ts';
+import { sampleFeed } from '../../pull/record-sample.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { stopSignal } from '../../runtime/stop-signal.ts';
 
 /** Many feeds are not read one after the other. */
 const AT_ONCE = 8;

@@ -2,24 +2,24 @@
 // not keep the reference that creates send.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMove } from '../apply/confirm-address.ts';
-import { evidenceOf } from '../apply/watch-site.ts';
-import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
-import { sourceDigest } from '../config/config-digests.ts';
-import { describeLeft } from '../operations/status.ts';
-import { type Message, reword } from '../plan/message.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import { refuseNewName } from '../pull/refuse-feed.ts';
-import { openServer } from '../runtime/app.ts';
-import { openProvenClient } from '../runtime/open-site-client.ts';
-import { addressOf } from '../site/base-address.ts';
-import { possibleFormerNames, unconfiguredFeeds } from '../store/feed/unconfigured-feeds.ts';
-import { jobsWithReference } from '../store/mapping/visible-jobs.ts';
-import { type Database, openDatabase } from '../store/postgres/database.ts';
-import { migrate } from '../store/postgres/migrate.ts';
-import { onUsableServer, UnusableServerError } from '../store/postgres/usable-server.ts';
-import { describeReference, noteReference, referenceState, type SiteReference } from '../store/site/kept-values.ts';
-import { findMove } from '../store/site/known-address.ts';
+import { describeMove } from '../../apply/confirm-address.ts';
+import { evidenceOf } from '../../apply/watch-site.ts';
+import { type Config, namedFeeds, type SiteConfig } from '../../config/config.ts';
+import { sourceDigest } from '../../config/config-digests.ts';
+import { describeLeft } from '../../operations/status.ts';
+import { type Message, reword } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { refuseNewName } from '../../pull/refuse-feed.ts';
+import { openServer } from '../../runtime/app.ts';
+import { openProvenClient } from '../../runtime/open-site-client.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { possibleFormerNames, unconfiguredFeeds } from '../../store/feed/unconfigured-feeds.ts';
+import { jobsWithReference } from '../../store/mapping/visible-jobs.ts';
+import { type Database, openDatabase } from '../../store/postgres/database.ts';
+import { migrate } from '../../store/postgres/migrate.ts';
+import { onUsableServer, UnusableServerError } from '../../store/postgres/usable-server.ts';
+import { describeReference, noteReference, referenceState, type SiteReference } from '../../store/site/kept-values.ts';
+import { findMove } from '../../store/site/known-address.ts';
 
 export interface DatabaseCheck {
   /** Reasons why a feed will not be pulled or nothing will be sent to a site. */
@@ -60,7 +60,7 @@ export async function checkQueue({ queue }: Config): Promise<readonly string[]> 
   if (queue.kind === 'database') return [];
   try {
     // Loads libraries that no other configuration needs.
-    return await (await import('../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
+    return await (await import('../../queue/redis-wiring.ts')).inspectRedis(queue.url.reveal());
   } catch (error) {
     return [(error as Error).message];
   }

@@ -1,6 +1,6 @@
 // Writes actions as commands: the only place that knows which command does what.
-import type { Action, EntryAction, OtherAction } from '../plan/action.ts';
-import { type Advice, type Message, tell, tellAll, type WriteAction } from '../plan/message.ts';
+import type { Action, EntryAction, OtherAction } from '../../plan/action.ts';
+import { type Advice, type Message, tell, tellAll, type WriteAction } from '../../plan/message.ts';
 import type { WriteCommand } from './command-line.ts';
 
 /** The action as a command that can be run as it is, but for what the person has to fill in (in capitals). */

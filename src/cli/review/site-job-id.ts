@@ -1,7 +1,7 @@
 // Reads the ID of a job on a site from what a person writes.
-import { siteJobIdText } from '../operations/scalars.ts';
-import type { SiteJobId } from '../posting/identifiers.ts';
-import { UserError } from '../runtime/exit-status.ts';
+import { siteJobIdText } from '../../operations/scalars.ts';
+import type { SiteJobId } from '../../posting/identifiers.ts';
+import { UserError } from '../../runtime/exit-status.ts';
 
 /** Accepts an ID, or a URL as other commands print it. @throws {UserError} if it is neither */
 export function siteJobIdOf(text: string): SiteJobId {

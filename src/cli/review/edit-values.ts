@@ -1,10 +1,10 @@
 // Options of commands that edit entries: a field and its text, or a field and a table of texts.
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import type { Fields } from '../posting/posting.ts';
-import { readValueTable } from '../review/value-table.ts';
-import { UserError } from '../runtime/exit-status.ts';
-import type { BulkEdit } from '../store/review/bulk-actions.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { readValueTable } from '../../review/value-table.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import type { BulkEdit } from '../../store/review/bulk-actions.ts';
 
 export interface EditValues {
   readonly set?: ReadonlyMap<string, string>;
