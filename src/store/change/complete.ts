@@ -4,13 +4,13 @@ import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/aft
 import type { ShownForms } from '../../plan/shown-forms.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { PostingRef } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { Counted } from '../pull/pull-row.ts';
 import { unreadHashSql } from '../pull/unread-hash.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import { type AdoptedContent, type Attempt, type AttemptOutcome, idOf, type Recorded, type Result } from './attempt.ts';
-import { keepFormerDocuments } from './former-documents.ts';
 import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { changeReason, doubtReason, targetReason, targetState } from './target-state.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
@@ -452,5 +452,58 @@ export async function noteForms(db: Queryable, attempt: Attempt, forms: ShownFor
      where d.feed = $1 and d.key = $2 and m.feed = d.feed and m.key = d.key and m.site_job_id = $4 and m.content_hash = $5
        and not exists (select from change c where c.feed = d.feed and c.key = d.key and c.attempt_token is not null)`,
     [feed, key, forms ?? null, 'siteJobId' in request ? request.siteJobId : null, accepted?.contentHash ?? null],
+  );
+}
+
+/** Only a request that ended the job: an ID that turned out to be another posting's never had this posting's content. */
+const ENDS_JOB = new Set<AttemptOutcome['result']['kind']>(['deleted', 'vanished']);
+
+/**
+ * Keeps what the site had before accepted updates and deletes, so that their pull can be undone. Call it before documents and mappings are changed. Keeps nothing
+ * for a job that the same pull has certainly created: undoing the pull deletes it.
+ */
+async function keepFormerDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  await Promise.all([keepChangedFields(tx, outcomes), keepEndedDocuments(tx, outcomes)]);
+}
+
+/** The fields that an update has set: mostly a few, so that a million updates take little space. */
+async function keepChangedFields(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const updated = outcomes.filter(({ attempt, result }) => result.kind === 'updated' && attempt.pull !== undefined);
+  if (updated.length === 0) return;
+  await tx.query(
+    `insert into former_document (feed, key, pull, fields, whole)
+     select a.feed, a.key, a.pull, a.fields, false
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::json[]) a(feed, key, pull, fields)
+     join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)`,
+    [
+      updated.map(({ attempt }) => attempt.feed),
+      updated.map(({ attempt }) => attempt.key),
+      updated.map(({ attempt }) => attempt.pull),
+      updated.map(({ attempt: { request, before } }) =>
+        before === undefined || !('fields' in request) ? null : toJsonb(formerValues(request.fields, before)),
+      ),
+    ],
+  );
+}
+
+/** The former value of each field that is sent; null for one that the job did not have. */
+const formerValues = (sent: Fields, before: Fields): Readonly<Record<string, string | null>> =>
+  Object.fromEntries(Object.keys(sent).map((name) => [name, before[name] ?? null]));
+
+/** Copies the documents inside the database, without loading them here. */
+async function keepEndedDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const ended = outcomes.filter(({ attempt, result }) => ENDS_JOB.has(result.kind) && attempt.pull !== undefined);
+  if (ended.length === 0) return;
+  await tx.query(
+    `insert into former_document (feed, key, pull, fields, whole)
+     select a.feed, a.key, a.pull, d.fields, true
+     from unnest($1::text[], $2::text[], $3::bigint[]) a(feed, key, pull)
+     join mapping m on m.feed = a.feed and m.key = a.key and (m.adopted or m.created_by is distinct from a.pull)
+     left join document d on d.feed = a.feed and d.key = a.key`,
+    [
+      ended.map(({ attempt }) => attempt.feed),
+      ended.map(({ attempt }) => attempt.key),
+      ended.map(({ attempt }) => attempt.pull),
+    ],
   );
 }
