@@ -1,12 +1,43 @@
 // What people did, newest first.
-import type { z } from 'zod';
-import type { activityOutput } from '../../../operations/activity.ts';
-import { pageAddress } from '../addresses.ts';
-import { Layout, type Visit } from '../layout.tsx';
-import { When } from '../when.tsx';
-import { Detail } from './detail.tsx';
 
-export interface ActivityPageProps {
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import { type activityOutput, showActivity } from '../../../operations/activity.ts';
+import { numberSchema } from '../../../operations/scalars.ts';
+import { excerpt } from '../../../posting/xml-characters.ts';
+import type { WebEnv } from '../../web-env.ts';
+import { pageAddress } from '../addresses.ts';
+import { expectValue } from '../expect-value.ts';
+import { Layout, type Visit } from '../layout.tsx';
+import { askedBy, type PageContext, readInput, showPage } from '../page.tsx';
+import { When } from '../when.tsx';
+
+const SHOWN = 50;
+
+export function activityPages(context: PageContext): Hono<WebEnv> {
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/activity',
+    showPage(async ({ visit, actor: visitor, query }) => {
+      const { feed, actor } = readInput(showActivity, query);
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      const page = { limit: SHOWN, after: before === undefined ? undefined : { before } };
+      const { items, next } = await showActivity.readPage({ feed, actor }, page, askedBy(context, visitor));
+      return (
+        <ActivityPage
+          visit={visit}
+          items={items}
+          feeds={[...context.app.config.feeds.keys()]}
+          selection={{ feed, actor, before }}
+          older={next?.before}
+        />
+      );
+    }),
+  );
+  return pages;
+}
+
+interface ActivityPageProps {
   readonly visit: Visit;
   readonly items: readonly z.output<typeof activityOutput>[];
   readonly feeds: readonly string[];
@@ -15,7 +46,7 @@ export interface ActivityPageProps {
   readonly older: number | undefined;
 }
 
-export const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPageProps) => {
+const ActivityPage = ({ visit, items, feeds, selection, older }: ActivityPageProps) => {
   const { prefix } = visit;
   const { feed, actor, before } = selection;
   return (
@@ -92,3 +123,46 @@ export const ActivityPage = ({ visit, items, feeds, selection, older }: Activity
     </Layout>
   );
 };
+
+const MOST_FACTS = 12;
+const MOST_CHARACTERS = 200;
+
+type Recorded = z.output<typeof activityOutput>;
+
+const Detail = ({ edits, facts }: { edits: Recorded['edits']; facts: Recorded['detail'] }) => {
+  const shown = Object.entries(facts).slice(0, MOST_FACTS);
+  return (
+    <>
+      {edits.slice(0, MOST_FACTS).map((edit) => (
+        <Edit {...edit} />
+      ))}
+      {shown.length > 0 && (
+        <dl class="inline">
+          {shown.map(([name, value]) => (
+            <div>
+              <dt>{name.replaceAll('_', ' ')}</dt> <dd>{written(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+};
+
+const Edit = ({ field, before, before_known, after }: Recorded['edits'][number]) => (
+  <div class="difference">
+    <span class="field">{field}</span>
+    {before_known && (
+      <>
+        <del>{written(before)}</del>
+        {' → '}
+      </>
+    )}
+    <ins>{written(after)}</ins>
+  </div>
+);
+
+function written(value: unknown): string {
+  if (value == null || value === '') return '(none)';
+  return excerpt(typeof value === 'string' ? value : JSON.stringify(value), MOST_CHARACTERS);
+}

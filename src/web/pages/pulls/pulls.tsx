@@ -1,15 +1,74 @@
-// The list of pulls, and the table of it.
-import type { ShownPull } from '../../../operations/pulls.ts';
+// The pages of pulls: the list with its table, and the routes of all.
+
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { type ShownPull, showPulls } from '../../../operations/pulls.ts';
+import { keyText, numberSchema } from '../../../operations/scalars.ts';
 import { textOf } from '../../../plan/message.ts';
-import type { FeedName } from '../../../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../../../posting/identifiers.ts';
 import { excerpt } from '../../../posting/xml-characters.ts';
+import { readPullSums } from '../../../review/pull-sums.ts';
+import { pulledChanges } from '../../../review/pulled-changes.ts';
+import { PULL_EFFECTS } from '../../../store/pull/pull-history.ts';
+import { findUndoOf } from '../../../store/pull/pull-row.ts';
 import { formatSpan } from '../../../telemetry/times.ts';
+import { notFound } from '../../problem.ts';
+import type { WebEnv } from '../../web-env.ts';
 import { pageAddress } from '../addresses.ts';
+import { expectValue } from '../expect-value.ts';
 import { Layout, type Visit } from '../layout.tsx';
+import { askedBy, type PageContext, showPage } from '../page.tsx';
 import { PullStatusLabel } from '../status-labels.tsx';
 import { When } from '../when.tsx';
+import { PullPage } from './pull.tsx';
 
-export interface PullsPageProps {
+const SHOWN_PULLS = 50;
+const SHOWN_POSTINGS = 50;
+
+export function pullPages(context: PageContext): Hono<WebEnv> {
+  const { app } = context;
+  const { db } = app;
+  const pages = new Hono<WebEnv>();
+  pages.get(
+    '/pulls',
+    showPage(async ({ visit, query, actor }) => {
+      const feed = query('feed') as FeedName | undefined;
+      const before = expectValue('before', numberSchema.optional(), query('before'));
+      const page = { limit: SHOWN_PULLS, after: before === undefined ? undefined : { before } };
+      const { items, next } = await showPulls.readPage({ feed }, page, askedBy(context, actor));
+      const older = next?.before;
+      return <PullsPage visit={visit} pulls={items} feed={feed} older={older} isFirst={before === undefined} />;
+    }),
+  );
+  pages.get(
+    '/pulls/:id',
+    showPage(async ({ c, visit, query }) => {
+      const id = expectValue('the number of the pull', numberSchema, c.req.param('id'));
+      const sums = await readPullSums(db, id);
+      if (sums === undefined) throw notFound(`there is no pull ${id}`);
+      const asked = expectValue('show', z.enum(PULL_EFFECTS).optional(), query('show'));
+      const after = expectValue('after', keyText.optional(), query('after')) as PostingKey | undefined;
+      const show = asked ?? PULL_EFFECTS.find((effect) => sums.effects[effect] > 0) ?? 'created';
+      const changes = await pulledChanges(db, sums.pull, show, { after, limit: SHOWN_POSTINGS });
+      const { pull } = sums;
+      const undone = pull.undoable ? await findUndoOf(db, id) : undefined;
+      return (
+        <PullPage
+          visit={visit}
+          sums={sums}
+          show={show}
+          changes={changes}
+          after={after}
+          undone={undone}
+          write={app.writeAction}
+        />
+      );
+    }),
+  );
+  return pages;
+}
+
+interface PullsPageProps {
   readonly visit: Visit;
   readonly pulls: readonly ShownPull[];
   readonly feed: FeedName | undefined;
@@ -18,7 +77,7 @@ export interface PullsPageProps {
   readonly isFirst: boolean;
 }
 
-export const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
+const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps) => {
   const { prefix } = visit;
   const isRunning = pulls.some(({ status }) => status === 'running');
   return (
@@ -46,7 +105,7 @@ export const PullsPage = ({ visit, pulls, feed, older, isFirst }: PullsPageProps
 
 const COUNTS = ['seen', 'unchanged', 'created', 'updated', 'deleted'] as const;
 
-export interface PullTableProps {
+interface PullTableProps {
   readonly prefix: string;
   readonly pulls: readonly ShownPull[];
   readonly label: string;
