@@ -49,7 +49,9 @@ export async function confirmOwn(
   const why =
     shown === undefined
       ? await tellBlindSite(siteContext, request.siteJobId, signal)
-      : await tellOtherTitle(shown, attempt, siteContext);
+      : showsReference(shown, siteContext)
+        ? undefined
+        : await tellOtherTitle(shown, attempt, siteContext);
   return why === undefined
     ? undefined
     : notSent({ kind: 'unconfirmed', message: unconfirmedBecause(request.siteJobId, why) });
@@ -67,14 +69,16 @@ async function tellBlindSite(
   return verdict.kind === 'unknown' ? verdict.message : 'the site shows neither this job nor others of ours';
 }
 
+const showsReference = (shown: SiteJob, { policy: { referenceField } }: SiteContext): boolean =>
+  referenceField !== undefined && (fieldOf(toCompare(shown).fields, referenceField)?.trim() ?? '') !== '';
+
 /**
- * Where no reference is shown, another title than the posting had suggests that the job is another posting's; not so the title that it
+ * Where no reference tells, another title than the posting had suggests that the job is another posting's; not so the title that it
  * showed after our last write, or next to a value that only this posting has.
  */
 async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
   const compared = toCompare(shown);
-  if (referenceField !== undefined && fieldOf(compared.fields, referenceField)?.trim()) return undefined;
   if (showsOwnForm(attempt.forms, 'title', fieldOf(compared.fields, 'title'))) return undefined;
   const expected = { fields: attempt.before };
   if (tellOtherContent(compared, expected) === undefined) return undefined;
@@ -104,7 +108,8 @@ const unconfirmedBecause = (id: SiteJobId, why: string): string =>
 
 /**
  * Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that, or it is what the job showed after
- * our last write.
+ * our last write, and so is its title. A site that replaces references may show the same one for every job, or make it of an ID that it
+ * uses again.
  */
 export async function explainForeignReference(
   shown: SiteJob,
@@ -115,7 +120,8 @@ export async function explainForeignReference(
   const expected = { fields: attempt.accepted?.fields, before: attempt.before, referenceField };
   const compared = toCompare(shown);
   if (tellOtherReference(compared, expected) === undefined) return undefined;
-  if (showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''))) return undefined;
+  const isOwnForm = showsOwnForm(attempt.forms, referenceField, fieldOf(compared.fields, referenceField ?? ''));
+  if (isOwnForm && (await tellOtherTitle(shown, attempt, siteContext)) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";

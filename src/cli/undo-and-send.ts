@@ -9,7 +9,7 @@ import type { App } from '../runtime/app.ts';
 import { exitStatusOf } from '../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../runtime/engine.ts';
 import { UserError } from '../runtime/exit-status.ts';
-import { feedSetups } from '../runtime/feed-setups.ts';
+import { chooseFeeds } from '../runtime/feed-setups.ts';
 import { sendAndConclude } from '../runtime/mirror-feed.ts';
 import { STOP_WITHIN_MS } from '../runtime/stop-signal.ts';
 import { findPull } from '../store/pull/pull-row.ts';
@@ -64,7 +64,10 @@ async function setupOf({ db, config }: App, number: number, write: WriteCommand)
       : 'which is not in the configuration';
     throw new UserError(`pull ${number} is of feed ${pull.feed}, ${why}. Nothing was changed`);
   }
-  return feedSetups(config, [pull.feed])[0] as FeedSetup;
+  const { setups, broken } = chooseFeeds(config, [pull.feed], 'send');
+  const [setup] = setups;
+  if (setup !== undefined) return setup;
+  throw new UserError(`pull ${number} can't be undone: ${broken[0]?.message}. Nothing was changed`);
 }
 
 const busy = ({ feed }: FeedSetup) =>

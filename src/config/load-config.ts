@@ -43,10 +43,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   if (written === null || written === undefined) throw withoutSettings(shorter(cwd, absolutePath));
   const absences = new Set<Complaint>();
   const absent: AbsentSecret = (at, message) => {
-    const absence = message === undefined ? unsetAt(filling, at) : source.complain(at, message);
-    if (absence === undefined) return undefined;
-    absences.add(absence);
-    return new Secret(absence);
+    const found = message === undefined ? unsetAt(filling, at) : [source.complain(at, message)];
+    for (const absence of found) absences.add(absence);
+    return found[0] === undefined ? undefined : new Secret(found[0]);
   };
   const absentQueue = absentSecrets === 'keep' ? absent(['queue']) : undefined;
   const data = absentQueue === undefined ? written : { ...written, queue: 'database' };
@@ -82,9 +81,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
 }
 
-/** What is said of a setting whose variable is not set. */
-const unsetAt = ({ unset }: FilledSettings, path: SettingPath): Complaint | undefined =>
-  [...unset].find(({ setting }) => setting === path.join('.'));
+/** What is said of a setting whose variables are not set. */
+const unsetAt = ({ unset }: FilledSettings, path: SettingPath): readonly Complaint[] =>
+  [...unset].filter(({ setting }) => setting === path.join('.'));
 
 const EXAMPLE = join(packageRoot, 'config', 'jobmirror.example.yaml');
 

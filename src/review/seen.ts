@@ -74,6 +74,11 @@ export interface Present {
   readonly named?: readonly NamedEntry[] | undefined;
 }
 
+/** Binds a decision to what is there: to each entry in its state, if they are named one by one. */
+export const seenIn = ({ selected, named }: Present): Seen => ({
+  tokens: named === undefined ? [tokenOf(selected)] : named.map(({ token }) => token),
+});
+
 /** Why nothing is done; `undefined`: what was seen is what is there. */
 export function whyNotSeen(
   { count, tokens = [] }: Seen,

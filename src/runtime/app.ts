@@ -48,6 +48,19 @@ export async function readConfig({ config: path }: AppOptions): Promise<Config> 
   });
 }
 
+/** For a process that pulls: a feed whose secrets are absent is broken like one whose settings are invalid. */
+export function leavingOutAbsent(config: Config): Config {
+  const feeds = new Map(config.feeds);
+  const brokenFeeds = new Map(config.brokenFeeds);
+  for (const feed of config.feeds.values()) {
+    const complaints = config.absences.filter(({ setting }) => setting.startsWith(`feeds.${feed.name}.`));
+    if (complaints.length === 0) continue;
+    feeds.delete(feed.name);
+    brokenFeeds.set(feed.name, { siteName: feed.siteName, complaints });
+  }
+  return { ...config, feeds, brokenFeeds };
+}
+
 /**
  * For a process that needs all secrets of these groups of settings; of feeds, each is left out by itself.
  * @throws {ConfigError} that names those that are absent

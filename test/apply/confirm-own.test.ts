@@ -42,4 +42,7 @@ it('a job that shows another reference is another posting’s, unless it showed 
   expect(await outcomeOf(shown)).toBe('foreign');
   expect(await outcomeOf(shown, { ...shown, number: 'JOB-9' })).toBe('foreign');
   expect(await outcomeOf(shown, shown)).toBeUndefined();
+  // It may show the same reference for every job, or make it of an ID that it uses again.
+  expect(await outcomeOf({ ...shown, title: 'Welder' }, shown)).toBe('foreign');
+  expect(await outcomeOf({ ...shown, title: 'Offer 9' }, { ...shown, title: 'Offer 9' })).toBeUndefined();
 });

@@ -42,7 +42,7 @@ it('what neither sends nor serves needs no secret of sites, pages, alerts, queue
       'source: feed.xml',
       'source: https://ats.example.com/feed.xml\n    credentials: { basic: { user: jim, password: "${ACME_PASSWORD}" } }\n    headers: { X-Key: "${ACME_KEY}" }',
     );
-  await writeFile(path, `queue: redis://:\${REDIS_PASSWORD}@127.0.0.1:6379\n${secured}${SERVICES}`);
+  await writeFile(path, `queue: redis://\${REDIS_USER}:\${REDIS_PASSWORD}@127.0.0.1:6379\n${secured}${SERVICES}`);
   const id = String((await runProgram(mirror, 'review', 'list', '--json')).json<{ id: number }>()[0]?.id);
   for (const args of [
     ['status'],
@@ -65,6 +65,7 @@ it('what neither sends nor serves needs no secret of sites, pages, alerts, queue
   expect(checked.status).toBe(1);
   for (const name of [
     'BOARD_TOKEN',
+    'REDIS_USER',
     'REDIS_PASSWORD',
     'HR_TOKEN',
     'ATS_SECRET',

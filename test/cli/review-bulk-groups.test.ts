@@ -112,6 +112,9 @@ it('a wrong command says what is missing', async () => {
   };
   expect(await errors('edit', '--group', group)).toContain('--set FIELD=VALUE, or --set-map FIELD=FILE');
   expect(await errors('edit', '--set', 'title=X')).toContain('--group GROUP');
+  // An empty variable of a script selects nothing, rather than everything.
+  for (const text of ['', ' '])
+    expect(await errors('discard', '--text', text, '--yes')).toContain('--text must name a word');
   expect(await errors('edit', '1', '--set-map', 'title=x.csv')).toContain(
     '--set-map, --count and --also-new need a selection',
   );

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { feedName, type SiteName, siteName } from '../../src/posting/identifiers.ts';
-import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { actOnEntries, presentFor } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { previewBulk, startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { listGroups } from '../../src/review/list-groups.ts';
-import { tokenOf } from '../../src/review/seen.ts';
+import { seenIn, tokenOf } from '../../src/review/seen.ts';
 import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { skippedOfBulk } from '../../src/store/review/bulk-actions.ts';
 import { holdAlso } from '../support/hold-also.ts';
@@ -188,4 +188,18 @@ describe('an approval of what was shown', () => {
       [3, [{ of: 'beta', count: 3 }]],
     ]);
   });
+});
+
+it('agreeing to named deletes covers none that was not held when it was shown', async () => {
+  const { db, config } = stage.app;
+  const selection = { ids: [await stage.entry('p2'), await stage.entry('p3')], feeds: [] };
+  // Its attempt is under way, and it is held again once that ends.
+  await db.query(`update change set state = 'ready' where key = 'p3'`);
+  const seen = seenIn(await presentFor(db, config, 'approve', selection));
+  await db.query(`update change set state = 'held', since = now() where key = 'p3'`);
+  expect(await actOnEntries(db, config, 'approve', selection, { actor: 'ann', seen })).toMatchObject({
+    kind: 'refused',
+    stale: true,
+  });
+  expect(await approved()).toEqual([]);
 });

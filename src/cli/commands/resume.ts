@@ -1,10 +1,10 @@
 // `jobmirror resume`: resumes sending to a paused site, at once.
 import type { Command } from 'commander';
-import { resumeConfiguredSite } from '../../operations/sites.ts';
+import { resumeSiteAnywhere } from '../../operations/sites.ts';
 import { singleCommand } from '../adapter/operation-command.ts';
 
 export const resumeCommand = (): Command =>
-  singleCommand(resumeConfiguredSite, {
+  singleCommand(resumeSiteAnywhere, {
     name: 'resume',
     arguments: ['site'],
     help: { paused_since: 'resume only if this is still the pause with this paused_since (see status --json)' },

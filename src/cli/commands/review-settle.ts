@@ -92,13 +92,13 @@ async function resolveOne(app: App, id: number, options: ResolveOptions): Promis
   const write = commandWriter(options.config);
   const { json = false, send, exists, seen, ifVersion: version } = options;
   const siteJobId = exists === undefined ? undefined : siteJobIdOf(exists);
-  const given = seen ?? version;
-  const bound = given ?? (siteJobId === undefined ? await askToSendAgain(app, id, write) : undefined);
+  const isAsked = siteJobId === undefined && seen === undefined && version === undefined;
+  const bound = isAsked ? await askToSendAgain(app, id, write) : seen;
   const decision =
     siteJobId === undefined
       ? ({ verdict: 'missing' } as const)
       : ({ verdict: 'exists', site_job_id: siteJobId, anyway: options.anyway } as const);
-  const acted = await runWithin(settleEntry, { id, ...decision, seen: bound }, app, options);
+  const acted = await runWithin(settleEntry, { id, ...decision, seen: bound, version }, app, options);
   const { feed } = acted;
   return sendAndTell(
     app,

@@ -4,7 +4,7 @@ import { leftBehind } from '../../operations/status.ts';
 import { tell } from '../../plan/message.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { startAlerts } from '../../runtime/alerts/run-alerts.ts';
-import { type App, expectSecrets, openAppFor, readConfig } from '../../runtime/app.ts';
+import { type App, expectSecrets, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startEngine } from '../../runtime/engine.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
@@ -21,7 +21,7 @@ export function startCommand(): Command {
   return new Command('start')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
-      const config = await readConfig(options);
+      const config = leavingOutAbsent(await readConfig(options));
       expectSecrets(config, ['sites', 'queue', 'web', 'metrics', 'alerts']);
       const { setups, broken } = chooseFeeds(config, []);
       if (setups.length === 0)

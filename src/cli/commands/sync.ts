@@ -5,7 +5,7 @@ import { pullReportOutput, reportedPull } from '../../operations/pulls.ts';
 import { leftBehind } from '../../operations/status.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
-import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
+import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
@@ -38,7 +38,7 @@ export function syncCommand(): Command {
     .option('--json', 'print one JSON object per feed')
     .option('--verbose', 'log every change to standard error');
   return printing(command, pullReportOutput).action(async (names: string[], options: SyncOptions) => {
-    const config = await readConfig(options);
+    const config = leavingOutAbsent(await readConfig(options));
     const { setups, broken } = chooseFeeds(config, names, 'send');
     const stopping = stopSignal();
     const statuses: ExitStatus[] = [];

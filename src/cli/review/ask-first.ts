@@ -13,7 +13,7 @@ import { checkVerdict } from '../../review/check-verdict.ts';
 import { readDoubt, type ShownDoubt } from '../../review/compare-doubt.ts';
 import { configuredFeeds } from '../../review/configured-policy.ts';
 import { countByKind, describeKinds, describeSelected } from '../../review/describe-selected.ts';
-import { type Seen, sumOf, tokenOf, tokenOfChange } from '../../review/seen.ts';
+import { type Seen, seenIn, sumOf, tokenOf, tokenOfChange } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { type ChosenCount, countChosen, findEntries, type Selection } from '../../store/change/act-in-review.ts';
@@ -107,13 +107,14 @@ export async function askToApprove(
   write: WriteCommand,
 ): Promise<Seen | undefined> {
   const { ids, feeds } = selection;
+  // Bound before it is read for showing: what comes in between is refused.
+  const seen = seenIn(await presentFor(db, config, 'approve', selection));
   const ofFeeds = await countChosen(db, 'approve', { ids: [], feeds }, configuredFeeds(config, feeds));
-  const present = await presentFor(db, config, 'approve', selection);
   const named = await readHeldDeletes(db, ids);
   if (ofFeeds.length === 0 && named.length === 0) return undefined;
   const lines = named.length === 0 ? [] : describeNamed(named);
   for (const { feed, n } of ofFeeds) lines.push(...(await describeHeld(db, feed, n)));
-  if (await isAgreed(lines, 'Delete them?', 'Nothing was approved.')) return { tokens: [tokenOf(present.selected)] };
+  if (await isAgreed(lines, 'Delete them?', 'Nothing was approved.')) return seen;
   const warn = (what: string, words: readonly string[]) =>
     printNotice(
       `warning: this approves ${what} now. To approve only what you saw: ${write(['review', 'approve', ...words])}`,
@@ -162,8 +163,8 @@ export async function askToDiscard(
   selection: Selection,
   write: WriteCommand,
 ): Promise<Seen | undefined> {
+  const seen = seenIn(await presentFor(db, config, 'discard', selection));
   const chosen = await countChosen(db, 'discard', selection, []);
-  const seen = { tokens: [tokenOf((await presentFor(db, config, 'discard', selection)).selected)] };
   // A pull may add entries to a feed before they are discarded, but none to those given by number.
   if (!coversMuch(chosen)) return selection.feeds.length === 0 ? undefined : seen;
   const lines = describeChosen(chosen);

@@ -39,6 +39,8 @@ export const narrowing = (command: Command): Command => addOptions(command, NARR
 /** What the options select; `undefined` without any. */
 export function narrowed(options: GivenOptions): EntryFilter | undefined {
   const given = givenMembers(NARROWING, FILTER_FORM, options);
+  // A variable of a script may be empty; that must not select everything.
+  if (typeof given.q === 'string' && given.q.trim() === '') throw new UserError('--text must name a word');
   return Object.keys(given).length === 0 ? undefined : (given as EntryFilter);
 }
 

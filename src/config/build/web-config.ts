@@ -114,6 +114,15 @@ export function addressesIn(ranges: readonly string[]): (address: string) => boo
 /** An IPv4 address as such, which a socket for both families shows as IPv6. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
+/** Somebody with an IPv6 address usually has the whole network of 64 bits. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail = ''] = address.split('::', 2);
+  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
+  const zeros = address.includes('::') ? 8 - groups(head).length - groups(tail).length : 0;
+  return [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)].slice(0, 4).join(':');
+}
+
 function isRange(range: string): boolean {
   try {
     addressesIn([range]);

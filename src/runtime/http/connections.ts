@@ -1,54 +1,43 @@
-// Bounds the connections of the HTTP server, so that those who open many and send nothing keep nobody out.
+// Bounds the connections of the HTTP server, so that those who open many, and send nothing or slowly, keep nobody out.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { plainAddress } from '../../config/build/web-config.ts';
-
-interface ConnectionLimits {
-  readonly inAll: number;
-  /** Of one address; those that `isShared` by many clients, as a proxy is, have no bound of their own. */
-  readonly ofOne: number;
-  isShared(address: string): boolean;
-}
+import { networkOf, plainAddress } from '../../config/build/web-config.ts';
 
 /**
- * Where there are too many, the oldest connection closes on which no request is being answered: of the same address, or of all. If each
- * is at work, the new one closes.
+ * Where there are more than `most`, one of the network that has most of them closes: the oldest on which no request is being answered,
+ * otherwise the oldest; but the new one, if it is of this network or if many clients share its address, as they do that of a proxy.
  */
-export function limitConnections(server: Server, { inAll, ofOne, isShared }: ConnectionLimits): void {
+export function limitConnections(server: Server, most: number, isShared: (address: string) => boolean): void {
   /** In the order in which they were opened, with how many requests each is answering. */
   const answering = new Map<Socket, number>();
-  const addressOf = new Map<Socket, string>();
-  const perAddress = new Map<string, Set<Socket>>();
+  const ofNetwork = new Map<string, Set<Socket>>();
+  const forgetting = new WeakMap<Socket, () => void>();
 
-  function forget(socket: Socket): void {
-    const address = addressOf.get(socket);
-    answering.delete(socket);
-    addressOf.delete(socket);
-    if (address === undefined) return;
-    const same = perAddress.get(address);
-    same?.delete(socket);
-    if (same?.size === 0) perAddress.delete(address);
-  }
-
-  function end(socket: Socket): void {
-    forget(socket);
-    socket.destroy();
-  }
-
-  function makeRoom(among: Iterable<Socket>, newest: Socket): void {
-    const idle = [...among].find((socket) => socket !== newest && answering.get(socket) === 0);
-    end(idle ?? newest);
+  function makeRoom(newest: Socket, own: Set<Socket>): Socket {
+    const [network = '', largest = own] = [...ofNetwork].toSorted(([, a], [, b]) => b.size - a.size)[0] ?? [];
+    const others = [...largest].filter((socket) => socket !== newest);
+    const idle = others.find((socket) => answering.get(socket) === 0);
+    return idle ?? (largest === own || isShared(network) ? newest : (others[0] ?? newest));
   }
 
   server.on('connection', (socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
-    const same = perAddress.get(address) ?? new Set();
-    perAddress.set(address, same.add(socket));
-    addressOf.set(socket, address);
+    const network = isShared(address) ? address : networkOf(address);
+    const own = ofNetwork.get(network) ?? new Set();
+    ofNetwork.set(network, own.add(socket));
     answering.set(socket, 0);
-    socket.once('close', () => forget(socket));
-    if (same.size > ofOne && !isShared(address)) makeRoom(same, socket);
-    else if (answering.size > inAll) makeRoom(answering.keys(), socket);
+    const forget = (): void => {
+      answering.delete(socket);
+      own.delete(socket);
+      if (own.size === 0 && ofNetwork.get(network) === own) ofNetwork.delete(network);
+    };
+    forgetting.set(socket, forget);
+    socket.once('close', forget);
+    if (answering.size <= most) return;
+    const surplus = makeRoom(socket, own);
+    // It closes only later; until then it would be chosen again.
+    forgetting.get(surplus)?.();
+    surplus.destroy();
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const count = (change: number): void => {

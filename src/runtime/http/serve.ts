@@ -111,7 +111,7 @@ interface HttpServerOptions {
 /** Somebody who sends slowly keeps a connection no longer than this. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
-const MOST_CONNECTIONS = { inAll: 1_000, ofOne: 300 } as const;
+const MOST_CONNECTIONS = 1_000;
 
 /** @throws the system's error if it cannot listen on the address, such as EADDRINUSE */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -120,7 +120,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     fetch: routes.fetch,
     serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
   }) as Server;
-  limitConnections(server, { ...MOST_CONNECTIONS, isShared: addressesIn(trustedProxies) });
+  limitConnections(server, MOST_CONNECTIONS, addressesIn(trustedProxies));
   server.listen(port, host);
   await once(server, 'listening');
   const { port: actual } = server.address() as AddressInfo;

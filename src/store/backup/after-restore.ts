@@ -32,6 +32,10 @@ export async function makeSafe(
   by: { readonly actor: string; readonly madeAt: string },
 ): Promise<SetAside> {
   await tx.query('delete from data_stamp');
+  // Commands that were printed before the restore must not fit entries that have the same numbers since: see 0101_revisions_by_time.sql.
+  await tx.query(
+    `select setval('revision_number', greatest(nextval('revision_number'), (extract(epoch from clock_timestamp()) * 100000)::bigint))`,
+  );
   const feeds = await count(
     tx,
     `update feed_state set source_version = null, site_checked_at = null, site_check_note = null, site_check_failed_at = null,

@@ -1,7 +1,7 @@
 // Signs users in and out: a random secret in a cookie, whose digest the database knows.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CookieOptions, serialize } from 'hono/utils/cookie';
-import type { WebConfig, WebUser } from '../../config/build/web-config.ts';
+import { networkOf, type WebConfig, type WebUser } from '../../config/build/web-config.ts';
 import { verifyPassword } from '../../config/password-hash.ts';
 import { endSession, findSession, openSession } from '../../store/access/sessions.ts';
 import type { Queryable } from '../../store/postgres/database.ts';
@@ -109,12 +109,3 @@ export function sessionCookie(secret: string | undefined, { isSecure, prefix }: 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 const csrfOf = (secret: string): string => createHash('sha256').update(`csrf ${secret}`).digest('base64url');
 const credentialOf = (user: WebUser): Buffer => digestOf(user.passwordHash.reveal());
-
-/** Somebody with an IPv6 address usually has the whole network of 64 bits. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail = ''] = address.split('::', 2);
-  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
-  const zeros = address.includes('::') ? 8 - groups(head).length - groups(tail).length : 0;
-  return [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)].slice(0, 4).join(':');
-}

@@ -1,4 +1,4 @@
-// The types of the API's client. SHA-256 of the document: 47179cec34e739f12a2f852f55d03396d1c58dac3fe316f0a327a6846e7cc8c0
+// The types of the API's client. SHA-256 of the document: dac227bd41b7c212483be6828d068d18220ab244bac1d9ca4276fe1f5675c969
 // biome-ignore-all assist: generated
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
@@ -7835,8 +7835,6 @@ export interface operations {
                 "application/json": {
                     /** @description The site was really emptied: believe it for a day when it says that jobs are gone. */
                     emptied?: boolean;
-                    /** @description It is the same site, with the same jobs, at the address that base_url has now. */
-                    moved?: boolean;
                     /** @description The `paused_since` of the site that was seen: another pause is not ended. */
                     paused_since?: string;
                 };
@@ -7854,10 +7852,6 @@ export interface operations {
                         was_paused: boolean;
                         /** @description `false`: whether its token may write, the next change tells. */
                         token_proven: boolean;
-                        /** @description With `moved`: how many jobs were compared. */
-                        compared?: number;
-                        /** @description With `moved`: what the comparison could not tell. */
-                        note?: string;
                     };
                 };
             };
