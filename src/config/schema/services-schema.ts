@@ -192,7 +192,7 @@ export const metricsSchema = z
       )
       .optional()
       .describe(
-        `What Prometheus has to send (\`Authorization: Bearer …\`): \`\${NAME}\`, from the environment. Without one, \`/metrics\` answers only if \`listen.host\` is a loopback address.`,
+        `What Prometheus has to send (\`Authorization: Bearer …\`): \`\${NAME}\`, from the environment. It also opens \`/healthz\`. Without it, both answer this machine, unless a proxy passed the request on, and whoever may read the pages.`,
       ),
     token_file: z
       .string()
