@@ -1,20 +1,28 @@
 // `jobmirror review show`: all about one entry or one group, and the exact commands that can be run for it.
 import { Command } from 'commander';
 import { z } from 'zod';
+import { comparedDoubtJson, comparedDoubtOutput, compareWith } from '../../operations/candidates.ts';
 import { entryOutput, showEntry, shownGroupOutput, showReviewGroup } from '../../operations/review.ts';
 import { needsSeen } from '../../plan/allowed.ts';
-import { UserError } from '../../runtime/exit-status.ts';
+import { MOST_COMPARED } from '../../review/compare-doubt.ts';
+import type { App } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { commandWriter } from '../adapter/command-line.ts';
 import { printing, runSingle, withCommon } from '../adapter/operation-command.ts';
 import { entryNumber, groupId } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { actionLine, writeAction } from '../adapter/write-action.ts';
+import { describeComparedDoubt } from '../output/describe-compared-doubt.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { describeGroup, groupCommands } from '../output/describe-group.ts';
-import { type CompareOptions, compareJobs } from '../review/compare-jobs.ts';
+import { siteJobIdOf } from '../review/site-job-id.ts';
 
-interface ShowOptions extends CompareOptions {
+interface ShowOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** The jobs to compare with; none: those that it may have made. */
+  readonly job?: readonly string[];
   readonly group?: string;
   readonly candidates?: boolean;
 }
@@ -105,3 +113,13 @@ const showGroup = (group: string, options: ShowOptions): Promise<void> =>
     },
     { ...options },
   );
+
+/** Shows a create in doubt beside jobs of its site. Returns the exit status: the site has to tell about each job. */
+async function compareJobs(app: App, id: number, options: ShowOptions): Promise<ExitStatus> {
+  const named = [...new Set((options.job ?? []).map(siteJobIdOf))];
+  if (named.length > MOST_COMPARED) throw new UserError(`at most ${MOST_COMPARED} jobs can be compared at once`);
+  const { doubt, candidates } = await compareWith(app, id, named);
+  if (options.json === true) await printJson(z.encode(comparedDoubtOutput, comparedDoubtJson(doubt, candidates)));
+  else await printLines(describeComparedDoubt(doubt, candidates, commandWriter(options.config)));
+  return candidates.some(({ kind }) => kind === 'unchecked') ? ExitStatus.failed : ExitStatus.done;
+}
