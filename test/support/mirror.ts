@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { actionWriter } from '../../src/cli/adapter/write-action.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type App, openAppFor } from '../../src/runtime/app.ts';
@@ -145,6 +146,7 @@ export async function openProgram(
       const [setup] = feedSetups(open.config, [feed]);
       if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
       const report = await mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
+      await untilIdle(await started);
       return pullReportJson(report, open.writeAction);
     },
     async close() {
@@ -152,6 +154,15 @@ export async function openProgram(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Waits for what the last attempts ask the site after their outcome is recorded, as the command does before it ends: it would
+ * otherwise be among the requests of what follows.
+ */
+async function untilIdle(engine: Engine | undefined): Promise<void> {
+  const contexts = [...(engine?.siteContexts.values() ?? [])];
+  while (contexts.some(({ inFlight }) => inFlight.taken > 0)) await pause(5);
 }
 
 /** Declares that the new site has no jobs of the feed. Other feed state is kept. */
