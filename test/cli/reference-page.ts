@@ -1,4 +1,4 @@
-// Generates docs/reference.md from the command line: each command with its arguments, options, JSON and exit statuses.
+// Generates docs/reference.md: each command with its arguments, options, JSON and exit statuses, and each request of the API.
 import type { EventEmitter } from 'node:events';
 import type { Argument, Command, Option } from 'commander';
 import { printedBy } from '../../src/cli/adapter/operation-command.ts';
@@ -6,12 +6,14 @@ import { COMMANDS } from '../../src/cli/command-list.ts';
 import { COMMAND_NOTES, EXIT_STATUS_NOTES } from '../../src/cli/command-notes.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
+import type { HttpOperation } from '../../src/web/api/http-route.ts';
+import { OPERATIONS } from '../../src/web/api/http-routes.ts';
 
-const INTRODUCTION = `# Reference: commands
+const INTRODUCTION = `# Reference: commands and requests
 
-<!-- Generated from the commands in src/cli by \`UPDATE=1 npx vitest run test/cli/reference-page.test.ts\`. -->
+<!-- Generated from src/cli and src/operations by \`UPDATE=1 npx vitest run test/cli/reference-page.test.ts\`. -->
 
-Each command prints this with \`--help\`. In a clone of the repository, \`npm run --silent jobmirror --\` stands for
+Below are all commands, then all [requests of the HTTP API](#http-api). Each command prints its part with \`--help\`. In a clone of the repository, \`npm run --silent jobmirror --\` stands for
 \`jobmirror\`. Results go to standard output, everything else to standard error. \`start\`, \`work\` and commands with \`--json\`
 log JSON lines there unless it is a terminal; all other commands log plain text. With \`--json\`, each object is one line.
 
@@ -31,6 +33,16 @@ Each feed fails independently. A feed with wrong settings, an unusable mapping o
 a site stops every command.
 `;
 
+const httpApi = (): string => `## HTTP API
+
+[http.md](http.md#the-api) says how to use it. Paths are below \`/api/v1\`. Answers are those of the commands with \`--json\`, and
+stand with all their members in \`/openapi.json\`. A list also takes \`limit\` and \`cursor\`.
+
+| request | scope | what it does | members; \`?\`: may be left out |
+|---|---|---|---|
+${OPERATIONS.map(requestRow).join('\n')}
+`;
+
 /** The text of the page. */
 export async function referencePage(): Promise<string> {
   const commands = await allCommands();
@@ -44,7 +56,7 @@ export async function referencePage(): Promise<string> {
       .map(({ words: [name = ''], command }) => `| ${linkTo([name])} | ${command.description()} |`),
     '',
   ].join('\n');
-  return [INTRODUCTION, EXIT_STATUS, list, ...commands.map(sectionOf)].join('\n');
+  return [INTRODUCTION, EXIT_STATUS, list, ...commands.map(sectionOf), httpApi()].join('\n');
 }
 
 interface NamedCommand {
@@ -129,6 +141,29 @@ function printedTables(command: Command, notes: readonly string[]): string[] {
     return [...about, '| member | value | meaning |', '|---|---|---|', ...rows, ''];
   });
   return tables.length + notes.length === 0 ? [] : ['**`--json`**', '', ...tables, ...notes];
+}
+
+function requestRow({ method, path, scope, summary, query, body }: HttpOperation): string {
+  const {
+    cursor: _cursor,
+    limit: _limit,
+    ...asked
+  } = (inputJsonSchema(query).properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const members =
+    body === undefined ? formsOf({ ...inputJsonSchema(query), properties: asked }) : formsOf(inputJsonSchema(body));
+  return `| \`${method.toUpperCase()} ${path}\` | \`${scope}\` | ${cell(sentence(summary))} | ${cell(members.join(' or '))} |`;
+}
+
+/** The members of each form that an object may have, with the value of those that tell the forms apart. */
+function formsOf({ anyOf, oneOf, allOf, properties, required }: JsonSchema): readonly string[] {
+  const forms = (anyOf ?? oneOf ?? allOf) as readonly JsonSchema[] | undefined;
+  if (forms !== undefined) return forms.flatMap(formsOf);
+  const needed = new Set(required as readonly string[] | undefined);
+  const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(
+    ([name, { const: only }]) =>
+      typeof only === 'string' ? `\`${name}: "${only}"\`` : `\`${name}${needed.has(name) ? '' : '?'}\``,
+  );
+  return members.length === 0 ? [] : [members.join(', ')];
 }
 
 const memberRow = ([names, meaning]: readonly [string, string]): string =>
