@@ -1,4 +1,4 @@
-// Generates docs/reference.md: each command with its arguments, options, JSON and exit statuses, and each request of the API.
+// Generates docs/reference.md: each command with its arguments, options, JSON and exit statuses, each request of the API, and each metric.
 import type { EventEmitter } from 'node:events';
 import type { Argument, Command, Option } from 'commander';
 import { printedBy } from '../../src/cli/adapter/operation-command.ts';
@@ -8,12 +8,13 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { inputJsonSchema, type JsonSchema } from '../../src/config/validate.ts';
 import type { HttpOperation } from '../../src/web/api/http-route.ts';
 import { OPERATIONS } from '../../src/web/api/http-routes.ts';
+import { allMetrics } from '../packaging/all-metrics.ts';
 
-const INTRODUCTION = `# Reference: commands and requests
+const INTRODUCTION = `# Reference: commands, requests, metrics
 
 <!-- Generated from src/cli and src/operations by \`UPDATE=1 npx vitest run test/cli/reference-page.test.ts\`. -->
 
-Below are all commands, then all [requests of the HTTP API](#http-api). Each command prints its part with \`--help\`. In a clone of the repository, \`npm run --silent jobmirror --\` stands for
+Below are all commands, then all [requests of the HTTP API](#http-api) and all [metrics](#metrics). Each command prints its part with \`--help\`. In a clone of the repository, \`npm run --silent jobmirror --\` stands for
 \`jobmirror\`. Results go to standard output, everything else to standard error. \`start\`, \`work\` and commands with \`--json\`
 log JSON lines there unless it is a terminal; all other commands log plain text. With \`--json\`, each object is one line.
 
@@ -56,7 +57,7 @@ export async function referencePage(): Promise<string> {
       .map(({ words: [name = ''], command }) => `| ${linkTo([name])} | ${command.description()} |`),
     '',
   ].join('\n');
-  return [INTRODUCTION, EXIT_STATUS, list, ...commands.map(sectionOf), httpApi()].join('\n');
+  return [INTRODUCTION, EXIT_STATUS, list, ...commands.map(sectionOf), httpApi(), await metricsSection()].join('\n');
 }
 
 interface NamedCommand {
@@ -141,6 +142,22 @@ function printedTables(command: Command, notes: readonly string[]): string[] {
     return [...about, '| member | value | meaning |', '|---|---|---|', ...rows, ''];
   });
   return tables.length + notes.length === 0 ? [] : ['**`--json`**', '', ...tables, ...notes];
+}
+
+async function metricsSection(): Promise<string> {
+  const own = (await allMetrics()).filter(({ name }) => name.startsWith('jobmirror_'));
+  const rows = own.map(
+    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${cell(sentence(help))} |`,
+  );
+  return `## Metrics
+
+[monitoring.md](monitoring.md#prometheus) says how to read them. Counters and histograms count what one process did; gauges but \`jobmirror_build_info\`
+come from the database, so all processes show the same. The usual \`process_…\` and \`nodejs_…\` are beside them.
+
+| metric | kind | labels | what |
+|---|---|---|---|
+${rows.join('\n')}
+`;
 }
 
 function requestRow({ method, path, scope, summary, query, body }: HttpOperation): string {

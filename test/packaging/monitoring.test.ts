@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { gaugeValues } from '../../src/runtime/http/gauges.ts';
-import { startMetrics } from '../../src/telemetry/metrics.ts';
 import { promtoolForTests } from '../support/promtool.ts';
+import { allMetrics } from './all-metrics.ts';
 
 const RULES = join(packageRoot, 'docs/monitoring/prometheus-rules.yaml');
 const dashboard = JSON.parse(readFileSync(join(packageRoot, 'docs/monitoring/grafana-dashboard.json'), 'utf8'));
@@ -25,16 +23,7 @@ const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => exp
 const rules: readonly { readonly alert: string; readonly expr: string }[] = parse(readFileSync(RULES, 'utf8')).groups[0]
   .rules;
 
-/** The names of all metrics, with the labels that each has. */
-async function exported(): Promise<ReadonlySet<string>> {
-  const metrics = startMetrics({ version: '1' });
-  const feeds = new Map([[feedName('acme'), siteName('board')]]);
-  const none = { changes: [], records: [], pulls: [], sites: [], alerts: [], schedules: [], verifies: [] };
-  metrics.setGauges(gaugeValues({ ...none, workers: 0, overdue: new Map(), feeds, queues: new Map() }));
-  const text = await metrics.text();
-  metrics.close();
-  return new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? ''));
-}
+const exported = async (): Promise<ReadonlySet<string>> => new Set((await allMetrics()).map(({ name }) => name));
 
 /** The metrics that expressions name; a histogram is named by its series. */
 const metricsIn = (expressions: readonly string[]): string[] => [
@@ -55,8 +44,8 @@ it.each([
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-it('the page on monitoring lists every metric of jobmirror', async () => {
-  const page = readFileSync(join(packageRoot, 'docs/monitoring.md'), 'utf8');
+it('the reference lists every metric of jobmirror', async () => {
+  const page = readFileSync(join(packageRoot, 'docs/reference.md'), 'utf8');
   const own = [...(await exported())].filter((name) => name.startsWith('jobmirror_'));
   expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

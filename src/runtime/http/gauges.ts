@@ -153,7 +153,7 @@ function changeValues({ changes, records, feeds }: GaugeFacts): GaugeValues[] {
     },
     {
       name: 'jobmirror_oldest_change_age_seconds',
-      help: 'How long the oldest change of a feed has been in its state.',
+      help: 'How long the oldest change of a feed has been in its state; ready: since its last attempt.',
       samples: changes.map(({ feed, site, state, age }) => ({ labels: { feed, site, state }, value: age })),
     },
     {
