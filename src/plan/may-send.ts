@@ -33,13 +33,15 @@ export interface SendCircumstances extends CreateCircumstances {
   readonly isAsked: boolean;
   /** A person took the feed out of service. */
   readonly isRetired: boolean;
-  /** The site is paused, has asked to wait, refuses this process's token, or had its jobs at another address. */
+  /** A person has paused the feed, its site or everything. */
+  readonly isPaused: boolean;
+  /** The program has paused the site, or the site has asked to wait, refuses this process's token, or had its jobs at another address. */
   readonly siteIsClosed: boolean;
 }
 
 /** Whether a change that is ready may be sent. Updates and deletes of jobs that are known wait for no search and no question. */
 export function isSendable(change: SendCircumstances): boolean {
-  if (change.siteIsClosed || change.isRetired) return false;
+  if (change.isPaused || change.siteIsClosed || change.isRetired) return false;
   if (change.hasJob || change.desired === 'absent') return true;
   const creates = sendableCreates(change);
   return creates === 'all' || (creates === 'others' && !change.isAsked);

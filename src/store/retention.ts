@@ -102,6 +102,8 @@ export async function forgetOldRows(
   // A process that still uses such a token tries it far more often. What was read with a token counts only if its last refusal is over.
   await forget('refused_token', 'changed_at', 7, 'and (t.refused_at is null or t.accepted_at > t.refused_at)');
   await forget('refused_token', 'changed_at', 366);
+  // Those that ended at their time.
+  await forget('pause', 'until', 7);
   // Sessions end after seven days, and requests may be repeated for one.
   await forget('web_session', 'created_at', 7);
   await forget('web_request', 'claimed_at', 1);

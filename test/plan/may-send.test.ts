@@ -24,6 +24,7 @@ const CREATE: SendCircumstances = {
   hasJob: false,
   isAsked: false,
   isRetired: false,
+  isPaused: false,
   siteIsClosed: false,
 };
 const update = { hasJob: true };
@@ -39,6 +40,8 @@ it.each([
   ['an update of a feed that is asked about', { ...update, asked: 'all', isAsked: true }, true],
   ['a delete before the search', { ...drop, isSearched: false, searchIsDue: true, asked: 'all', isAsked: true }, true],
   ['an update of a retired feed', { ...update, isRetired: true }, false],
+  ['a create that a person has paused', { isPaused: true }, false],
+  ['a delete that a person has paused', { ...update, ...drop, isPaused: true }, false],
   ['a delete at a closed site', { ...update, ...drop, siteIsClosed: true }, false],
 ] as const)('%s: %s', (_, circumstances, expected) => {
   expect(isSendable({ ...CREATE, ...circumstances })).toBe(expected);

@@ -50,10 +50,10 @@ const CATALOGUE = {
     from pg_sequences where schemaname = 'public'`,
 } as const;
 
-async function catalogue(): Promise<Record<string, string>> {
+async function catalogue(of: Database = db): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   for (const [kind, query] of Object.entries(CATALOGUE)) {
-    const rows = await db.query<{ name: string; what: string | null }>(
+    const rows = await of.query<{ name: string; what: string | null }>(
       `select name::text collate "C" as name, what from (${query}) objects (name, what) order by 1`,
     );
     digests[kind] = hash('sha256', JSON.stringify(rows.map(({ name, what }) => [name, what])), 'hex').slice(0, 16);
@@ -78,9 +78,21 @@ it('has the schema that the former migrations made', async ({ skip }) => {
   expect(await catalogue()).toEqual(FORMER_CATALOGUE);
 });
 
+/** What all migrations make of an empty database. */
+async function wholeCatalogue(): Promise<Record<string, string>> {
+  const empty = await createTestDatabase({ empty: true });
+  const whole = openDatabase(empty.url, { max: 1 });
+  try {
+    await migrate(empty.url);
+    return await catalogue(whole);
+  } finally {
+    await whole.close();
+    await empty.drop();
+  }
+}
+
 it('is taken over with its rows', async () => {
   await makeSchema();
-  const before = await catalogue();
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, reason)
      select 'acme', 'p' || n, 'board', 'present', 'create', '{"title": "Nurse"}', 'rejected', '{"message": "no"}' from generate_series(1, 3) n`,
@@ -99,7 +111,7 @@ it('is taken over with its rows', async () => {
   expect(await db.query('select name from migration')).toEqual(
     [...(await readMigrations()).keys()].map((name) => ({ name })),
   );
-  expect(await catalogue()).toEqual(before);
+  expect(await catalogue()).toEqual(await wholeCatalogue());
   await migrate(database.url);
 });
 

@@ -16,6 +16,7 @@ import { type FeedName, type PostingRef, type SiteName, siteJobId } from '../../
 import type { Fields } from '../../posting/posting.ts';
 import { askedCreates, isAsked } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import type { Queryable, Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { isPassing } from '../postgres/transient-error.ts';
@@ -57,8 +58,8 @@ const NO_RULES: SiteRules = { referenceField: undefined, ...UNKNOWN_PLACES };
 
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
- * for a site whose jobs were created at another address, or that refuses this process's token, and nothing of a retired feed, which
- * the queue may still have.
+ * for a site whose jobs were created at another address, or that refuses this process's token, and nothing of what a person has paused
+ * or of a retired feed, which the queue may still have.
  * @param tokenDigests digest of each site's token: see `tokenDigest`.
  */
 export function claimer(
@@ -189,6 +190,7 @@ async function readDue(
        exists (select from site_reference r where r.site = c.site) as may_be_found, f.create_only_fields,
        m.feed is not null as "hasJob", f.retired_at is not null as "isRetired", ${isAsked('c', 'f')} as "isAsked", ${askedCreates('f')} as asked,
        f.feed is null or f.site_checked_at is not null as "isSearched", not (${noSearchIsDue('c.site')}) as "searchIsDue",
+       ${isPaused('c.feed', 'c.site')} as "isPaused",
        t.site is not null or s.paused_since is not null or coalesce(s.not_before > now(), false)
          or coalesce(s.address <> here.address, false) as "siteIsClosed",
        m.feed is not null and (exists (select from ended_claim e
@@ -286,6 +288,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a
      where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone
+       and ${mayBeSent('c.feed', 'c.site')}
      returning c.attempt_token as token, c.attempts`,
     [
       due.map((change) => change.feed),

@@ -53,6 +53,7 @@ export const FEED_TABLES = [
   'audit',
   'pull',
   'former_document',
+  'pause',
 ] as const;
 
 /** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */
@@ -74,6 +75,8 @@ export async function renameFeed(
       const message = await whyNotRename(tx, from, to);
       if (message !== undefined) return { kind: 'refused', message };
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
+      // Whichever of them a person has paused, the feed stays paused.
+      await tx.query('delete from pause p using pause other where p.feed = $2 and other.feed = $1', [from, to.feed]);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
       // The address of the source may have changed.
       await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);

@@ -3,6 +3,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { keepAlive } from './advisory-locks.ts';
+import { isPaused } from './pauses.ts';
 
 /** First half of the two-part advisory locks of live workers; the second half is the worker number. */
 export const LEASE = 0x6a6d;
@@ -100,8 +101,8 @@ export const servedFeeds = async (db: Queryable): Promise<ReadonlySet<FeedName>>
   new Set((await db.query<{ feed: FeedName }>(SERVED_FEEDS)).map(({ feed }) => feed));
 
 /**
- * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, and of
- * retired feeds, are not sent.
+ * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, of retired feeds,
+ * and of what a person has paused, are not sent.
  */
 export async function feedsToSend(db: Queryable, site: SiteName, own: readonly FeedName[]): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
@@ -109,7 +110,8 @@ export async function feedsToSend(db: Queryable, site: SiteName, own: readonly F
        select feed from unnest($2::text[]) own(feed)
        union
        select feed from process_feed join (${LIVE_WORKERS}) live using (worker) where site = $1) f
-     where not exists (select from feed_state r where r.feed = f.feed and r.retired_at is not null) and exists (select from change c
+     where not exists (select from feed_state r where r.feed = f.feed and r.retired_at is not null)
+       and not ${isPaused('f.feed', '$1')} and exists (select from change c
        where c.feed = f.feed and c.site = $1 and c.state = 'ready' and not c.gone and c.not_before <= now())
      order by f.feed`,
     [site, own],

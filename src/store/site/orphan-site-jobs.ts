@@ -1,5 +1,6 @@
 // Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
 import { type FeedName, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { isPaused, mayBeSent } from '../locks/pauses.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { areOfOneJob } from './titled-id.ts';
 
@@ -14,7 +15,7 @@ const MAY_BE_ANOTHERS = `s.attempts > 0 and exists (select from change c
 export async function dueOrphans(db: Queryable, site: SiteName, limit: number): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select s.site_job_id from orphan_site_job s where s.site = $1 and s.not_before <= now() and not (${MAY_BE_ANOTHERS})
-       and not exists (select from mapping m where m.site = s.site and ${areOfOneJob('m.site_job_id', 's.site_job_id')})
+       and not ${isPaused('s.feed', 's.site')} and not exists (select from mapping m where m.site = s.site and ${areOfOneJob('m.site_job_id', 's.site_job_id')})
      order by s.noted_at limit $2`,
     [site, limit],
   );
@@ -38,8 +39,8 @@ export async function undeletedOrphans(db: Queryable): Promise<ReadonlyMap<FeedN
 }
 
 /**
- * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, or the site's jobs are no
- * longer at this address.
+ * Reserves one for `delayMs`; `false` if it is no longer an orphan, another worker has reserved it, a person has paused its feed or site,
+ * or the site's jobs are no longer at this address.
  */
 export async function takeOrphan(
   db: Queryable,
@@ -48,8 +49,8 @@ export async function takeOrphan(
   delayMs: number,
 ): Promise<boolean> {
   const rows = await db.query(
-    `update orphan_site_job set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
-     where site = $1 and site_job_id = $2 and not_before <= now()
+    `update orphan_site_job o set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
+     where site = $1 and site_job_id = $2 and not_before <= now() and ${mayBeSent('o.feed', 'o.site')}
        and not exists (select from site_state s where s.site = $1 and s.address <> $4) returning site`,
     [site, id, delayMs / 1000, address],
   );

@@ -1,0 +1,107 @@
+// Stores what people have paused: everything, a site or a feed. A pause of the program is another fact: see `site/site-state.ts`.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+/** What a pause is of; neither: everything. */
+export interface PauseSubject {
+  readonly site?: SiteName | undefined;
+  readonly feed?: FeedName | undefined;
+}
+
+/** A pause that is in force. All times are the database's. */
+export interface PauseInForce extends PauseSubject {
+  readonly id: number;
+  readonly since: Date;
+  /** When it ends by itself; `undefined`: once a person ends it. */
+  readonly until: Date | undefined;
+  readonly actor: string;
+  readonly reason: string | undefined;
+  /** The feeds are not pulled either. */
+  readonly stopsPulls: boolean;
+}
+
+/** Also once no process runs that could end it. */
+const IN_FORCE = '(p.until is null or p.until > now())';
+const CONCERNS = (feed: string, site: string): string =>
+  `(p.feed = ${feed} or p.site = ${site} or p.feed is null and p.site is null)`;
+
+/** SQL condition: a person has paused this feed, its site or everything. */
+export const isPaused = (feed: string, site: string): string =>
+  `exists (select from pause p where ${IN_FORCE} and ${CONCERNS(feed, site)})`;
+
+/**
+ * SQL condition of a statement that decides to send something of this feed: nobody has paused it. A pause that commits waits for
+ * statements that have not seen it: see `send_gate` in the migration.
+ */
+export const mayBeSent = (feed: string, site: string): string =>
+  `not ${isPaused(feed, site)} and not exists (select from send_gate)`;
+
+interface PauseRow {
+  readonly id: number;
+  readonly site: SiteName | null;
+  readonly feed: FeedName | null;
+  readonly since: Date;
+  readonly until: Date | null;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly stopsPulls: boolean;
+}
+
+const COLUMNS = 'p.id, p.site, p.feed, p.since, p.until, p.actor, p.reason, p.stops_pulls as "stopsPulls"';
+
+const tidy = ({ site, feed, until, reason, ...row }: PauseRow): PauseInForce => ({
+  ...row,
+  site: site ?? undefined,
+  feed: feed ?? undefined,
+  until: until ?? undefined,
+  reason: reason ?? undefined,
+});
+
+/** All that are in force: first that of everything, then sites, then feeds. */
+export async function listPauses(db: Queryable): Promise<PauseInForce[]> {
+  const rows = await db.query<PauseRow>(
+    `select ${COLUMNS} from pause p where ${IN_FORCE} order by p.feed nulls first, p.site nulls first`,
+  );
+  return rows.map(tidy);
+}
+
+export interface NewPause {
+  readonly actor: string;
+  readonly reason: string | undefined;
+  readonly until: Date | undefined;
+  readonly stopsPulls: boolean;
+}
+
+/**
+ * Pauses within a transaction, which must do little afterwards: nothing is sent meanwhile. Replaces the reason, the end and the extent of
+ * a pause that is in force, which keeps its beginning. Once it is committed, no request begins that was not decided before.
+ */
+export async function pauseSubject(
+  tx: Queryable,
+  { site, feed }: PauseSubject,
+  pause: NewPause,
+): Promise<PauseInForce> {
+  await tx.query('lock table send_gate in access exclusive mode');
+  const [row] = await tx.query<PauseRow>(
+    `insert into pause as p (site, feed, until, actor, reason, stops_pulls) values ($1, $2, $3, $4, $5, $6)
+     on conflict (coalesce(site, ''), coalesce(feed, '')) do update set until = excluded.until, actor = excluded.actor,
+       reason = excluded.reason, stops_pulls = excluded.stops_pulls,
+       since = case when ${IN_FORCE} then p.since else excluded.since end
+     returning ${COLUMNS}`,
+    [site ?? null, feed ?? null, pause.until ?? null, pause.actor, pause.reason ?? null, pause.stopsPulls],
+  );
+  return tidy(row as PauseRow);
+}
+
+/** Ends the pause of exactly this. @returns the pause; `undefined`: none was in force */
+export async function endPauseOf(tx: Queryable, { site, feed }: PauseSubject): Promise<PauseInForce | undefined> {
+  const rows = await tx.query<PauseRow & { readonly inForce: boolean }>(
+    `delete from pause p where p.site is not distinct from $1 and p.feed is not distinct from $2
+     returning ${COLUMNS}, ${IN_FORCE} as "inForce"`,
+    [site ?? null, feed ?? null],
+  );
+  const ended = rows.find(({ inForce }) => inForce);
+  if (ended === undefined) return undefined;
+  const { inForce: _, ...row } = ended;
+  return tidy(row);
+}
