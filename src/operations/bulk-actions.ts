@@ -1,6 +1,6 @@
 // Actions on many review entries: those that ran or run in batches, with their progress.
 import { z } from 'zod';
-import { continueBulk, stopBulk } from '../review/bulk/stop-bulk.ts';
+import { continueBulk, stopBulk } from '../review/bulk/run-bulk.ts';
 import {
   BULK_KINDS,
   type BulkRow,

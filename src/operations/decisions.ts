@@ -4,14 +4,14 @@ import { BULK_ACTIONS } from '../plan/action.ts';
 import { mayBeRule, needsSeen, summaryOf } from '../plan/allowed.ts';
 import { actionsOf, type Message, messageOf, tell } from '../plan/message.ts';
 import { postingKey } from '../posting/identifiers.ts';
-import { actOnEntries } from '../review/act-on-entries.ts';
+import { actOnEntries, type NamedQuery } from '../review/act-on-entries.ts';
 import { type BulkStart, startBulk } from '../review/bulk/start-bulk.ts';
 import { configuredPolicy, readHere } from '../review/configured-policy.ts';
 import { type EditReport, editEntry, editedMessage, editPosting } from '../review/edit-posting.ts';
 import { findPosting } from '../review/find-posting.ts';
 import { resolveEntry } from '../review/resolve-entry.ts';
 import { type Seen, type SeenNames, seenOf } from '../review/seen.ts';
-import type { ActedEntry, Selection } from '../store/change/act-in-review.ts';
+import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { SELECTED_ACTIONS, type SelectedAction } from '../store/review/bulk-actions.ts';
 import { readEntry } from '../store/review/review-entry.ts';
 import { bulkAction, bulkOutput } from './bulk-actions.ts';
@@ -91,7 +91,7 @@ export const entryDecisions = BULK_ACTIONS.map((action) => {
     async run({ id, reason, ...bound }, { app, actor, control }) {
       await requireEntry(app.db, id);
       const options = { actor, reason: reason || undefined, seen: seenOf(bound) };
-      const report = await actOnEntries(app.db, app.config, action, { ids: [id], feeds: [] }, options);
+      const report = await actOnEntries(app.db, app.config, action, [{ ids: [id] }], options);
       if (report.kind === 'refused') throw await refusal(id, report, app, bound);
       const [entry] = report.entries;
       if (entry === undefined) throw new OperationRefused('unknown', `there is no open review entry ${id}`);
@@ -271,7 +271,7 @@ export const decideNamed = operation({
   scope: 'review',
   input: z.strictObject({
     action: z.enum(BULK_ACTIONS),
-    selection: z.custom<Selection>(),
+    queries: z.custom<readonly NamedQuery[]>(),
     reason: z.string().optional(),
     seen: z.custom<Seen>().optional(),
   }),
@@ -280,11 +280,11 @@ export const decideNamed = operation({
     feeds: z.array(feedResult),
     acted: z.custom<readonly ActedEntry[]>(),
   }),
-  async run({ action, selection, reason, seen }, { app, actor, control }) {
-    const report = await actOnEntries(app.db, app.config, action, selection, { actor, reason, seen });
+  async run({ action, queries, reason, seen }, { app, actor, control }) {
+    const report = await actOnEntries(app.db, app.config, action, queries, { actor, reason, seen });
     if (report.kind === 'refused') {
-      const [id] = selection.ids;
-      const isOne = report.stale === true && selection.ids.length === 1 && selection.feeds.length === 0;
+      const [{ ids: [id, other] = [] } = {}, more] = queries;
+      const isOne = report.stale === true && id !== undefined && other === undefined && more === undefined;
       throw new OperationRefused('conflict', report.message, {}, isOne ? { subject: `entry ${id}` } : {});
     }
     control.wake();

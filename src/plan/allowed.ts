@@ -103,7 +103,7 @@ const REOPENED: Effect = { one: 'returns it to review in its former state', many
  * |                  | elsewhere, kept, undecided, not absent: approve                                           |
  * | by a rule        | rejected, failed: edit, retry, discard; duplicate: discard; nothing else                  |
  *
- * Whether a create in doubt is decided together with others depends on the site as well: see `resolve-batch.ts`.
+ * Whether a create in doubt is decided together with others depends on the site as well: see `resolve-entry.ts`.
  */
 const TABLE: Readonly<Record<ReviewOperation, Rule> & Record<BulkAction, Summarized>> = {
   edit: {

@@ -1,4 +1,5 @@
-// Retries, approves, discards or reopens many entries at once, and reports the result for each.
+// Acts on review entries: one engine for a single entry, for several that are named, and for each batch of an action on many.
+import type { Config } from '../config/config.ts';
 import type { BulkAction } from '../plan/action.ts';
 import {
   barOf,
@@ -17,6 +18,8 @@ import {
   ACTIONS,
   type ActedEntry,
   type AlikeChanges,
+  type AuditNote,
+  type ChosenCount,
   countAlike,
   countChosen,
   type EntryState,
@@ -24,18 +27,126 @@ import {
   feedsToReadAgain,
   findEntries,
   firstBarred,
-  type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
 import { lockChanges } from '../store/change/open-change.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../store/postgres/database.ts';
+import type { BulkEdit, SelectedAction } from '../store/review/bulk-actions.ts';
+import type { EntryQuery } from '../store/review/entry-query.ts';
+import { ENTRY_KINDS } from '../store/review/review-entries.ts';
 import { lockRecord } from '../store/review/review-entry.ts';
+import { selectedIds } from '../store/review/selected-counts.ts';
 import { answerFirst, concerning } from './answer-first.ts';
 import { configuredFeeds, type FeedsConfig, readHere } from './configured-policy.ts';
 import { countByKind, describeKinds } from './describe-selected.ts';
+import { entryEditor } from './edit-posting.ts';
 import { factsOfEntry, whyNot } from './entry-facts.ts';
+import { resolveEntries } from './resolve-entry.ts';
 import { CHANGED, type Present, type Seen, STALE, sumOf, tokenOfChange, whyNotSeen } from './seen.ts';
+
+/** What is done to entries. */
+export interface EntryAct {
+  readonly action: SelectedAction;
+  /** What an edit sets. */
+  readonly edit?: BulkEdit | undefined;
+  readonly actor: string;
+  /** What the audit says besides. */
+  readonly note: AuditNote;
+}
+
+/** What became of entries that were acted on together. */
+export interface EntriesActed {
+  readonly acted: readonly ActedEntry[];
+  /** How many of them are still rejected. */
+  readonly remaining: number;
+  readonly left: readonly { readonly entry: number; readonly why: Message }[];
+}
+
+/**
+ * Acts on each of these entries whose state allows it, and tells why the others are left alone. The transaction has taken what keeps
+ * pulls out, if the action needs it. What an edit needs of a feed is compiled once for all calls.
+ */
+export function entryActor(config: Config) {
+  const edit = entryEditor(config);
+  return async (tx: Queryable, act: EntryAct, ids: readonly number[]): Promise<EntriesActed> => {
+    const { action } = act;
+    switch (action) {
+      case 'edit': {
+        const { planned, left } = await edit(tx, ids, act.edit ?? {}, act);
+        const acted = planned.map(({ change: { id, feed } }) => ({ id, feed }));
+        return { acted, remaining: planned.filter(({ edited }) => edited.reason !== undefined).length, left };
+      }
+      case 'missing':
+      case 'check':
+        return { ...(await resolveEntries(tx, config, action, ids, act)), remaining: 0 };
+      default:
+        return decide(tx, config, action, act, ids);
+    }
+  };
+}
+
+const apply = async (
+  tx: Queryable,
+  config: FeedsConfig,
+  action: BulkAction,
+  { actor, note }: Pick<EntryAct, 'actor' | 'note'>,
+  ids: readonly number[],
+): Promise<readonly ActedEntry[]> =>
+  ACTIONS[action](tx, ids, actor, note, configuredFeeds(config, await feedsOf(tx, ids)));
+
+async function decide(
+  tx: Queryable,
+  config: FeedsConfig,
+  action: BulkAction,
+  by: Pick<EntryAct, 'actor' | 'note'>,
+  ids: readonly number[],
+): Promise<EntriesActed> {
+  const acted = await apply(tx, config, action, by, ids);
+  const done = new Set(acted.map(({ id }) => id));
+  const here = await readHere(tx, config);
+  const left = await findEntries(
+    tx,
+    ids.filter((id) => !done.has(id)),
+  );
+  return { acted, remaining: 0, left: left.map((entry) => ({ entry: entry.id, why: whyNot(action, entry, here) })) };
+}
+
+/** Selects entries that a person names: by their numbers, or all of a feed. */
+export type NamedQuery = Pick<EntryQuery, 'ids' | 'feed' | 'kinds'>;
+
+/** What several such queries select for an action. */
+interface Named {
+  /** All numbers, of whatever entries. */
+  readonly numbers: readonly number[];
+  readonly feeds: readonly FeedName[];
+  /** Entries whose kind the action is for, by their numbers and by their feeds. */
+  readonly byNumber: readonly number[];
+  readonly byFeed: readonly number[];
+}
+
+async function readNamed(db: Queryable, action: BulkAction, queries: readonly NamedQuery[]): Promise<Named> {
+  const { states } = conditionsOf(action);
+  const isReopen = action === 'reopen';
+  const select = async (some: readonly NamedQuery[]): Promise<number[]> => {
+    const ids = new Set<number>();
+    for (const { kinds = ENTRY_KINDS, ...query } of some) {
+      const those = isReopen ? kinds : kinds.filter((kind) => states.includes(kind));
+      for (const id of await selectedIds(db, { ...query, kinds: those, discarded: isReopen })) ids.add(id);
+    }
+    return [...ids];
+  };
+  return {
+    numbers: queries.flatMap(({ ids }) => ids ?? []),
+    feeds: queries.flatMap(({ ids, feed }) => (ids === undefined && feed !== undefined ? feed : [])),
+    byNumber: await select(queries.filter(({ ids }) => ids !== undefined)),
+    byFeed: await select(queries.filter(({ ids }) => ids === undefined)),
+  };
+}
+
+const allOf = ({ byNumber, byFeed }: Named): number[] => [...new Set([...byNumber, ...byFeed])];
+
+const isOnlyOne = ({ numbers, feeds }: Named): boolean => numbers.length === 1 && feeds.length === 0;
 
 /** The result for one entry given by its number. */
 export interface EntryReport {
@@ -105,58 +216,58 @@ export async function decideWithin<Done>(
 }
 
 /**
- * Acts on all entries in one transaction.
+ * Decides all entries that any of the queries selects, in one transaction.
  * @param config what this process is configured to do: nothing is sent for entries of other sites, and for deletes that it keeps
  */
 export const actOnEntries = (
   db: Database,
   config: FeedsConfig,
   action: BulkAction,
-  selection: Selection,
+  queries: readonly NamedQuery[],
   options: ActionOptions,
-): Promise<ActionReport> => decideWithin(db, (tx) => actWithin(tx, config, action, selection, options));
+): Promise<ActionReport> => decideWithin(db, (tx) => actWithin(tx, config, action, queries, options));
 
 async function actWithin(
   tx: Queryable,
   config: FeedsConfig,
   action: BulkAction,
-  selection: Selection,
+  queries: readonly NamedQuery[],
   { actor, reason, seen = {} }: ActionOptions,
 ): Promise<ActionReport> {
+  const named = await readNamed(tx, action, queries);
+  const { numbers, feeds } = named;
   // Before any other lock: a pull takes those after its own.
-  const pulled = action === 'reopen' ? await beingPulled(tx, selection) : undefined;
+  const pulled = action === 'reopen' ? await beingPulled(tx, allOf(named)) : undefined;
   if (pulled !== undefined) throw new RefusedError(pulled);
-  const feeds = await feedsOf(tx, selection);
   const isBound = seen.count !== undefined || seen.tokens !== undefined;
   // A pull opens the question under this lock: nothing that is decided here is in question before it is committed.
-  if (isBound || isAskedFirst(action)) await lockOutcomesShared(tx, feeds);
-  const one = selection.ids.length === 1 && selection.feeds.length === 0;
+  if (isBound || isAskedFirst(action)) await lockOutcomesShared(tx, await feedsOfNamed(tx, named));
   const refuseUnseen = (present: Present, { count, tokens }: Seen) => {
     // An entry that is resolved is not changed but missing.
-    if (selection.feeds.length === 0 && present.selected.length === 0) return;
+    if (feeds.length === 0 && present.selected.length === 0) return;
     const why = whyNotSeen({ count, tokens }, present);
-    if (why !== undefined) throw new RefusedError(one ? STALE : why, true);
+    if (why !== undefined) throw new RefusedError(isOnlyOne(named) ? STALE : why, true);
   };
-  if (isBound && selection.feeds.length === 0) refuseUnseen(await presentFor(tx, config, action, selection), seen);
-  const refusal = await whyNotAtAll(tx, config, action, selection);
+  if (isBound && feeds.length === 0) refuseUnseen(await presentOf(tx, config, action, named), seen);
+  const refusal = await whyNone(tx, config, action, named);
   if (refusal !== undefined) throw new RefusedError(refusal);
-  const present = isBound && selection.feeds.length > 0 ? await presentFor(tx, config, action, selection) : undefined;
-  const ofFeeds = (present?.selected ?? []).filter(({ feed }) => selection.feeds.includes(feed));
+  const present = isBound && feeds.length > 0 ? await presentOf(tx, config, action, named) : undefined;
+  const ofFeeds = (present?.selected ?? []).filter(({ feed }) => feeds.includes(feed));
   if (present !== undefined) {
     // A number is about the feeds that are named.
     refuseUnseen({ selected: ofFeeds }, { count: seen.count });
     refuseUnseen(present, { tokens: seen.tokens });
   }
-  const here = await readHere(tx, config);
-  const before = await entriesById(tx, selection.ids);
+  const before = await entriesById(tx, numbers);
   const note = reason === undefined ? {} : { reason };
-  const acted = await ACTIONS[action](tx, selection, actor, note, configuredFeeds(config, feeds));
-  // An outcome may add an entry after the comparison.
-  const byName = acted.filter(({ feed }) => selection.feeds.includes(feed)).length;
+  const acted = await apply(tx, config, action, { actor, note }, allOf(named));
+  // One of them may have been resolved since they were compared.
+  const byName = acted.filter(({ feed }) => feeds.includes(feed)).length;
   if (present !== undefined && byName !== sumOf(ofFeeds)) throw new RefusedError(CHANGED, true);
+  const here = await readHere(tx, config);
   const done = new Set(acted.map((entry) => entry.id));
-  const after = await entriesById(tx, selection.ids);
-  const entries = selection.ids.flatMap((id): readonly EntryReport[] => {
+  const after = await entriesById(tx, numbers);
+  const entries = numbers.flatMap((id): readonly EntryReport[] => {
     const state = after.get(id) ?? before.get(id);
     // Resolved since it was selected.
     if (state === undefined) return [];
@@ -164,31 +275,55 @@ async function actWithin(
     if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: operationWords(action).done }];
     return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id), here) }];
   });
-  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted, here), acted };
+  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, feeds, acted, here), acted };
 }
+
+const feedsOfNamed = async (db: Queryable, { numbers, feeds }: Named): Promise<FeedName[]> => [
+  ...new Set([...feeds, ...(await feedsOf(db, numbers))]),
+];
+
+/** An entry that a decision would change, counted. */
+interface NamedCount extends ChosenCount {
+  /** It is selected by the name of its feed. */
+  readonly byName: boolean;
+}
+
+/** Counts exactly the entries that the action would change. */
+export async function countNamed(
+  db: Queryable,
+  config: FeedsConfig,
+  action: BulkAction,
+  queries: readonly NamedQuery[],
+): Promise<NamedCount[]> {
+  const named = await readNamed(db, action, queries);
+  const counted = await countOf(db, config, action, named);
+  return counted.map((each) => ({ ...each, byName: named.feeds.includes(each.feed) }));
+}
+
+const countOf = async (db: Queryable, config: FeedsConfig, action: BulkAction, named: Named) =>
+  countChosen(db, action, allOf(named), configuredFeeds(config, await feedsOfNamed(db, named)));
 
 /**
  * What a decision about these entries is bound to. With feeds, what the action would change; otherwise the entries as they are, as one
  * of them may get into a state that the action is for.
  */
-export async function presentFor(
+export const presentFor = async (
   db: Queryable,
   config: FeedsConfig,
   action: BulkAction,
-  selection: Selection,
-): Promise<Present> {
-  const { ids, feeds } = selection;
-  if (feeds.length > 0) {
-    const chosen = await countChosen(db, action, selection, configuredFeeds(config, await feedsOf(db, selection)));
-    return { selected: chosen };
-  }
+  queries: readonly NamedQuery[],
+): Promise<Present> => presentOf(db, config, action, await readNamed(db, action, queries));
+
+async function presentOf(db: Queryable, config: FeedsConfig, action: BulkAction, named: Named): Promise<Present> {
+  const { numbers: ids, feeds } = named;
+  if (feeds.length > 0) return { selected: await countOf(db, config, action, named) };
   await lockChanges(db, ids);
   for (const id of ids) await lockRecord(db, id);
-  const named = await findEntries(db, ids);
+  const entries = await findEntries(db, ids);
   return {
-    selected: named.map(({ feed, state, mark }) => ({ feed, kind: state, n: 1, mark })),
+    selected: entries.map(({ feed, state, mark }) => ({ feed, kind: state, n: 1, mark })),
     ids,
-    named: named.map((entry) => ({ id: entry.id, token: tokenOfChange(entry) })),
+    named: entries.map((entry) => ({ id: entry.id, token: tokenOfChange(entry) })),
   };
 }
 
@@ -196,34 +331,38 @@ export async function presentFor(
 const WHOLE: readonly Circumstance[] = ['elsewhere', 'kept', 'undecided'];
 
 /** Why nothing is done with the selection: a question comes first, or some of it may not be sent. `undefined`: nothing. */
-export async function whyNotAtAll(
+export const whyNotAtAll = async (
   db: Queryable,
   config: FeedsConfig,
   action: BulkAction,
-  selection: Selection,
+  queries: readonly NamedQuery[],
+): Promise<Message | undefined> => whyNone(db, config, action, await readNamed(db, action, queries));
+
+async function whyNone(
+  db: Queryable,
+  config: FeedsConfig,
+  action: BulkAction,
+  named: Named,
 ): Promise<Message | undefined> {
-  if (isAskedFirst(action)) {
-    const questioned = concerning(action, await questionedAmong(db, selection));
-    const question = answerFirst(questioned.filter(({ kind }) => selection.kinds?.includes(kind) ?? true));
-    if (question !== undefined) return question;
-  }
+  const ids = allOf(named);
+  const question = isAskedFirst(action) ? answerFirst(concerning(action, await questionedAmong(db, ids))) : undefined;
+  if (question !== undefined) return question;
   const bars = WHOLE.filter((each) => conditionsOf(action).unless.includes(each));
   if (bars.length === 0) return undefined;
-  const configured = configuredFeeds(config, await feedsOf(db, selection));
+  const configured = configuredFeeds(config, await feedsOfNamed(db, named));
   // A feed whose failed deletes are kept still has others to be sent again.
-  const chosen = { ...selection, feeds: action === 'retry' ? [] : selection.feeds };
+  const chosen = action === 'retry' ? named.byNumber : ids;
   const barred =
     (await firstBarred(db, action, bars, chosen, configured)) ??
-    (await firstBarred(db, action, ['elsewhere'], selection, configured));
+    (await firstBarred(db, action, ['elsewhere'], ids, configured));
   const why = barred && whyNotAllowed(action, factsOfEntry(barred, await readHere(db, config)));
-  const isOnly = selection.ids.length === 1 && selection.feeds.length === 0;
-  const name = isOnly || barred === undefined ? '' : `entry ${barred.id} of feed ${barred.feed}: `;
+  const name = isOnlyOne(named) || barred === undefined ? '' : `entry ${barred.id} of feed ${barred.feed}: `;
   return why && reword(why, (text) => `${name}${text}. Nothing was changed`);
 }
 
 /** A running pull treats the records as discarded: it must not commit after they are reopened. */
-async function beingPulled(tx: Queryable, selection: Selection): Promise<string | undefined> {
-  for (const feed of await feedsToReadAgain(tx, selection)) {
+async function beingPulled(tx: Queryable, ids: readonly number[]): Promise<string | undefined> {
+  for (const feed of await feedsToReadAgain(tx, ids)) {
     if (await keepPullsOut(tx, feed)) continue;
     return `feed ${feed} is being pulled right now; try again when that has ended. Nothing was reopened.`;
   }

@@ -1,29 +1,31 @@
-// Edits fields of a posting: one that was rejected, failed or waits to be sent, or the job of one that the site has accepted. An edit holds
-// until the source changes the field.
+// Edits fields of postings: of review entries, one or many; or of one posting in whatever state, also the job of one that the site has
+// accepted. An edit holds until the source changes the field.
 import type { Config, FeedConfig } from '../config/config.ts';
 import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { Fields, Problem } from '../posting/posting.ts';
+import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
-import { auditAction } from '../store/access/audit.ts';
-import { findEntries } from '../store/change/act-in-review.ts';
+import { excerpt } from '../posting/xml-characters.ts';
+import { auditActions } from '../store/access/audit.ts';
+import { type AuditNote, findEntries } from '../store/change/act-in-review.ts';
 import {
-  type Edited,
   keepDetailsOut,
   keepPullsOut,
   lockJob,
   openEditedUpdate,
+  type PlannedEdit,
   writeEdits,
 } from '../store/change/edit.ts';
-import { findChange, findChangeOf, lockChange, type OpenChangeRow } from '../store/change/open-change.ts';
-import { type EditRow, editsOfPosting, type PostingName } from '../store/change/override.ts';
+import { findChange, findChangeOf, lockChange, type OpenChangeRow, readChanges } from '../store/change/open-change.ts';
+import { type EditRow, editsOfPosting, editsOfPostings, type PostingName } from '../store/change/override.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { expiryOf } from '../store/pull/posting-expiry.ts';
+import type { BulkEdit } from '../store/review/bulk-actions.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
-import { readHere } from './configured-policy.ts';
+import { hereOf, readHere } from './configured-policy.ts';
 import { whyNot } from './entry-facts.ts';
-import { formerValues } from './former-values.ts';
 import { type EditablePosting, type EditPlan, editableFeed, editBase, planEdit, planEditOf } from './plan-edit.ts';
+import { type DesiredPosting, editsThatHold } from './recompute.ts';
 import { isUnseen, type Seen, STALE, tokenOfChange, tokenOfPosting } from './seen.ts';
 
 export type EditReport =
@@ -49,24 +51,107 @@ export interface EditOptions {
   readonly onlyIfValid?: true;
 }
 
-/** Edits a review entry. @param edits site field → its new text; an empty text removes the field */
+/** Who edits, and what the audit says besides. */
+interface EditedBy {
+  readonly actor: string;
+  readonly note?: Pick<AuditNote, 'bulk' | 'rule'>;
+}
+
+/** What became of entries that were edited together. */
+export interface EntriesEdited {
+  readonly planned: readonly PlannedEdit[];
+  readonly left: readonly { readonly entry: number; readonly why: Message }[];
+}
+
+/** Compiles the reader of each feed once for all entries. */
+export function entryEditor(config: Config) {
+  const readers = new Map<FeedName, PostingReader>();
+  const readerOf = ({ name, mapping }: FeedConfig): PostingReader => {
+    const reader = readers.get(name) ?? compileReader(mapping);
+    readers.set(name, reader);
+    return reader;
+  };
+
+  /** A rule never replaces what a person has set in this posting. */
+  const planFor = (
+    change: OpenChangeRow,
+    earlier: readonly EditRow[],
+    edit: BulkEdit,
+    byRule: boolean,
+  ): PlannedFields => {
+    const edits = editsFor(edit, change);
+    if (typeof edits === 'string') return refused(edits);
+    const feed = editableFeed(config, change.feed);
+    if (typeof feed === 'string') return refused(feed);
+    const reader = readerOf(feed);
+    const own = byRule ? ownEdit(reader, change, earlier, edits) : undefined;
+    if (own !== undefined) return refused(`its ${own} was edited before`);
+    const plan = planEdit(config, feed, reader, change, earlier, edits);
+    return plan.kind === 'refused' ? plan : { ...plan, edits };
+  };
+
+  /** Edits the changes among these entries, which the transaction has locked; it keeps pulls of their feeds out. */
+  return async (tx: Queryable, ids: readonly number[], edit: BulkEdit, by: EditedBy): Promise<EntriesEdited> => {
+    const changes = await readChanges(tx, ids);
+    const rows = [...changes.values()];
+    const earlier = await editsOfPostings(tx, rows);
+    const others = await findEntries(
+      tx,
+      ids.filter((id) => !changes.has(id)),
+    );
+    const here = hereOf(config);
+    const left = others.map((entry) => ({ entry: entry.id, why: whyNot('edit', entry, here) }));
+    const planned: EditOfChange[] = [];
+    for (const [at, change] of rows.entries()) {
+      const plan = planFor(change, earlier[at] ?? [], edit, by.note?.rule !== undefined);
+      if (plan.kind === 'refused') left.push({ entry: change.id, why: plan.message });
+      else planned.push({ change, edited: plan.edited, edits: plan.edits });
+    }
+    await writeToChanges(tx, planned, by);
+    return { planned, left };
+  };
+}
+
+type PlannedFields =
+  | (Extract<EditPlan, { kind: 'planned' }> & { readonly edits: Fields })
+  | Extract<EditPlan, { kind: 'refused' }>;
+
+/** A field that the rule would set, and that has an edit which still holds. */
+function ownEdit(
+  reader: PostingReader,
+  { key, fields = {} }: Pick<OpenChangeRow, 'key' | 'fields'>,
+  earlier: readonly EditRow[],
+  edits: Fields,
+): string | undefined {
+  const desired: DesiredPosting = { key, fields };
+  return editsThatHold(reader, desired, earlier).find(({ field }) => Object.hasOwn(edits, field))?.field;
+}
+
+/** The fields to set in one posting, or why none. */
+function editsFor({ set = {}, map }: BulkEdit, { fields = {} }: OpenChangeRow): Fields | string {
+  if (map === undefined) return set;
+  const value = Object.hasOwn(fields, map.field) ? (fields[map.field] ?? '') : '';
+  if (!Object.hasOwn(map.values, value)) return `the table has no line for ${map.field} "${value.slice(0, 60)}"`;
+  return { ...set, [map.field]: map.values[value] ?? '' };
+}
+
+/** Edits one review entry. @param edits site field → its new text; an empty text removes the field */
 export async function editEntry(
   db: Database,
   config: Config,
   entry: number,
   edits: Fields,
-  options: Omit<EditOptions, 'onlyIfValid'>,
+  { actor, seen }: Omit<EditOptions, 'onlyIfValid'>,
 ): Promise<Exclude<EditReport, { kind: 'invalid' }>> {
   const found = await findChange(db, entry);
   if (found === undefined) return refuseMissing(db, config, entry);
-  return inFeed<Exclude<EditReport, { kind: 'invalid' }>>(db, config, found.feed, async (tx, feed) => {
+  return inFeed<Exclude<EditReport, { kind: 'invalid' }>>(db, config, found.feed, async (tx) => {
     const change = await lockChange(tx, entry);
     if (change === undefined) return refused('it is already resolved');
-    if (isUnseen(options.seen, tokenOfChange(change))) return { ...refused(STALE), stale: true };
-    const earlier = await editsOfPosting(tx, change.feed, change.key);
-    const plan = planEdit(config, feed, compileReader(feed.mapping), change, earlier, edits);
-    if (plan.kind === 'refused') return plan;
-    return writeToChange(tx, change, plan.edited, edits, options.actor);
+    if (isUnseen(seen, tokenOfChange(change))) return { ...refused(STALE), stale: true };
+    const { planned, left } = await entryEditor(config)(tx, [entry], { set: edits }, { actor });
+    const [own] = planned;
+    return own === undefined ? refused(left[0]?.why ?? STALE) : reportOf(own);
   });
 }
 
@@ -93,11 +178,14 @@ export async function editPosting(
     if (edited.reason !== undefined && (options.onlyIfValid === true || !isRejected)) {
       return { kind: 'invalid', problems: edited.reason.problems };
     }
-    if (change !== undefined) return writeToChange(tx, change, edited, edits, options.actor);
+    if (change !== undefined) {
+      await writeToChanges(tx, [{ change, edited, edits }], options);
+      return reportOf({ change, edited });
+    }
     if (!(await keepDetailsOut(tx, name))) return refused(beingPulled(name));
     const entry = await openEditedUpdate(tx, name, key, edited);
     if (entry === undefined) return refused('it has just been changed; try again');
-    await audit(tx, { entry, feed: name, key, former: posting.live?.fields, edits, actor: options.actor });
+    await audit(tx, [{ entry, feed: name, key, former: posting.live?.fields, edits }], options);
     return { kind: 'edited', entry, feed: name, key, remaining: undefined };
   });
 }
@@ -140,12 +228,21 @@ function planOf(
   return planEditOf(feed, compileReader(feed.mapping), editable.base, earlier, edits);
 }
 
-async function writeToChange(tx: Queryable, change: OpenChangeRow, edited: Edited, edits: Fields, actor: string) {
-  const { id: entry, feed, key, fields } = change;
-  await writeEdits(tx, [{ change, edited }]);
-  await audit(tx, { entry, feed, key, former: fields, edits, actor });
-  return { kind: 'edited', entry, feed, key, remaining: edited.reason?.message } as const;
+interface EditOfChange extends PlannedEdit {
+  readonly change: OpenChangeRow;
+  readonly edits: Fields;
 }
+
+async function writeToChanges(tx: Queryable, planned: readonly EditOfChange[], by: EditedBy): Promise<void> {
+  await writeEdits(tx, planned);
+  const audited = planned.map(({ change: { id: entry, feed, key, fields: former }, edits }) => {
+    return { entry, feed, key, former, edits };
+  });
+  await audit(tx, audited, by);
+}
+
+const reportOf = ({ change: { id: entry, feed, key }, edited }: PlannedEdit) =>
+  ({ kind: 'edited', entry, feed, key, remaining: edited.reason?.message }) as const;
 
 /** What an edit has done, for people. @param remaining see {@link EditReport} */
 export const editedMessage = (remaining: string | undefined): string =>
@@ -155,17 +252,29 @@ interface Audited extends PostingName {
   readonly entry: number;
   readonly former: Fields | undefined;
   readonly edits: Fields;
-  readonly actor: string;
 }
 
-const audit = (tx: Queryable, { entry, feed, key, former, edits, actor }: Audited): Promise<void> =>
-  auditAction(tx, {
+const audit = (tx: Queryable, edited: readonly Audited[], { actor, note }: EditedBy): Promise<void> =>
+  auditActions(
+    tx,
     actor,
-    action: 'edit',
-    feed,
-    key,
-    detail: { entry, edits, former: formerValues(former, edits) },
-  });
+    'edit',
+    edited.map(({ feed, key, entry, edits, former }) => {
+      return { feed, key, detail: { entry, edits, former: formerValues(former, edits), ...note } };
+    }),
+  );
+
+/** Longer values are cut: the audit has one row for each of perhaps 100,000 edited postings. */
+const MOST_CHARACTERS = 1_000;
+
+/** Field → what it had before the edit; `null`: the posting had no such field. */
+const formerValues = (fields: Fields | undefined, edits: Fields): Readonly<Record<string, string | null>> =>
+  Object.fromEntries(
+    Object.keys(edits).map((field) => [
+      field,
+      fields !== undefined && Object.hasOwn(fields, field) ? excerpt(fields[field] ?? '', MOST_CHARACTERS) : null,
+    ]),
+  );
 
 type Refused = Extract<EditReport, { kind: 'refused' }>;
 

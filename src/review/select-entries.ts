@@ -1,11 +1,12 @@
-// Resolves entry numbers and feed names to a selection of entries, or reports those that do not exist.
+// Resolves entry numbers and feed names to what selects these entries, or reports those that do not exist.
 import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { findEntries, knownFeeds, type Selection } from '../store/change/act-in-review.ts';
+import { findEntries, knownFeeds } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
+import type { NamedQuery } from './act-on-entries.ts';
 
 export type Selected =
-  | { readonly kind: 'selected'; readonly selection: Selection }
+  | { readonly kind: 'selected'; readonly queries: readonly NamedQuery[] }
   /** Do nothing at all; `message` names everything unknown. */
   | { readonly kind: 'unknown'; readonly message: string };
 
@@ -27,5 +28,5 @@ export async function selectEntries(db: Queryable, config: Config, names: readon
       .map((feed) => `there is no feed ${feed}; feeds: ${[...known].join(', ')}`),
   ];
   if (problems.length > 0) return { kind: 'unknown', message: `${problems.join('; ')}. Nothing was done.` };
-  return { kind: 'selected', selection: { ids, feeds } };
+  return { kind: 'selected', queries: [...(ids.length === 0 ? [] : [{ ids }]), ...feeds.map((feed) => ({ feed }))] };
 }

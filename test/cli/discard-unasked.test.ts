@@ -42,16 +42,15 @@ it.each(CASES)('of a selection: $name', async ({ before, later }) => {
 it.each(CASES)('of a feed: $name', { tags: 'slow' }, async ({ before, later }) => {
   const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...before]);
-  const selection = { ids: [], feeds: [acme] };
-  const agreed = await askToDiscard(stage.app, selection, write);
+  const queries = [{ feed: acme }];
+  const held = [{ feed: acme, kinds: ['held' as const] }];
+  const agreed = await askToDiscard(stage.app, queries, write);
   await stage.pull([posting('fine'), ...later]);
-  const report = await actOnEntries(db, config, 'discard', selection, { ...acting, seen: agreed });
+  const report = await actOnEntries(db, config, 'discard', queries, { ...acting, seen: agreed });
   expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was done') });
   expect(await discarded()).toEqual([]);
-  const again = await askToDiscard(stage.app, { ...selection, kinds: ['held'] }, write);
-  expect(
-    await actOnEntries(db, config, 'discard', { ...selection, kinds: ['held'] }, { ...acting, seen: again }),
-  ).toMatchObject({
+  const again = await askToDiscard(stage.app, held, write);
+  expect(await actOnEntries(db, config, 'discard', held, { ...acting, seen: again })).toMatchObject({
     kind: 'acted',
     acted: [],
   });
@@ -60,19 +59,14 @@ it.each(CASES)('of a feed: $name', { tags: 'slow' }, async ({ before, later }) =
 it('of entries by number covers those that are left', async () => {
   const { db, config } = stage.app;
   await stage.pull([posting('fine'), ...odd(0, 2)]);
-  const selection = { ids: [await stage.entry('odd0'), await stage.entry('odd1')], feeds: [] };
-  const agreed = await askToDiscard(stage.app, selection, write);
+  const ids = [await stage.entry('odd0'), await stage.entry('odd1')];
+  const queries = [{ ids }];
+  const agreed = await askToDiscard(stage.app, queries, write);
   await stage.pull([posting('fine'), ...odd(1, 3)]);
-  expect(
-    await actOnEntries(
-      db,
-      config,
-      'discard',
-      { ...selection, ids: selection.ids.slice(1) },
-      { ...acting, seen: agreed },
-    ),
-  ).toMatchObject({
-    kind: 'acted',
-  });
+  expect(await actOnEntries(db, config, 'discard', [{ ids: ids.slice(1) }], { ...acting, seen: agreed })).toMatchObject(
+    {
+      kind: 'acted',
+    },
+  );
   expect(await discarded()).toEqual(['odd1']);
 });

@@ -1,8 +1,10 @@
 // `undo` sets the site back to what it had before a pull, leaves out what has changed since, and keeps the feed from bringing it back.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/retention.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -208,7 +210,9 @@ describe('undo', () => {
     const { status, errors } = await undo(wrong, '--yes');
     expect({ status, errors }).toMatchObject({ status: expect.toBeOneOf([0, 1, 2]) });
     const app = await mirror.app();
-    await app.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: [feedName('acme')] }, 'a person'));
+    await app.db.transaction(async (tx) =>
+      retryChanges(tx, await selectedIds(tx, { feed: feedName('acme') }), 'a person'),
+    );
     for (let round = 0; round < 5; round++) await mirror.sync();
     expect(await app.db.query('select key, state, desired from change')).toEqual([]);
     await mirror.stopEngine();

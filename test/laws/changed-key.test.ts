@@ -1,7 +1,9 @@
 // The key of a feed changes while records under the old key still exist: discarded, imported, from an older version.
+
 import { describe, expect } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -43,7 +45,7 @@ describe('a changed key', { concurrent: true }, () => {
     await reconfigure(installation, OLD, NEW);
     expect(await syncFeed(installation, xml)).toMatchObject({ created: 11, unreadable: 1, complete: false });
     const { db } = await installation.app();
-    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
     expect(await syncFeed(installation, xml)).toMatchObject({ status: 'review', unchanged: 11, gone: 12, held: 12 });
     await approve(installation);
     // Approved deletes are sent at once, and may count for the previous pull.
@@ -64,7 +66,7 @@ describe('a changed key', { concurrent: true }, () => {
     await reconfigure(installation, { format: before }, { format: after });
     expect(await syncFeed(installation, broken)).toMatchObject({ created: 3, unreadable: 1, complete: false });
     const { db } = await installation.app();
-    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
     expect(await syncFeed(installation, broken)).toMatchObject({ complete: true, unchanged: 3, deleted: 0, held: 4 });
     expect(await ownJobs(installation)).toBe(7);
     expect(await syncFeed(installation, xml)).toMatchObject({ status: 'mirrored', created: 1, deleted: 4 });

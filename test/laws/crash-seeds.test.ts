@@ -1,8 +1,10 @@
 // Kills a process at one named step after another, with different feeds and at a different time for each seed. CRASH_SEEDS=200 plays
 // 200 seeds, starting at FIRST_SEED; SEED=123 replays one.
 // @module-tag slow
+
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { spread } from '../support/extent.ts';
 import { heal } from './heal.ts';
@@ -88,7 +90,9 @@ async function recordAll(installation: Installation): Promise<void> {
     const { status } = await heal(installation);
     if (status === 'mirrored') return;
     const { db } = await installation.app();
-    await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a reviewer'));
+    await db.transaction(async (tx) =>
+      approveChanges(tx, await selectedIds(tx, { feed: 'acme' as never }), 'a reviewer'),
+    );
     // Titles repeat, and a job with the title of a doubt and another reference needs a person.
     await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
   }

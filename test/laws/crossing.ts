@@ -1,5 +1,6 @@
 // One life that combines features: the configuration, the feed's name, the token and the site change and reviewers act,
 // between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -9,6 +10,7 @@ import type { Fault } from '../../src/sandbox/faults/fault-table.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { runProgram } from '../cli/run-program.ts';
 import {
@@ -292,12 +294,15 @@ async function stopBeside({ random }: Life, { child, ended }: Running): Promise<
 async function review(life: Life): Promise<void> {
   const { installation, random, setup, story } = life;
   const { db } = await installation.app();
-  const selection = { ids: [], feeds: [setup.feed as FeedName] };
+  const feed = setup.feed as FeedName;
   const actions = { approve: approveChanges, retry: retryChanges, discard: discardEntries, reopen: reopenEntries };
   const action = random.pick(['approve', 'retry', 'discard', 'reopen', 'edit', 'settle'] as const);
   if (action === 'edit') return edit(life);
   if (action === 'settle') return resolveDoubtsNow(life);
-  const acted = await db.transaction((tx) => actions[action](tx, selection, 'a reviewer'));
+  const acted = await db.transaction(async (tx) => {
+    const ids = await selectedIds(tx, { feed, discarded: action === 'reopen' });
+    return actions[action](tx, ids, 'a reviewer');
+  });
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
 
@@ -441,10 +446,10 @@ async function deal(life: Life): Promise<void> {
   const { installation, setup } = life;
   const { db } = await installation.app();
   await resumeSite(db, SITE);
-  const selection = { ids: [], feeds: [setup.feed as FeedName] };
-  await db.transaction((tx) => reopenEntries(tx, selection, 'a reviewer'));
-  await db.transaction((tx) => retryChanges(tx, selection, 'a reviewer'));
-  await db.transaction((tx) => approveChanges(tx, selection, 'a reviewer'));
+  const feed = setup.feed as FeedName;
+  await db.transaction(async (tx) => reopenEntries(tx, await selectedIds(tx, { feed, discarded: true }), 'a reviewer'));
+  await db.transaction(async (tx) => retryChanges(tx, await selectedIds(tx, { feed }), 'a reviewer'));
+  await db.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed }), 'a reviewer'));
   await resolveDoubtsNow(life);
 }
 

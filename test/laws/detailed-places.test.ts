@@ -1,6 +1,7 @@
 // One posting for each place of a record, whose texts are in one detail: whatever happens to places and details, no job is made twice,
 // lost or wrongly deleted, all places of a record have the same detail, and it is requested once.
 // @module-tag slow
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
@@ -8,6 +9,7 @@ import { tryFeed } from '../../src/pull/preview/try-feed.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -109,7 +111,7 @@ async function configure(from: string, to: string): Promise<void> {
 
 async function discard(): Promise<void> {
   const { db } = await mirror.app();
-  await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+  await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
 }
 
 const OTHER = rec('9', ['Boston']);

@@ -3,6 +3,7 @@
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReportJson } from '../../src/runtime/conclude-pull.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 
@@ -18,7 +19,9 @@ export async function heal(installation: Installation): Promise<PullReportJson> 
   await installation.sandbox.requests.idle();
   const app = await installation.app();
   await resumeSite(app.db, 'board' as SiteName);
-  await app.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
+  await app.db.transaction(async (tx) =>
+    retryChanges(tx, await selectedIds(tx, { feed: 'acme' as never }), 'a person'),
+  );
   let report = await installation.sync();
   for (let pull = 1; pull < PULLS && isMoving(report); pull++) {
     if (report.message?.includes('--emptied') === true) await sayEmptied(installation);

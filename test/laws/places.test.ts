@@ -1,11 +1,13 @@
 // One posting for each place of a record: whatever state a place is in and whatever happens to its record, no job is made twice, lost
 // or wrongly deleted, and the counts add up.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { firstOf, leavesOut } from '../support/extent.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
@@ -100,7 +102,9 @@ async function configure(mirror: Mirror, from: string, to: string): Promise<void
 const OTHER = recordOf('9', [BOSTON]);
 const discard = async (mirror: Mirror, ids: readonly number[] = []) => {
   const { db } = await mirror.app();
-  await db.transaction((tx) => discardEntries(tx, { ids, feeds: ids.length === 0 ? [ACME] : [] }, 'a person'));
+  await db.transaction(async (tx) =>
+    discardEntries(tx, ids.length === 0 ? await selectedIds(tx, { feed: ACME }) : ids, 'a person'),
+  );
 };
 
 /** A state that the place Chicago of a record is in, while Boston is live. */
@@ -394,7 +398,7 @@ describe('a record with several places', { concurrent: true }, () => {
           deleted: 0,
         });
         const { db } = await mirror.app();
-        await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+        await db.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
         await mirror.sync();
         expect((await jobsOf(mirror)).length).toBe(11);
       },

@@ -1,8 +1,10 @@
 // Changes of the way a feed is read, and the states that a posting can be in at that time.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { posting, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 
@@ -200,7 +202,7 @@ export const STATES: readonly State[] = [
     async begin(installation) {
       const list = await mirror(installation, withTarget(BAD));
       const { db } = await installation.app();
-      await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+      await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
       return list;
     },
   },
@@ -259,16 +261,17 @@ export async function allowList(installation: Installation): Promise<void> {
 
 export async function discardUnreadable(installation: Installation): Promise<void> {
   const { db } = await installation.app();
-  const selection = { ids: [], feeds: [ACME], kinds: ['unreadable'] } as const;
-  await db.transaction((tx) => discardEntries(tx, selection, 'a person'));
+  await db.transaction(async (tx) =>
+    discardEntries(tx, await selectedIds(tx, { feed: ACME, kinds: ['unreadable'] }), 'a person'),
+  );
 }
 
 export async function approve(installation: Installation): Promise<void> {
   const { db } = await installation.app();
-  await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+  await db.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
 }
 
 export async function retry(installation: Installation): Promise<void> {
   const { db } = await installation.app();
-  await db.transaction((tx) => retryChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+  await db.transaction(async (tx) => retryChanges(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
 }

@@ -12,6 +12,7 @@ import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { editsOfPosting } from '../../src/store/change/override.ts';
 import { renewPostings } from '../../src/store/change/renew-postings.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -73,7 +74,6 @@ const ROUNDS = 6;
 const BACKED_UP = 1;
 const RESTORED = 4;
 const ACME = 'acme' as FeedName;
-const SELECTION = { ids: [], feeds: [ACME] };
 
 interface Life {
   readonly installation: Installation;
@@ -226,7 +226,7 @@ async function review({ installation, random, story }: Life): Promise<void> {
   const action = random.pick(['approve', 'retry', 'discard'] as const);
   const act = { approve: approveChanges, retry: retryChanges, discard: discardEntries }[action];
   const { db } = await installation.app();
-  const acted = await db.transaction((tx) => act(tx, SELECTION, 'a reviewer'));
+  const acted = await db.transaction(async (tx) => act(tx, await selectedIds(tx, { feed: ACME }), 'a reviewer'));
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
 
@@ -300,7 +300,7 @@ async function end(life: Life): Promise<void> {
     story.push(`healed: ${JSON.stringify(report)}`);
     if (report.status === 'mirrored') break;
     story.push(...(await entriesOf(life)));
-    await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
+    await db.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a reviewer'));
     // Postings with the same title make similar jobs: a doubt about one of them may need a person.
     const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => keyOf(fields) === key);
     story.push(...resolved.story);

@@ -1,9 +1,11 @@
 // A process that undoes a pull dies at each step, or undoes it while its changes are sent: the site ends as it was before the pull,
 // with one job per posting, and what follows needs no person but to resume the feed.
 // @module-tag slow
+
 import { describe, expect } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { spread } from '../support/extent.ts';
@@ -48,7 +50,7 @@ async function sendRest(installation: Installation): Promise<void> {
   const [stopped] = await db.query('select stopped_by from feed_state where stopped_by is not null');
   expect(stopped).toBeDefined();
   for (let round = 0; round < 8; round++) {
-    await db.transaction((tx) => retryChanges(tx, { ids: [], feeds: [feedName('acme')] }, 'a person'));
+    await db.transaction(async (tx) => retryChanges(tx, await selectedIds(tx, { feed: feedName('acme') }), 'a person'));
     await installation.sync();
     const open = await db.query('select from change');
     if (open.length === 0) break;

@@ -45,7 +45,7 @@ const feedOf = (list: readonly TestPosting[], ...records: readonly string[]): st
 const others = postings(12).slice(1);
 const p1 = posting('p1');
 const acts = (action: 'discard' | 'approve' | 'retry', ids: readonly number[]) =>
-  actOnEntries(stage.app.db, stage.app.config, action, { ids, feeds: [] }, acting);
+  actOnEntries(stage.app.db, stage.app.config, action, [{ ids }], acting);
 const unreadable = () =>
   stage.app.db.query<{ id: number; key: string | null; discarded: boolean; records: number; first_pull: number }>(
     `select id, key, discarded, records, first_pull from record_problem where kind = 'unreadable' order by id`,

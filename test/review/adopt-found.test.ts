@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readFoundJobs, startAdoptingFound } from '../../src/review/adopt-found.ts';
-import { continueBulk, stopBulk } from '../../src/review/bulk/stop-bulk.ts';
+import { continueBulk, stopBulk } from '../../src/review/bulk/run-bulk.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { startBulkRunner } from '../../src/runtime/bulk-runner.ts';

@@ -239,7 +239,7 @@ async function actOn({ id }: Case, operation: ReviewOperation): Promise<string> 
     case 'check':
       return 'only for many';
     default: {
-      const report = await actOnEntries(db, config, operation, { ids: [id], feeds: [] }, acting);
+      const report = await actOnEntries(db, config, operation, [{ ids: [id] }], acting);
       if (report.kind === 'refused') return textOf(report.message);
       const [entry] = report.entries;
       return entry?.result === 'done' ? 'done' : textOf(entry?.message ?? '');
@@ -319,7 +319,7 @@ it('approving a feed by its name is offered exactly if it deletes what is held',
   const offers = await readHeldOffers(app.db, app.config);
   for (const feed of Object.keys(FEEDS).map(feedName)) {
     const offer = offers.get(feed);
-    const report = await actOnEntries(app.db, app.config, 'approve', { ids: [], feeds: [feed] }, acting);
+    const report = await actOnEntries(app.db, app.config, 'approve', [{ feed: feed }], acting);
     expect([feed, offer !== undefined && canApprove(offer)]).toEqual([feed, report.kind === 'acted']);
     if (report.kind === 'acted') expect([feed, report.acted.length]).toEqual([feed, offer?.approvable]);
     for (const each of cases.filter((one) => one.feed === feed && one.state === 'held')) await restore(each);

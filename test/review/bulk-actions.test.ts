@@ -17,15 +17,9 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onEntries = (action: BulkAction, ids: readonly number[]) =>
-  actOnEntries(stage.app.db, stage.app.config, action, { ids, feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, stage.app.config, action, [{ ids }], acting) as Promise<Acted>;
 const onFeed = (action: BulkAction, expectHeld?: number) =>
-  actOnEntries(
-    stage.app.db,
-    stage.app.config,
-    action,
-    { ids: [], feeds: [acme] },
-    { ...acting, seen: { count: expectHeld } },
-  );
+  actOnEntries(stage.app.db, stage.app.config, action, [{ feed: acme }], { ...acting, seen: { count: expectHeld } });
 const audit = () =>
   stage.app.db.query<{ actor: string; action: string; key: string }>(
     'select actor, action, key from audit order by key',
@@ -223,7 +217,7 @@ describe('selectEntries', () => {
     const id = String(await stage.entry('p1'));
     expect(await selectEntries(stage.app.db, stage.app.config, [id, 'acme', id, 'acme'])).toEqual({
       kind: 'selected',
-      selection: { ids: [Number(id)], feeds: ['acme'] },
+      queries: [{ ids: [Number(id)] }, { feed: 'acme' }],
     });
     expect(await selectEntries(stage.app.db, stage.app.config, ['99', 'acme', 'nobody'])).toEqual({
       kind: 'unknown',

@@ -149,7 +149,7 @@ describe('an edit of a group', () => {
     const id = await start('edit', { edit: TEXAS });
     const { db, config } = stage.app;
     await editEntry(db, config, await stage.entry('odd0'), { 'location-state': 'Puebla' }, acting);
-    await actOnEntries(db, config, 'discard', { ids: [await stage.entry('odd1')], feeds: [] }, acting);
+    await actOnEntries(db, config, 'discard', [{ ids: [await stage.entry('odd1')] }], acting);
     await stage.pull([...odd(5).slice(0, 2), posting('odd2', { state: 'Yukon' }), posting('odd3'), ...odd(5).slice(4)]);
     await run(id, 10);
     expect(await now(id)).toMatchObject({ done: 1, skipped: 4 });
@@ -204,13 +204,7 @@ async function fillReview(): Promise<void> {
   await stage.fail('failed', 'failed');
   await stage.fail('doubtful', 'in_doubt');
   await stage.fail('dropped', 'rejected', 'dropped');
-  await actOnEntries(
-    stage.app.db,
-    stage.app.config,
-    'discard',
-    { ids: [await stage.entry('dropped')], feeds: [] },
-    acting,
-  );
+  await actOnEntries(stage.app.db, stage.app.config, 'discard', [{ ids: [await stage.entry('dropped')] }], acting);
 }
 
 async function fillWithHeld(): Promise<void> {

@@ -166,13 +166,7 @@ describe('an edit of a job', () => {
     const byEntry = await editEntry(stage.app.db, stage.app.config, entry, { number: 'x' }, acting);
     expect(byEntry).toMatchObject({ message: expect.stringContaining('its job is recognised by number') });
     expect(await refused({ number: 'x' })).toContain('its job is recognised by number');
-    await actOnEntries(
-      stage.app.db,
-      stage.app.config,
-      'discard',
-      { ids: [await stage.entry('p1')], feeds: [] },
-      acting,
-    );
+    await actOnEntries(stage.app.db, stage.app.config, 'discard', [{ ids: [await stage.entry('p1')] }], acting);
     expect(await refused({ title: 'Cook' })).toMatch(/^it is discarded: review reopen/);
     await stage.pull([other], { percent: 1, count: 0 });
     expect(await refused({ title: 'Cook' })).toMatch(/^it is held/);

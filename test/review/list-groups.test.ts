@@ -123,7 +123,7 @@ describe('groups', () => {
     expect(groups.every(({ sites }) => sites[0]?.of === 'board')).toBe(true);
 
     const act = (action: 'discard' | 'reopen' | 'retry') =>
-      actOnEntries(stage.app.db, stage.app.config, action, { ids: [], feeds: [acme] }, acting);
+      actOnEntries(stage.app.db, stage.app.config, action, [{ feed: acme }], acting);
     await act('discard');
     expect(await isInStep()).toBe(true);
     expect(await brief()).toEqual([['in_doubt', 'title', 1]]);

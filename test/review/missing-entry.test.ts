@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { textOf } from '../../src/plan/message.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
-import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { actOnEntries, type NamedQuery } from '../../src/review/act-on-entries.ts';
 import { runBulk } from '../../src/review/bulk/run-bulk.ts';
 import { startBulk } from '../../src/review/bulk/start-bulk.ts';
 import { editEntry, editPosting } from '../../src/review/edit-posting.ts';
@@ -64,15 +64,14 @@ it('an edit that is undone says when the source has effect again', async () => {
 
 it('they are not sent again before they are back', async () => {
   const entry = await missing();
-  const retry = (ids: readonly number[], feeds = [acme]) =>
-    actOnEntries(stage.app.db, stage.app.config, 'retry', { ids, feeds }, acting);
-  expect(await retry([entry], [])).toMatchObject({ entries: [{ result: 'not_applicable', message: MISSING }] });
-  expect(await retry([])).toMatchObject({
+  const retry = (query: NamedQuery) => actOnEntries(stage.app.db, stage.app.config, 'retry', [query], acting);
+  expect(await retry({ ids: [entry] })).toMatchObject({ entries: [{ result: 'not_applicable', message: MISSING }] });
+  expect(await retry({ feed: acme })).toMatchObject({
     feeds: [{ done: 0, message: 'nothing to retry; 1 not retried: the feed no longer has them' }],
   });
   expect(await stage.change('p1')).toMatchObject({ state: 'rejected' });
   await stage.pull(feed);
-  expect(await retry([entry], [])).toMatchObject({ entries: [{ result: 'done' }] });
+  expect(await retry({ ids: [entry] })).toMatchObject({ entries: [{ result: 'done' }] });
   expect((await stage.claim('p1')).request).toMatchObject({ kind: 'update', fields: { title: 'Chef' } });
 });
 

@@ -50,12 +50,12 @@ it('its entries are not said to be sent again, nor its held deletes to be sent',
     ['retry', await stage.entry('bad')],
     ['approve', await stage.entry('p2')],
   ] as const) {
-    for (const [selection, name] of [
-      [{ ids: [id], feeds: [] }, ''],
-      [{ ids: [], feeds: [acme] }, `entry ${id} of feed acme: `],
+    for (const [query, name] of [
+      [{ ids: [id] }, ''],
+      [{ feed: acme }, `entry ${id} of feed acme: `],
     ] as const) {
       const message = `${name}${MOVED}. Nothing was changed`;
-      expect(await actOnEntries(db, config, action, selection, acting)).toEqual({ kind: 'refused', message });
+      expect(await actOnEntries(db, config, action, [query], acting)).toEqual({ kind: 'refused', message });
     }
     const start = await startBulk(db, config, { action, ...acting, detail: { query: {} } });
     const n = action === 'retry' ? '1 failed' : '2 held';
@@ -64,9 +64,7 @@ it('its entries are not said to be sent again, nor its held deletes to be sent',
   expect(await stage.change('bad')).toMatchObject({ state: 'failed' });
   expect(await stage.change('p2')).toMatchObject({ state: 'held' });
   // What sends nothing is done.
-  expect(
-    await actOnEntries(db, config, 'discard', { ids: [await stage.entry('p2')], feeds: [] }, acting),
-  ).toMatchObject({
+  expect(await actOnEntries(db, config, 'discard', [{ ids: [await stage.entry('p2')] }], acting)).toMatchObject({
     acted: [{ kind: 'held' }],
   });
 });

@@ -111,7 +111,7 @@ describe('a discard of records that continues after its process ended', () => {
       stage.app.db,
       stage.app.config,
       action,
-      { ids: (await records()).slice(0, 1).map(({ id }) => id), feeds: [] },
+      [{ ids: (await records()).slice(0, 1).map(({ id }) => id) }],
       acting,
     );
 
@@ -192,12 +192,12 @@ describe('an approval of what was shown', () => {
 
 it('agreeing to named deletes covers none that was not held when it was shown', async () => {
   const { db, config } = stage.app;
-  const selection = { ids: [await stage.entry('p2'), await stage.entry('p3')], feeds: [] };
+  const queries = [{ ids: [await stage.entry('p2'), await stage.entry('p3')] }];
   // Its attempt is under way, and it is held again once that ends.
   await db.query(`update change set state = 'ready' where key = 'p3'`);
-  const seen = seenIn(await presentFor(db, config, 'approve', selection));
+  const seen = seenIn(await presentFor(db, config, 'approve', queries));
   await db.query(`update change set state = 'held', since = now() where key = 'p3'`);
-  expect(await actOnEntries(db, config, 'approve', selection, { actor: 'ann', seen })).toMatchObject({
+  expect(await actOnEntries(db, config, 'approve', queries, { actor: 'ann', seen })).toMatchObject({
     kind: 'refused',
     stale: true,
   });

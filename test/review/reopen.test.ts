@@ -20,15 +20,9 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onFeed = (action: BulkAction, kinds?: readonly EntryKind[]) =>
-  actOnEntries(
-    stage.app.db,
-    stage.app.config,
-    action,
-    { ids: [], feeds: [acme], ...(kinds && { kinds }) },
-    acting,
-  ) as Promise<Acted>;
+  actOnEntries(stage.app.db, stage.app.config, action, [{ feed: acme, kinds }], acting) as Promise<Acted>;
 const onEntry = (action: BulkAction, id: number) =>
-  actOnEntries(stage.app.db, stage.app.config, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, stage.app.config, action, [{ ids: [id] }], acting) as Promise<Acted>;
 
 async function discarded(): Promise<string[]> {
   const found: ReviewEntry[] = [];
@@ -92,7 +86,7 @@ it('applies to the named kinds, and to no others', { tags: 'slow' }, async () =>
     stage.app.db,
     stage.app.config,
     'discard',
-    { ids: [await stage.entry('p5')], feeds: [], kinds: ['rejected'] },
+    [{ ids: [await stage.entry('p5')], kinds: ['rejected'] }],
     acting,
   );
   expect(report).toMatchObject({ entries: [{ result: 'not_applicable', message: expect.stringContaining('--kind') }] });
@@ -117,9 +111,7 @@ describe('a delete that was held', () => {
     await stage.acceptAll();
     expect(await stage.change('p8')).toMatchObject({ state: 'held', desired: 'absent' });
     expect(await stage.app.db.query('select count(*) as n from mapping')).toEqual([{ n: 12 }]);
-    expect(
-      await actOnEntries(stage.app.db, stage.app.config, 'approve', { ids: [], feeds: [acme] }, acting),
-    ).toMatchObject({
+    expect(await actOnEntries(stage.app.db, stage.app.config, 'approve', [{ feed: acme }], acting)).toMatchObject({
       feeds: [{ done: 8 }],
     });
   });

@@ -113,7 +113,7 @@ describe('a rule', () => {
     await apply();
     expect([await stateOf('b'), await stateOf('d')]).toEqual(['rejected', 'discarded']);
     expect(await audited('d')).toMatchObject([{ action: 'discard', detail: { reason: 'abroad' } }]);
-    await actOnEntries(stage.app.db, stage.app.config, 'reopen', { ids: [await stage.entry('d')], feeds: [] }, acting);
+    await actOnEntries(stage.app.db, stage.app.config, 'reopen', [{ ids: [await stage.entry('d')] }], acting);
     expect(await apply()).toEqual([]);
     expect(await stateOf('d')).toBe('rejected');
   });

@@ -91,13 +91,7 @@ describe('undoing an edit', () => {
   it('that was discarded: the next pull takes up the posting again', { tags: 'slow' }, async () => {
     await edited();
     await stage.fail('p1', 'rejected');
-    await actOnEntries(
-      stage.app.db,
-      stage.app.config,
-      'discard',
-      { ids: [await stage.entry('p1')], feeds: [] },
-      acting,
-    );
+    await actOnEntries(stage.app.db, stage.app.config, 'discard', [{ ids: [await stage.entry('p1')] }], acting);
     expect(await undo()).toMatchObject({ kind: 'undone' });
     await stage.pull(feed);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', fields: { title: 'Nurse' } });

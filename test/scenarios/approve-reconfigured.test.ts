@@ -59,7 +59,7 @@ it('a rule that a pull has applied is no other one', { tags: 'slow' }, async () 
   await held({ skip: '{ city: Nowhere }' }, true);
   await configure('Nowhere', 'Elsewhere');
   const { db, config } = await mirror.app();
-  const approve = () => actOnEntries(db, config, 'approve', { ids: [], feeds: ['acme' as never] }, { actor: 'anna' });
+  const approve = () => actOnEntries(db, config, 'approve', [{ feed: 'acme' as never }], { actor: 'anna' });
   expect((await approve()).kind).toBe('refused');
   await mirror.sync();
   expect(await approve()).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });

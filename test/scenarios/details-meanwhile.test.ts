@@ -1,5 +1,6 @@
 // While a pull requests details, which may take hours: what people, workers and other commands do with its feed.
 // @module-tag slow
+
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
@@ -15,6 +16,7 @@ import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { findPull } from '../../src/store/pull/pull-row.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
@@ -236,16 +238,10 @@ describe('while a pull requests details', () => {
     missing = new Set(['j2']);
     expect(await sync()).toMatchObject({ complete: false, unreadable: 1 });
     const { db } = await context();
-    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: acme }), 'a person'));
     list = [...list.filter(({ id }) => id !== 'j5'), job('new')];
     const report = await whileWaiting('new', sync, async () => {
-      const reopened = await actOnEntries(
-        db,
-        (await mirror.app()).config,
-        'reopen',
-        { ids: [], feeds: [acme] },
-        ACTING,
-      );
+      const reopened = await actOnEntries(db, (await mirror.app()).config, 'reopen', [{ feed: acme }], ACTING);
       expect(reopened).toMatchObject({ kind: 'acted', feeds: [{ done: 1 }] });
     });
     expect(report).toMatchObject({ complete: false, created: 1, deleted: 0, gone: 0, unreadable: 1 });
@@ -264,13 +260,7 @@ describe('while a pull requests details', () => {
       },
       async () => {
         const { db } = await context();
-        await actOnEntries(
-          db,
-          (await mirror.app()).config,
-          'discard',
-          { ids: [await entryOf('j3')], feeds: [] },
-          ACTING,
-        );
+        await actOnEntries(db, (await mirror.app()).config, 'discard', [{ ids: [await entryOf('j3')] }], ACTING);
       },
     );
     expect(report).toMatchObject({ created: 1, complete: true });

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // A list without descriptions: they are requested for each posting whose record in the list is new or has changed.
+
 import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +14,7 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { forgetOldRows } from '../../src/store/retention.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
@@ -303,7 +305,7 @@ describe('details', () => {
       excerpt: expect.stringContaining('"text":"Cook"'),
     });
     expect(entries).toEqual([entryOf('j2'), entryOf('j3')]);
-    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: acme }), 'a person'));
     expect(await sync()).toMatchObject({ complete: true, deleted: 1, unreadable: 2 });
     await db.query(`update failed_detail set since = since - interval '5 hours'`);
     expect(await syncAsking()).toMatchObject({ complete: true, unreadable: 2, asked: [] });
@@ -516,7 +518,7 @@ describe('with refresh_days', () => {
     list = list.map((one) => (one.id === 'j5' ? { ...one, text: '\ud800' } : one));
     expect(await sync()).toMatchObject({ unreadable: 1, complete: false });
     const { db } = await mirror.app();
-    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+    await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: acme }), 'a person'));
     expect(await sync()).toMatchObject({ unreadable: 1, complete: true });
     list = before;
     expect(await syncAsking()).toMatchObject({ unchanged: 6, asked: [] });

@@ -1,6 +1,8 @@
 // A section of XML without its end goes on into the next record: both postings keep their jobs, also once that record is discarded.
+
 import { afterEach, expect, it } from 'vitest';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { acme } from '../review/stage.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -55,5 +57,5 @@ async function joinRecords(texts: Texts): Promise<void> {
   await mirror.writeFeed(`<source>${KEYS.map((id) => record(id, id === 'j2' ? '' : undefined)).join('')}</source>`);
   expect(await mirror.sync()).toMatchObject({ complete: false, seen: 5, unchanged: 4, unreadable: 1, requests: 0 });
   const { db } = await mirror.app();
-  await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a reviewer'));
+  await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: acme }), 'a reviewer'));
 }

@@ -120,7 +120,7 @@ it('create_only does not update a job whose posting is back while its delete is 
   await stage.acceptAll();
   await pullWith('mirror', [posting('a')]);
   const ids = [await stage.entry('b')];
-  await db.transaction((tx) => discardEntries(tx, { ids, feeds: [] }, 'tester'));
+  await db.transaction((tx) => discardEntries(tx, ids, 'tester'));
   await pullWith('create_only', [posting('a')]);
   const back = [posting('a'), posting('b', { title: 'Changed' })];
   expect(await pullWith('create_only', back)).toMatchObject({ unchanged: 2, pending: 0, gone: 0 });

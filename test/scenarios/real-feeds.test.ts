@@ -68,13 +68,7 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     expect(step).toMatchObject({ duplicates: 0, unreadable: 0, failed: 0, pending: 0 });
     expect(step.held).toBeGreaterThan(140);
     expect((await mirror.siteJobs()).size).toBe(begun.created + step.created);
-    const approved = await actOnEntries(
-      app.db,
-      app.config,
-      'approve',
-      { ids: [], feeds: [feedName('acme')] },
-      { actor: 'test' },
-    );
+    const approved = await actOnEntries(app.db, app.config, 'approve', [{ feed: feedName('acme') }], { actor: 'test' });
     expect(approved).toMatchObject({ kind: 'acted', feeds: [{ done: step.held }] });
     expect(await mirror.sync()).toMatchObject({ held: 0, created: 0, pending_deletes: 0 });
 

@@ -151,20 +151,11 @@ it('a question that opens between showing and acting refuses as well, for single
   const again = await db();
   const ended = await runBulk(again, config, started.bulk.id, { signal: new AbortController().signal });
   expect(ended).toMatchObject({ acted: [], bulk: { done: 0, skipped: 8, state: 'done' } });
-  const byVersion = await actOnEntries(
-    again,
-    config,
-    'approve',
-    { ids: ids.slice(0, 1), feeds: [] },
-    { actor: 'anna', seen: { tokens: [version?.version ?? ''] } },
-  );
-  const byCount = await actOnEntries(
-    again,
-    config,
-    'approve',
-    { ids: [], feeds: [ACME] },
-    { actor: 'anna', seen: { count: 8 } },
-  );
+  const byVersion = await actOnEntries(again, config, 'approve', [{ ids: ids.slice(0, 1) }], {
+    actor: 'anna',
+    seen: { tokens: [version?.version ?? ''] },
+  });
+  const byCount = await actOnEntries(again, config, 'approve', [{ feed: ACME }], { actor: 'anna', seen: { count: 8 } });
   expect([byVersion.kind, byCount.kind]).toEqual(['refused', 'refused']);
   expect(await heldIds()).toEqual(ids);
   expect(await keysOnSite()).toEqual(OLD);

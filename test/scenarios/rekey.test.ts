@@ -1,9 +1,11 @@
 // A feed changes the keys of its postings: nothing is created or deleted until a person decides, and jobs keep their IDs.
+
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-posting.ts';
 import { readPullSums } from '../../src/review/pull-sums.ts';
 import { approveChanges, discardEntries } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -129,7 +131,7 @@ describe('all keys change', () => {
     const before = await ids();
     const broken = feedXml(wards('b', 8)).replace('<![CDATA[<p>Ward 8</p>]]>', 'Ward & 8');
     expect(await syncOf(broken)).toMatchObject({ status: 'incomplete', unreadable: 1, pending: 7, requests: 0 });
-    await (await db()).transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    await (await db()).transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
     expect(await syncOf(broken)).toMatchObject({ complete: true, unreadable: 1, held: 8, requests: 0 });
     expect((await rekey('--sure')).out).toContain('7 jobs kept for their new keys');
     expect(await syncOf(broken)).toMatchObject({ updated: 7, deleted: 0, held: 1 });
@@ -147,7 +149,7 @@ describe('all keys change', () => {
     expect(denied.out).toContain('8 creates');
     expect(denied.out).toContain('review approve acme');
     expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', created: 8, held: 8, deleted: 0 });
-    await (await db()).transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    await (await db()).transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a person'));
     await syncOf(wards('b', 8));
     expect(await numbers()).toEqual(
       wards('b', 8)
@@ -161,7 +163,9 @@ describe('all keys change', () => {
     const before = await ids();
     await syncOf(wards('b', 8));
     const approve = () =>
-      db().then((open) => open.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person')));
+      db().then((open) =>
+        open.transaction(async (tx) => approveChanges(tx, await selectedIds(tx, { feed: ACME }), 'a person')),
+      );
     expect(await approve()).toEqual([]);
     expect(await syncOf(wards('b', 8))).toMatchObject({ status: 'review', held: 8, deleted: 0, created: 0 });
     expect(await ids()).toEqual(before);
@@ -311,8 +315,8 @@ describe('what belongs to an old key', () => {
     // The new posting of the edited one breaks the rule again, and is discarded before the keys are bound.
     const list = [ward('b', 1, broken), ...wards('b', 7, 2)];
     expect(await syncOf(list)).toMatchObject({ status: 'review', rejected: 1, pending: 7, held: 8 });
-    await (await db()).transaction((tx) =>
-      discardEntries(tx, { ids: [], feeds: [ACME], kinds: ['rejected'] }, 'a person'),
+    await (await db()).transaction(async (tx) =>
+      discardEntries(tx, await selectedIds(tx, { feed: ACME, kinds: ['rejected'] }), 'a person'),
     );
     const shown = (await rekey('--sure', '--json')).json();
     expect(shown.filter(({ bound }) => bound)).toHaveLength(8);

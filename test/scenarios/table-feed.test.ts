@@ -1,5 +1,6 @@
 // Tables and JSON Lines are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
 // @module-tag slow
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +8,7 @@ import iconv from 'iconv-lite';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { checkDamages, type Damages } from '../support/damaged-document.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -166,8 +168,9 @@ describe('deletes nothing', () => {
     await mirror.writeFeed(table(ids(8)).replace('/j5\r\n', '/j5'));
     expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, deleted: 0 });
     const { db } = await mirror.app();
-    const selection = { ids: [], feeds: ['acme' as FeedName] };
-    await db.transaction((tx) => discardEntries(tx, selection, 'a reviewer'));
+    await db.transaction(async (tx) =>
+      discardEntries(tx, await selectedIds(tx, { feed: 'acme' as FeedName }), 'a reviewer'),
+    );
     expect(await mirror.sync()).toMatchObject({ deleted: 0 });
     expect((await mirror.siteJobs()).size).toBe(8);
   });

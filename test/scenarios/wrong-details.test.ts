@@ -1,12 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // Details that may not be those of their postings: errors with status 200, redirects, and rules that leave out too much.
 // @module-tag slow
+
 import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
+import { selectedIds } from '../../src/store/review/selected-counts.ts';
 import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
 import { checkCounts } from '../laws/laws.ts';
 import { acme } from '../review/stage.ts';
@@ -230,7 +232,7 @@ it('a list is no longer "not modified" while a detail that was discarded is miss
   answer = (id, response) => (id === 'j2' ? sendJson(response, {}, 503) : detail(id, response));
   expect(await sync()).toMatchObject({ complete: false, created: 2 });
   const { db } = await mirror.app();
-  await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [acme] }, 'a person'));
+  await db.transaction(async (tx) => discardEntries(tx, await selectedIds(tx, { feed: acme }), 'a person'));
   expect(await sync()).toMatchObject({ complete: true, asked: ['j2'] });
   answer = detail;
   expect(await sync()).toMatchObject({ complete: true, created: 1, asked: ['j2'] });

@@ -32,13 +32,7 @@ it.each(firstOf(['approved', 'ready', 'failed'] as const, 1))(
     await stage.pull(left, state === 'approved' ? { count: 0, percent: 0 } : {});
     if (state === 'failed') await stage.fail('p1', 'failed');
     if (state === 'approved')
-      await actOnEntries(
-        stage.app.db,
-        stage.app.config,
-        'approve',
-        { ids: [await stage.entry('p1')], feeds: [] },
-        acting,
-      );
+      await actOnEntries(stage.app.db, stage.app.config, 'approve', [{ ids: [await stage.entry('p1')] }], acting);
     expect(await replace()).toBeUndefined();
     expect(await stage.change('p1')).toMatchObject({ state: 'held', approved: false, reason: { kind: 'restored' } });
     await stage.acceptAll();

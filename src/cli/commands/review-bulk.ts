@@ -3,11 +3,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { decideNamed } from '../../operations/decisions.ts';
 import { BULK_ACTIONS, type BulkAction } from '../../plan/action.ts';
 import { asksToConfirm, effectOn, mayBeRule, needsSeen, sendsAnything, summaryOf } from '../../plan/allowed.ts';
-import { whyNotAtAll } from '../../review/act-on-entries.ts';
+import { type NamedQuery, whyNotAtAll } from '../../review/act-on-entries.ts';
 import { type Seen, seenOf } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { type ExitStatus, UserError } from '../../runtime/exit-status.ts';
-import type { ActedEntry, Selection } from '../../store/change/act-in-review.ts';
+import type { ActedEntry } from '../../store/change/act-in-review.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../adapter/actor.ts';
@@ -17,7 +17,7 @@ import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values
 import { withApp } from '../adapter/with-app.ts';
 import { say } from '../adapter/write-action.ts';
 import { askAboutSelected, askToApprove, askToDiscard } from '../review/ask-first.ts';
-import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
+import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
 import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
 import { sendAndTell } from '../review/send-and-tell.ts';
 
@@ -99,20 +99,20 @@ async function actOnNamed(
   if (options.count !== undefined && !needsSeen(action))
     throw new UserError('--count needs a selection, such as --group GROUP');
   if (options.alsoNew === true) throw new UserError('--also-new needs a group: --group GROUP');
-  const selection = { ...(await namedEntries(app, names)), kinds: options.kind };
+  const queries = (await namedQueries(app, names)).map((query) => ({ ...query, kinds: options.kind }));
   const write = commandWriter(options.config);
+  const numbers = queries.flatMap(({ ids = [] }) => ids);
   // Nobody is asked about what can't be done.
-  const refusal = await whyNotAtAll(app.db, app.config, action, selection);
+  const refusal = await whyNotAtAll(app.db, app.config, action, queries);
   if (refusal !== undefined) throw new UserError(say(refusal, write));
   const { reason, count, json = false, send = false } = options;
   const bound = seenOf({ ...options, version: options.ifVersion });
-  if (options.ifVersion !== undefined && (selection.ids.length !== 1 || selection.feeds.length > 0))
-    throw new UserError(NOT_ONE);
+  if (options.ifVersion !== undefined && (numbers.length !== 1 || queries.length > 1)) throw new UserError(NOT_ONE);
   // A number binds the deletes of feeds only.
-  const isBound = bound.tokens !== undefined || (count !== undefined && selection.ids.length === 0);
-  const agreed = isBound || options.yes === true ? undefined : await askAbout(app, action, selection, write);
+  const isBound = bound.tokens !== undefined || (count !== undefined && numbers.length === 0);
+  const agreed = isBound || options.yes === true ? undefined : await askAbout(app, action, queries, write);
   const seen = { count, tokens: agreed?.tokens ?? bound.tokens };
-  const done = await runWithin(decideNamed, { action, selection, reason, seen }, app, options);
+  const done = await runWithin(decideNamed, { action, queries, reason, seen }, app, options);
   const status = await sendAndTell(app, { action, ...done }, { json, send, write });
   if (action === 'discard') for (const line of afterDiscard(done.acted, write)) printNotice(line);
   return status;
@@ -121,11 +121,11 @@ async function actOnNamed(
 async function askAbout(
   app: App,
   action: BulkAction,
-  selection: Selection,
+  queries: readonly NamedQuery[],
   write: WriteCommand,
 ): Promise<Seen | undefined> {
   if (!asksToConfirm(action)) return undefined;
-  return sendsAnything(action) ? askToApprove(app, selection, write) : askToDiscard(app, selection, write);
+  return sendsAnything(action) ? askToApprove(app, queries, write) : askToDiscard(app, queries, write);
 }
 
 /** Notices to print after a discard: its effect, and how to undo it. */

@@ -10,7 +10,7 @@ import { ACTOR, type GivenOptions, printing, runSingle, withCommon } from '../ad
 import { NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values.ts';
 import { withApp } from '../adapter/with-app.ts';
 import { addField, type EditValues, editOf, tableOption } from '../review/edit-values.ts';
-import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
+import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
 import { ALSO_NEW, PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
 import { sendAndTell } from '../review/send-and-tell.ts';
 
@@ -71,7 +71,7 @@ async function ofEntries(app: App, names: readonly string[]): Promise<EntryFilte
       `${name} may be an entry or the feed of posting ${key}: name one entry at a time, or edit the posting on its page`,
     );
   }
-  return { ids: [...(await namedEntries(app, names)).ids] };
+  return { ids: (await namedQueries(app, names)).flatMap(({ ids = [] }) => ids) };
 }
 
 function editOne([name, key, more]: readonly string[], options: EditOptions): Promise<void> {

@@ -13,7 +13,7 @@ import { IF_VERSION, NOT_ONE, SEEN, wholeNumber } from '../adapter/option-values
 import { withApp } from '../adapter/with-app.ts';
 import { adoptFoundOf } from '../mappings/adopt-found.ts';
 import { askAboutSelected, askToSendAgain } from '../review/ask-first.ts';
-import { type EntryFilter, namedEntries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
+import { type EntryFilter, namedQueries, narrowed, narrowing, ofFeed } from '../review/narrow-entries.ts';
 import { PRINTED_DECISIONS, startBulkCommand } from '../review/run-bulk-command.ts';
 import { sendAndTell } from '../review/send-and-tell.ts';
 import { siteJobIdOf } from '../review/site-job-id.ts';
@@ -132,8 +132,8 @@ async function selectionOf(app: App, names: readonly string[], options: ResolveO
   if (filter !== undefined) return ofFeed(filter, names);
   if (names.length === 0) throw new UserError('name entries or a feed, or select a group: --group GROUP');
   if (!names.every((name) => NUMBER.test(name))) return ofFeed({}, names);
-  const { ids } = await namedEntries(app, names);
+  const ids = (await namedQueries(app, names)).flatMap(({ ids: own = [] }) => own);
   const other = (await findEntries(app.db, ids)).find(({ state }) => state !== 'in_doubt');
-  if (other === undefined) return { ids: [...ids] };
+  if (other === undefined) return { ids };
   throw new UserError(`entry ${other.id} is not in doubt, but ${STATE_WORDS[other.state]}. Nothing was done.`);
 }

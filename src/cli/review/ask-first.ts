@@ -7,16 +7,15 @@ import { textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { excerpt } from '../../posting/xml-characters.ts';
-import { presentFor } from '../../review/act-on-entries.ts';
+import { countNamed, type NamedQuery, presentFor } from '../../review/act-on-entries.ts';
 import { previewBulk, whyTooMany } from '../../review/bulk/start-bulk.ts';
 import { checkVerdict } from '../../review/check-verdict.ts';
 import { readDoubt, type ShownDoubt } from '../../review/compare-doubt.ts';
-import { configuredFeeds } from '../../review/configured-policy.ts';
 import { countByKind, describeKinds, describeSelected } from '../../review/describe-selected.ts';
 import { type Seen, seenIn, sumOf, tokenOf, tokenOfChange } from '../../review/seen.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { type ChosenCount, countChosen, findEntries, type Selection } from '../../store/change/act-in-review.ts';
+import { findEntries } from '../../store/change/act-in-review.ts';
 import { type HeldDelete, heldReasons, readHeldDeletes } from '../../store/review/held-deletes.ts';
 import { reviewPage } from '../../store/review/review-page.ts';
 import { ask, printNotice } from '../../telemetry/print.ts';
@@ -103,14 +102,16 @@ const EXAMPLES = 10;
  */
 export async function askToApprove(
   { db, config }: App,
-  selection: Selection,
+  queries: readonly NamedQuery[],
   write: WriteCommand,
 ): Promise<Seen | undefined> {
-  const { ids, feeds } = selection;
   // Bound before it is read for showing: what comes in between is refused.
-  const seen = seenIn(await presentFor(db, config, 'approve', selection));
-  const ofFeeds = await countChosen(db, 'approve', { ids: [], feeds }, configuredFeeds(config, feeds));
-  const named = await readHeldDeletes(db, ids);
+  const seen = seenIn(await presentFor(db, config, 'approve', queries));
+  const ofFeeds = (await countNamed(db, config, 'approve', queries)).filter(({ byName }) => byName);
+  const named = await readHeldDeletes(
+    db,
+    queries.flatMap(({ ids }) => ids ?? []),
+  );
   if (ofFeeds.length === 0 && named.length === 0) return undefined;
   const lines = named.length === 0 ? [] : describeNamed(named);
   for (const { feed, n } of ofFeeds) lines.push(...(await describeHeld(db, feed, n)));
@@ -160,19 +161,20 @@ async function describeHeld(db: App['db'], feed: FeedName, n: number): Promise<s
  */
 export async function askToDiscard(
   { db, config }: Pick<App, 'db' | 'config'>,
-  selection: Selection,
+  queries: readonly NamedQuery[],
   write: WriteCommand,
 ): Promise<Seen | undefined> {
-  const seen = seenIn(await presentFor(db, config, 'discard', selection));
-  const chosen = await countChosen(db, 'discard', selection, []);
+  const seen = seenIn(await presentFor(db, config, 'discard', queries));
+  const chosen = await countNamed(db, config, 'discard', queries);
+  const feeds = queries.flatMap(({ feed }) => feed ?? []);
   // A pull may add entries to a feed before they are discarded, but none to those given by number.
-  if (!coversMuch(chosen)) return selection.feeds.length === 0 ? undefined : seen;
+  if (!coversMuch(chosen)) return feeds.length === 0 ? undefined : seen;
   const lines = describeChosen(chosen);
   if (await isAgreed(lines, 'Discard them?', 'Nothing was discarded.')) return seen;
-  const names = [...selection.ids.map(String), ...selection.feeds];
+  const names = [...queries.flatMap(({ ids = [] }) => ids.map(String)), ...feeds];
   const ways = [
     'Nothing was discarded.',
-    `  see them:       ${write(['review', 'list', ...selection.feeds.slice(0, 1)])}`,
+    `  see them:       ${write(['review', 'list', ...feeds.slice(0, 1)])}`,
     `  one kind only:  ${write(['review', 'discard', ...names, '--kind', 'KIND'])}`,
     `  all of them:    ${write(['review', 'discard', ...names, '--yes'])}`,
   ];
@@ -180,14 +182,14 @@ export async function askToDiscard(
 }
 
 /** Whether a feed's name selects several entries, or the selection covers several kinds. */
-function coversMuch(chosen: readonly ChosenCount[]): boolean {
+function coversMuch(chosen: Awaited<ReturnType<typeof countNamed>>): boolean {
   const byName = new Map<string, number>();
   for (const { feed, byName: named, n } of chosen) if (named) byName.set(feed, (byName.get(feed) ?? 0) + n);
   return new Set(chosen.map(({ kind }) => kind)).size > 1 || [...byName.values()].some((n) => n > 1);
 }
 
 /** One line per feed with the count of each kind, then what discarding each kind means. */
-const describeChosen = (chosen: readonly ChosenCount[]): string[] => [
+const describeChosen = (chosen: Awaited<ReturnType<typeof countNamed>>): string[] => [
   ...[...new Set(chosen.map(({ feed }) => feed))].map((feed) => {
     const own = chosen.filter((each) => each.feed === feed);
     return `This discards ${plural(sumOf(own), 'entry', 'entries')} of feed ${feed}: ${describeKinds(countByKind(own))}.`;

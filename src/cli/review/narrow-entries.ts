@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { filterMembers, type filterSchema } from '../../operations/review.ts';
+import type { NamedQuery } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import type { Selection } from '../../store/change/act-in-review.ts';
 import { addOptions, type GivenOptions, givenMembers } from '../adapter/operation-command.ts';
 
 /** What a selection is as the input of an operation. */
@@ -55,8 +55,8 @@ export function ofFeed(filter: EntryFilter, names: readonly string[]): EntryFilt
 }
 
 /** Entries by number and feeds by name. @throws {UserError} with all that are unknown: an entry may have been resolved since it was listed */
-export async function namedEntries({ db, config }: App, names: readonly string[]): Promise<Selection> {
+export async function namedQueries({ db, config }: App, names: readonly string[]): Promise<readonly NamedQuery[]> {
   const selected = await selectEntries(db, config, names);
   if (selected.kind === 'unknown') throw new UserError(selected.message);
-  return selected.selection;
+  return selected.queries;
 }

@@ -27,8 +27,7 @@ import { crossStep } from '../../telemetry/steps.ts';
 import { readFoundJobs } from '../adopt-found.ts';
 import { type CheckedVerdict, checkVerdict, type VerdictRefused } from '../check-verdict.ts';
 import { whyUnresolved } from '../resolve-entry.ts';
-import type { BulkOptions, BulkRun } from './run-bulk.ts';
-import { ALTERED, NOT_FOUND_NOW } from './words.ts';
+import { ALTERED, type BulkOptions, type BulkRun } from './run-bulk.ts';
 
 /** The site of a feed. */
 export interface FoundSite {
@@ -53,6 +52,7 @@ const LEAST_CHUNK_MS = 1_000;
 const MOST_CHUNK_MS = 30_000;
 /** How long it waits for a site. */
 const WAIT_MS = 15_000;
+const NOT_FOUND_NOW = 'no job on the site is found for it any more';
 /** Shown while it waits before it asks once more. */
 const ASKED_AGAIN = 'the site gave no clear answer about some of the jobs, which are asked for once more';
 const SHOWS_NONE = 'the site shows none of the jobs that should be there: its address may be wrong';

@@ -1,10 +1,11 @@
 // Carries out an action on many review entries in batches. Each batch and its progress are one transaction, so that each entry is
-// acted on exactly once, however often the action is stopped and continued, and by however many processes.
+// acted on exactly once, however often a person stops the action and lets it go on, and by however many processes.
 import type { Config } from '../../config/config.ts';
 import { pause } from '../../flow/pause.ts';
 import { textOf } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { ACTIONS, type ActedEntry, feedsOf, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import { auditAction } from '../../store/access/audit.ts';
+import { type ActedEntry, feedsToReadAgain } from '../../store/change/act-in-review.ts';
 import { tryToKeepPullsOut } from '../../store/change/edit.ts';
 import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../../store/postgres/database.ts';
@@ -17,13 +18,10 @@ import {
   nextFeedOfBulk,
   nextOfBulk,
   recordBatch,
+  setBulkState,
 } from '../../store/review/bulk-actions.ts';
 import { noteGroupCounts } from '../../store/review/group-history.ts';
-import { configuredFeeds, readHere } from '../configured-policy.ts';
-import { whyNot } from '../entry-facts.ts';
-import { type BatchActed, batchEditor } from './edit-batch.ts';
-import { doubtResolver } from './resolve-batch.ts';
-import { ALTERED } from './words.ts';
+import { type EntriesActed, entryActor } from '../act-on-entries.ts';
 
 export interface BulkOptions {
   /** Ends the work after the present batch; the action stays open. */
@@ -40,6 +38,9 @@ export interface BulkRun {
   /** What this run acted on. */
   readonly acted: readonly ActedEntry[];
 }
+
+/** Why an action leaves an entry alone. */
+export const ALTERED = 'it has changed since it was selected';
 
 const BATCH = 1_000;
 /** Each one takes several statements, and the outcomes of the others wait. */
@@ -63,11 +64,7 @@ export async function runBulk(
   id: number,
   { signal, onProgress, batch, among }: BulkOptions,
 ): Promise<BulkRun | undefined> {
-  const acting: Acting = {
-    edit: batchEditor(config),
-    resolve: doubtResolver(config),
-    config,
-  };
+  const act = entryActor(config);
   const acted: ActedEntry[] = [];
   // The feeds that were found being pulled since the last batch.
   const pulled = new Set<FeedName>();
@@ -75,7 +72,7 @@ export async function runBulk(
     const after: FeedName | '' = last;
     const end: BatchEnd = signal.aborted
       ? { kind: 'over' }
-      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, acting, { batch, among })), signal);
+      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, act, { batch, among })), signal);
     const bulk = await findBulk(db, id);
     if (bulk === undefined) return undefined;
     if (end.kind === 'over') {
@@ -93,18 +90,12 @@ export async function runBulk(
   }
 }
 
-interface Acting {
-  readonly edit: ReturnType<typeof batchEditor>;
-  readonly resolve: ReturnType<typeof doubtResolver>;
-  readonly config: Config;
-}
-
 /** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
 async function runBatch(
   tx: Queryable,
   id: number,
   after: FeedName | '',
-  acting: Acting,
+  act: ReturnType<typeof entryActor>,
   { batch, among }: { readonly batch: number | undefined; readonly among: BulkOptions['among'] },
 ): Promise<BatchEnd> {
   const bulk = await lockBulk(tx, id);
@@ -116,19 +107,19 @@ async function runBatch(
   const ids = await nextOfBulk(tx, id, feed, limit);
   const unaltered = await lockUnaltered(tx, bulk, ids);
   const chosen = ids.filter((entry) => unaltered.has(entry));
-  const result = await actAs(tx, bulk, chosen, acting);
+  const result = await actAs(tx, bulk, chosen, act);
   const altered = ids.filter((entry) => !unaltered.has(entry)).map((entry) => ({ entry, why: ALTERED }));
   await recordBatch(tx, id, {
     done: result.acted.map((entry) => entry.id),
     remaining: result.remaining,
-    skipped: [...result.skipped, ...altered],
+    skipped: [...result.left.map(({ entry, why }) => ({ entry, why: textOf(why) })), ...altered],
   });
   return { kind: 'acted', feed, acted: result.acted };
 }
 
 /** Takes the locks of the feed before those of entries. Returns false if it is being pulled, and that must not go on. */
 async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit: number): Promise<boolean> {
-  const next = { ids: bulk.action === 'reopen' ? await nextOfBulk(tx, bulk.id, feed, limit) : [], feeds: [] };
+  const next = bulk.action === 'reopen' ? await nextOfBulk(tx, bulk.id, feed, limit) : [];
   if (bulk.action === 'edit' || (await feedsToReadAgain(tx, next)).length > 0) return tryToKeepPullsOut(tx, feed);
   await lockOutcomesShared(tx, [feed]);
   return true;
@@ -136,45 +127,27 @@ async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit
 
 function actAs(
   tx: Queryable,
-  bulk: BulkRow,
+  { id, action, actor, rule, detail: { edit, reason } }: BulkRow,
   ids: readonly number[],
-  { edit, resolve, config }: Acting,
-): Promise<BatchActed> {
-  switch (bulk.action) {
-    case 'edit':
-      return edit(tx, bulk, ids);
-    case 'missing':
-    case 'check':
-      return resolve(tx, bulk, ids, bulk.action);
-    case 'adopt':
-      throw new Error('adopting asks the site about each job: see adopt-found.ts');
-    default:
-      return act(tx, bulk, bulk.action, ids, config);
-  }
+  act: ReturnType<typeof entryActor>,
+): Promise<EntriesActed> {
+  if (action === 'adopt') throw new Error('adopting asks the site about each job: see adopt-found.ts');
+  const note = { bulk: id, ...(rule === null ? {} : { rule }), ...(reason === undefined ? {} : { reason }) };
+  return act(tx, { action, edit, actor, note }, ids);
 }
 
-async function act(
-  tx: Queryable,
-  bulk: BulkRow,
-  action: keyof typeof ACTIONS,
-  ids: readonly number[],
-  config: Config,
-): Promise<BatchActed> {
-  const { reason } = bulk.detail;
-  const rule = bulk.rule === null ? {} : { rule: bulk.rule };
-  const note = { bulk: bulk.id, ...rule, ...(reason === undefined ? {} : { reason }) };
-  const selection = { ids, feeds: [] };
-  const configured = configuredFeeds(config, await feedsOf(tx, selection));
-  const acted = await ACTIONS[action](tx, selection, bulk.actor, note, configured);
-  const done = new Set(acted.map((entry) => entry.id));
-  const left = await findEntries(
-    tx,
-    ids.filter((entry) => !done.has(entry)),
-  );
-  const here = await readHere(tx, config);
-  return {
-    acted,
-    remaining: 0,
-    skipped: left.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry, here)) })),
-  };
-}
+/** After its present batch; what it did stays. Returns false if it is done or unknown. */
+export const stopBulk = (db: Database, id: number, actor: string): Promise<boolean> => set(db, id, actor, 'stop');
+
+/** Somebody has to carry it out. Returns false if it is done or unknown. */
+export const continueBulk = (db: Database, id: number, actor: string): Promise<boolean> =>
+  set(db, id, actor, 'continue');
+
+const STATES = { stop: 'stopped', continue: 'open' } as const;
+
+const set = (db: Database, id: number, actor: string, to: keyof typeof STATES): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    if (!(await setBulkState(tx, id, STATES[to]))) return false;
+    await auditAction(tx, { actor, action: `${to} bulk`, detail: { bulk: id } });
+    return true;
+  });

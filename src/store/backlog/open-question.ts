@@ -57,14 +57,11 @@ export const questionedDeletes = (db: Queryable, feed?: FeedName): Promise<Quest
     [feed ?? null],
   );
 
-/** Those among these entries, and all of these feeds. */
-export const questionedAmong = (
-  tx: Queryable,
-  { ids, feeds }: { readonly ids: readonly number[]; readonly feeds: readonly FeedName[] },
-): Promise<QuestionedDeletes[]> =>
+/** Those among these entries. */
+export const questionedAmong = (tx: Queryable, ids: readonly number[]): Promise<QuestionedDeletes[]> =>
   tx.query<QuestionedDeletes>(
-    `${COUNTED} from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${inQuestion('c')} ${GROUPED}`,
-    [ids, feeds],
+    `${COUNTED} from change c where c.id = any($1::bigint[]) and ${inQuestion('c')} ${GROUPED}`,
+    [ids],
   );
 
 /** Those among the entries of an action on many. */

@@ -1,23 +1,15 @@
-// Applies a person's decision to many entries: one statement for all of them, with its audit rows, in one transaction.
+// Applies a person's decision to entries, one or many: one statement for all of them, with its audit rows, in one transaction.
 import type { BulkAction } from '../../plan/action.ts';
 import { type Circumstance, conditionsOf, type ReadCircumstance, type ReviewState } from '../../plan/allowed.ts';
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../backlog/entry-kind.ts';
+import { DISCARDED_KIND, type EntryKind } from '../backlog/entry-kind.ts';
 import { circumstancesSql, inQuestion } from '../backlog/open-question.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { markOfChange } from './open-change.ts';
-
-/** The entries that an action applies to: single ones, and all of these feeds. */
-export interface Selection {
-  readonly ids: readonly number[];
-  readonly feeds: readonly FeedName[];
-  /** Only entries of these kinds; all kinds if absent. Used by discard and reopen. */
-  readonly kinds?: readonly EntryKind[];
-}
 
 /** An entry that an action was applied to. */
 export interface ActedEntry {
@@ -92,29 +84,29 @@ const allows = (action: BulkAction, from = 0): string => {
 // in doubt, so an attempt is never disturbed.
 const onChanges = (action: BulkAction, condition: string, set: string, kind = 'null::text'): string =>
   `with chosen as (
-     select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${condition}
+     select c.id from change c where c.id = any($1::bigint[]) and ${condition}
      order by c.feed, c.key for update),
    acted as (
      update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key, ${kind} as kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) || $4::jsonb from acted)
+     select $2, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) || $3::jsonb from acted)
    select id, feed, kind from acted`;
 
 const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
 
-const RETRY = onChanges('retry', allows('retry', 5), `${SEND_AGAIN}, reason = null`);
-const APPROVE = onChanges('approve', allows('approve', 5), `${SEND_AGAIN}, reason = null, approved = true`);
+const RETRY = onChanges('retry', allows('retry', 4), `${SEND_AGAIN}, reason = null`);
+const APPROVE = onChanges('approve', allows('approve', 4), `${SEND_AGAIN}, reason = null, approved = true`);
 const DISCARD = onChanges(
   'discard',
-  `${allows('discard')} and c.state = any($5::text[])`,
+  allows('discard'),
   `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
   'c.discarded_from',
 );
 const REOPEN = onChanges(
   'reopen',
-  `${allows('reopen')} and ${DISCARDED_KIND} = any($5::text[])`,
+  allows('reopen'),
   `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
   'c.state',
 );
@@ -123,11 +115,11 @@ const RECORD_STATE = `case when p.discarded then 'discarded' else p.kind end`;
 
 const onRecords = (action: BulkAction, discarded: boolean): string => `with acted as (
      update record_problem p set discarded = ${discarded}, revision = nextval('revision_number')
-     where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and p.discarded = ${!discarded}
-       and ${inStatesOf(discarded ? 'discard' : 'reopen', RECORD_STATE)} and p.kind = any($5::text[]) returning p.id, p.feed, p.key, p.kind),
+     where p.id = any($1::bigint[]) and p.discarded = ${!discarded}
+       and ${inStatesOf(discarded ? 'discard' : 'reopen', RECORD_STATE)} returning p.id, p.feed, p.key, p.kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) || $4::jsonb from acted)
+     select $2, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) || $3::jsonb from acted)
    select id, feed, kind from acted`;
 
 const DISCARD_RECORDS = onRecords('discard', true);
@@ -146,35 +138,36 @@ export interface AuditNote {
  */
 export async function retryChanges(
   tx: Queryable,
-  selection: Selection,
+  ids: readonly number[],
   actor: string,
   note: AuditNote = {},
   configured: readonly ConfiguredFeed[] = [],
 ): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return act(tx, RETRY, selection, actor, note, asParameters(configured));
+  await lockOutcomesShared(tx, await feedsOf(tx, ids));
+  return act(tx, RETRY, ids, actor, note, asParameters(configured));
 }
 
 /**
- * Entries of the selection to which the action would apply, were it not for one of these circumstances. Only one of many.
+ * Of these entries, one to which the action would apply, were it not for one of these circumstances.
  */
 export async function firstBarred(
   db: Queryable,
   action: BulkAction,
   circumstances: readonly Circumstance[],
-  { ids, feeds }: Selection,
+  ids: readonly number[],
   configured: readonly ConfiguredFeed[],
 ): Promise<EntryState | undefined> {
   const [row] = await db.query<{ id: number }>(
-    `select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${inStatesOf(action)}
-       and (${barredBy(circumstances, 3)}) and ${NAMES_PARAMETERS} order by c.feed, c.id limit 1`,
-    [ids, feeds, ...asParameters(configured)],
+    `select c.id from change c where c.id = any($1::bigint[]) and ${inStatesOf(action)}
+       and (${barredBy(circumstances, 2)}) and ${namesParameters(2)} order by c.feed, c.id limit 1`,
+    [ids, ...asParameters(configured)],
   );
   return row === undefined ? undefined : (await findEntries(db, [row.id]))[0];
 }
 
 /** Not every circumstance needs each of the parameters of {@link asParameters}. */
-const NAMES_PARAMETERS = '($3::text[], $4::text[], $5::boolean[], $6::text[]) is not null';
+const namesParameters = (from: number): string =>
+  `($${from}::text[], $${from + 1}::text[], $${from + 2}::boolean[], $${from + 3}::text[]) is not null`;
 
 /**
  * Approves held deletes of postings that are still absent; the guard does not count them.
@@ -182,25 +175,25 @@ const NAMES_PARAMETERS = '($3::text[], $4::text[], $5::boolean[], $6::text[]) is
  */
 export async function approveChanges(
   tx: Queryable,
-  selection: Selection,
+  ids: readonly number[],
   actor: string,
   note: AuditNote = {},
   configured: readonly ConfiguredFeed[] = [],
 ): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return act(tx, APPROVE, selection, actor, note, asParameters(configured));
+  await lockOutcomesShared(tx, await feedsOf(tx, ids));
+  return act(tx, APPROVE, ids, actor, note, asParameters(configured));
 }
 
 /** Discards changes until their posting changes, and records for good. */
 export async function discardEntries(
   tx: Queryable,
-  selection: Selection,
+  ids: readonly number[],
   actor: string,
   note: AuditNote = {},
 ): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  const changes = await actOnKinds(tx, DISCARD, selection, actor, note);
-  const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor, note);
+  await lockOutcomesShared(tx, await feedsOf(tx, ids));
+  const changes = await act(tx, DISCARD, ids, actor, note);
+  const records = await act(tx, DISCARD_RECORDS, ids, actor, note);
   return [...changes, ...records];
 }
 
@@ -210,13 +203,13 @@ export async function discardEntries(
  */
 export async function reopenEntries(
   tx: Queryable,
-  selection: Selection,
+  ids: readonly number[],
   actor: string,
   note: AuditNote = {},
 ): Promise<ActedEntry[]> {
-  await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  const changes = await actOnKinds(tx, REOPEN, selection, actor, note);
-  const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor, note);
+  await lockOutcomesShared(tx, await feedsOf(tx, ids));
+  const changes = await act(tx, REOPEN, ids, actor, note);
+  const records = await act(tx, REOPEN_RECORDS, ids, actor, note);
   await forgetVersions(tx, feedsWith('unreadable', records));
   return [...changes, ...records];
 }
@@ -233,13 +226,11 @@ const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] =>
   ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
 ];
 
-/** Feeds in which reopening this selection makes records count as unreadable again. */
-export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Selection): Promise<FeedName[]> {
+/** Feeds in which reopening these entries makes records count as unreadable again. */
+export async function feedsToReadAgain(db: Queryable, ids: readonly number[]): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
-    `select distinct feed from record_problem
-     where (id = any($1::bigint[]) or feed = any($2::text[])) and discarded and kind = 'unreadable' and kind = any($3::text[])
-     order by feed`,
-    [ids, feeds, kinds ?? ENTRY_KINDS],
+    `select distinct feed from record_problem where id = any($1::bigint[]) and discarded and kind = 'unreadable' order by feed`,
+    [ids],
   );
   return rows.map((row) => row.feed);
 }
@@ -248,34 +239,29 @@ export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Sel
 export interface ChosenCount {
   readonly feed: FeedName;
   readonly kind: EntryKind;
-  /** They are selected by the name of their feed rather than one by one. */
-  readonly byName: boolean;
   readonly n: number;
   /** Another one if other entries are counted, or one of them has changed. */
   readonly mark: string;
 }
 
-const IS_CHOSEN = (entry: string) => `(${entry}.id = any($1::bigint[]) or ${entry}.feed = any($2::text[]))`;
-
-/** Counts exactly the entries that the action would change. Within a transaction, none of them changes until it ends. */
+/** Counts exactly those of these entries that the action would change. Within a transaction, none of them changes until it ends. */
 export const countChosen = (
   db: Queryable,
   action: BulkAction,
-  { ids, feeds, kinds }: Selection,
+  ids: readonly number[],
   configured: readonly ConfiguredFeed[],
 ): Promise<ChosenCount[]> =>
   db.query<ChosenCount>(
     `with changed as materialized (
        select c.feed, case c.state when 'discarded' then ${DISCARDED_KIND} else c.state end as kind, ${markOfChange('c')}::bigint as mark
-       from change c where ${IS_CHOSEN('c')} and ${allows(action, 4)} order by c.feed, c.key for update),
+       from change c where c.id = any($1::bigint[]) and ${allows(action, 2)} order by c.feed, c.key for update),
      recorded as materialized (
        select p.feed, p.kind, hashint8extended(p.id, p.revision) as mark
-       from record_problem p where ${IS_CHOSEN('p')} and ${inStatesOf(action, RECORD_STATE)} order by p.id for update)
-     select feed, kind, feed = any($2::text[]) as "byName", count(*) as n, sum(mark)::text as mark
+       from record_problem p where p.id = any($1::bigint[]) and ${inStatesOf(action, RECORD_STATE)} order by p.id for update)
+     select feed, kind, count(*) as n, sum(mark)::text as mark
      from (select * from changed union all select * from recorded) entry
-     where kind = any($3::text[]) and ($4::text[], $5::text[], $6::boolean[], $7::text[]) is not null
-     group by 1, 2, 3 order by 1, 2`,
-    [ids, feeds, kinds ?? ENTRY_KINDS, ...asParameters(configured)],
+     where ${namesParameters(2)} group by 1, 2 order by 1, 2`,
+    [ids, ...asParameters(configured)],
   );
 
 /** Changes of a feed that are alike in what decides what can be done about them. */
@@ -299,24 +285,19 @@ export const countAlike = (
 const act = (
   tx: Queryable,
   statement: string,
-  { ids, feeds }: Selection,
+  ids: readonly number[],
   actor: string,
   note: AuditNote,
-  more: readonly unknown[],
-): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note), ...more]);
+  more: readonly unknown[] = [],
+): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, actor, toJsonb(note), ...more]);
 
-const actOnKinds = (
-  tx: Queryable,
-  statement: string,
-  { ids, feeds, kinds }: Selection,
-  actor: string,
-  note: AuditNote,
-): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note), kinds ?? ENTRY_KINDS]);
-
-/** The feeds of a selection, including those of its single entries. */
-export async function feedsOf(db: Queryable, { ids, feeds }: Selection): Promise<FeedName[]> {
-  const entries = await findEntries(db, ids);
-  return [...new Set([...feeds, ...entries.map((entry) => entry.feed)])];
+/** The feeds of these entries. */
+export async function feedsOf(db: Queryable, ids: readonly number[]): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select feed from change where id = any($1::bigint[]) union select feed from record_problem where id = any($1::bigint[])`,
+    [ids],
+  );
+  return rows.map(({ feed }) => feed);
 }
 
 /** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */

@@ -49,6 +49,12 @@ export const selectedBy = ({ text }: EntryQuery): string =>
   `select e.id, e.group_id, e.feed, e.kind, e.site, e.circumstances, e.revision from review_entry e where ${MATCHES}
    ${text === undefined ? '' : `limit ${MOST_FOUND + 1}`}`;
 
+/** The numbers of the selected entries. With a text, they may be cut: see `isCut`. */
+export async function selectedIds(db: Queryable, query: EntryQuery): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(selectedBy(query), valuesOf(await inParts(db, query)));
+  return rows.map(({ id }) => id);
+}
+
 const MARK = 'sum(hashint8extended(e.id, e.revision))';
 const BY_FACTS = 'group by feed, kind, site, circumstances order by feed, kind, site, circumstances';
 

@@ -1,7 +1,9 @@
 // Changed keys in a browser: pairs side by side, and decisions for exactly what was shown.
+
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveChanges } from '../../../src/store/change/act-in-review.ts';
+import { selectedIds } from '../../../src/store/review/selected-counts.ts';
 import { acme, openStage, type Stage } from '../../review/stage.ts';
 import { accessibilityFaults, accessibilityFaultsInLightAndDark, browserForTests } from '../../support/browser.ts';
 import { posting, type TestPosting } from '../../support/indeed-feed.ts';
@@ -197,7 +199,9 @@ describe.skipIf(!chromium.available)(`Changed keys${chromium.note}`, () => {
       // Nobody can approve a delete whose posting may be a new one, so its job can still be kept.
       const held = `select count(*)::int as n from change where state = 'held'`;
       const heldBefore = await stage.app.db.query(held);
-      await stage.app.db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [acme] }, 'a person'));
+      await stage.app.db.transaction(async (tx) =>
+        approveChanges(tx, await selectedIds(tx, { feed: acme }), 'a person'),
+      );
       expect(await stage.app.db.query(held)).toEqual(heldBefore);
       expect(await jobs()).toEqual(before);
       await context.close();
