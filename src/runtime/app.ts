@@ -1,4 +1,6 @@
 // Opens what every command works with: the configuration, the log and the database, embedded or the user's own.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AlertDestination, Config } from '../config/config.ts';
 import { ConfigError, complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -8,6 +10,7 @@ import type { WriteAction } from '../plan/message.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { describePassing, isSaidByServer, withRetry } from '../store/postgres/transient-error.ts';
+import { noticeRestore } from '../store/site/ahead-signs.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { UserError } from './exit-status.ts';
 import { processTiming, type Timing } from './timing.ts';
@@ -35,6 +38,20 @@ export interface AppOptions {
   readonly signal?: AbortSignal;
   /** How logs and health show what a person can do; by default they only name it. */
   readonly writeAction?: WriteAction;
+}
+
+/** Whether the database was restored or moved since it was last looked at: the sites are then searched for jobs that it does not know. */
+export async function noticeOtherPlace({ config, db, log }: App): Promise<boolean> {
+  if (!(await noticeRestore(db, placeOfDatabase(config)))) return false;
+  log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
+  return true;
+}
+
+/** Identifies the location of an embedded server by its files: those of a restored backup differ. */
+function placeOfDatabase({ database, dataDir }: Config): string {
+  if (database.kind !== 'embedded') return 'elsewhere';
+  const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino}`;
 }
 
 /** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`, and absent secrets fail only what needs them. */

@@ -1,7 +1,5 @@
 // Connects queue, database and sites into the sending side: for each site a worker, a dispatcher and backlog
 // maintenance.
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
@@ -38,10 +36,9 @@ import { type Leadership, standForLead } from '../store/locks/leadership.ts';
 import { enterAsWorker, feedsToSend, type WorkerLease } from '../store/locks/processes.ts';
 import { readInstallation } from '../store/postgres/migrate.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
-import { noticeRestore } from '../store/site/ahead-signs.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { inSpan, isTracing } from '../telemetry/tracing/spans.ts';
-import type { App } from './app.ts';
+import { type App, noticeOtherPlace } from './app.ts';
 import { aboutProcess } from './configurations.ts';
 import { UserError } from './exit-status.ts';
 import type { Timing } from './timing.ts';
@@ -79,9 +76,7 @@ export async function startEngine(
   const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
     log.warn({ err: error }, 'worker lease lost, will be renewed'),
   );
-  if (await noticeRestore(db, placeOfDatabase(config))) {
-    log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
-  }
+  await noticeOtherPlace(app);
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options)]));
   const claim = claimer(db.prepared, lease.worker, addresses, tokens, sendSettings(config));
   const writeOutcome = outcomeRecorder(db.prepared);
@@ -158,13 +153,6 @@ function sendSettings({ feeds, sites }: App['config']): SendSettings {
     clearing: new Set(clearing.map(({ name }) => name)),
     rules: new Map(rules),
   };
-}
-
-/** Identifies the location of an embedded server by its files: those of a restored backup differ. */
-function placeOfDatabase({ database, dataDir }: App['config']): string {
-  if (database.kind !== 'embedded') return 'elsewhere';
-  const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
-  return found === undefined ? '' : `${found.ino}`;
 }
 
 /** The message of an unusable queue is meant for people: no stack is shown. */

@@ -7,7 +7,7 @@ import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type HeldOffer, readHeldOffers } from '../../review/held-offer.ts';
 import { type App, leavingOutAbsent, openAppFor, readConfig } from '../../runtime/app.ts';
 import { exitStatusOf, failedReport, type PullReport } from '../../runtime/conclude-pull.ts';
-import { type Engine, startEngine } from '../../runtime/engine.ts';
+import type { Engine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worstStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
@@ -116,9 +116,14 @@ interface Sender {
   stop(): Promise<void>;
 }
 
+/** The engine and the libraries of queue and site are loaded only if there is something to send. */
 function sender(app: App, setups: readonly FeedSetup[]): Sender {
   let engine: Promise<Engine> | undefined;
   let stopped: Promise<void> | undefined;
+  const begin = async () => {
+    const { startEngine } = await import('../../runtime/engine.ts');
+    return startEngine(app, new Set(setups.map((setup) => setup.site)));
+  };
   const stop = async () => {
     // If the engine failed to start, there is nothing to stop, and the feeds have reported why.
     const started = await engine?.catch(() => undefined);
@@ -126,7 +131,7 @@ function sender(app: App, setups: readonly FeedSetup[]): Sender {
   };
   return {
     start() {
-      engine ??= startEngine(app, new Set(setups.map((setup) => setup.site)));
+      engine ??= begin();
       return engine;
     },
     stop() {

@@ -116,6 +116,20 @@ export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Pr
   return row?.n ?? 0;
 }
 
+/**
+ * Whether a worker would find anything to do for these feeds of a site: changes to send, now or later, those under way or in doubt of
+ * whatever feed, or jobs to delete that no posting owns.
+ */
+export async function hasWork(db: Queryable, site: SiteName, feeds: readonly FeedName[]): Promise<boolean> {
+  const [row] = await db.query<{ has: boolean }>(
+    `select exists (select from unnest($2::text[]) f(feed) join change c on c.feed = f.feed where c.state = 'ready' and not c.gone)
+       or exists (select from change where site = $1 and state in ('sending', 'in_doubt'))
+       or exists (select from orphan_site_job where site = $1) as has`,
+    [site, feeds],
+  );
+  return row?.has !== false;
+}
+
 /** Progress of a site's doubts that need no person. */
 export interface DoubtProgress {
   readonly open: number;

@@ -1,0 +1,68 @@
+// A pull after which nothing is left to do at the site starts no worker; whatever a worker would find, or find out, starts one.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SiteName } from '../../src/posting/identifiers.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
+import { pauseSite } from '../../src/store/site/site-state.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+beforeEach(async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(2)));
+  expect(await mirror.sync()).toMatchObject({ created: 2 });
+});
+afterEach(() => mirror.close());
+
+/** Whether a further sync starts to send. */
+async function startsWorker(): Promise<boolean> {
+  const app = await mirror.app();
+  const [setup] = feedSetups(app.config, ['acme']);
+  if (setup === undefined) throw new Error('the configuration has no feed acme');
+  let asked = false;
+  const engine = () => {
+    asked = true;
+    return mirror.engine();
+  };
+  await mirrorFeed(app, engine, setup, { signal: new AbortController().signal });
+  return asked;
+}
+
+it('nothing is left', async () => {
+  expect(await startsWorker()).toBe(false);
+});
+
+it('a posting is new', async () => {
+  await mirror.writeFeed(feedXml(postings(3)));
+  expect(await startsWorker()).toBe(true);
+  expect(await mirror.siteJobs()).toHaveLength(3);
+});
+
+const IN_DOUBT = `insert into change (feed, site, key, operation, desired, fields, state, attempt_token, attempt_started, not_before)
+  values ('other', 'board', 'x', 'create', 'present', '{}', 'in_doubt', gen_random_uuid(), now(), 'infinity')`;
+const LEFT: readonly (readonly [what: string, sql: string])[] = [
+  [
+    'a change is sent again later',
+    `insert into change (feed, site, key, operation, desired, state, not_before)
+     values ('acme', 'board', 'x', 'delete', 'absent', 'ready', now() + interval '1 hour')`,
+  ],
+  ['a create of another feed is in doubt', IN_DOUBT],
+  [
+    'a job that no posting owns is to be deleted',
+    `insert into orphan_site_job (site, site_job_id, feed, key, not_before) values ('board', '77', 'acme', 'x', 'infinity')`,
+  ],
+  ['the site is at another address', `update site_state set address = 'http://127.0.0.1:9/'`],
+  ['the database was restored', 'delete from data_stamp'],
+];
+it.each(LEFT)('%s', async (_what, sql) => {
+  const { db } = await mirror.app();
+  await db.query(sql);
+  expect(await startsWorker()).toBe(true);
+});
+
+it('the site is paused', async () => {
+  const { db } = await mirror.app();
+  await pauseSite(db, 'board' as SiteName, 'it refuses', undefined);
+  expect(await startsWorker()).toBe(true);
+});
