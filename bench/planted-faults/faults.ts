@@ -522,7 +522,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/site/outcome.ts',
-    find: '(is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {',
+    find: '(is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined && !facts.isFailedFetch())) && {',
     put: '(is(facts, 429) || is(facts, 503)) && {',
     tests: [outcome],
   },

@@ -28,6 +28,8 @@ export interface Reply {
   readonly siteJobId?: SiteJobId;
   readonly contentType: string;
   readonly retryAfterMs?: number;
+  /** The header `Server`. */
+  readonly server?: string;
   /** Decoded; empty if there was none or it cannot be read. */
   readonly body: string;
   /** The body as XML, if it was parsed already; without `root` it is not XML. */
@@ -55,6 +57,8 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   /** What the body says: the problems, or else its text. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
+  /** Whether a proxy that could not read the site's answer made this one: it states Retry-After, although the site may have done all. */
+  readonly isFailedFetch: () => boolean;
   /** Target of `Location`, origin and path only, for messages. */
   readonly redirectTarget: () => string | undefined;
   /** Whether `Location` points at one job. */
@@ -89,6 +93,7 @@ export function gatherFacts(reply: Reply): Facts {
     isInDoubt: () => isInDoubt(root, reply.body, reply.resource?.element),
     reasons: once(() => tellProblems(reply.body, root)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
+    isFailedFetch: () => isFailedFetch(reply),
     redirectTarget: () => targetOf(reply),
     redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url, reply.resource),
     redirectsWithin: () => reply.location !== undefined && mayFollowCreate(reply.location, reply.url),
@@ -135,6 +140,13 @@ export function isHtml(body: string, contentType: string): boolean {
   if (/^<(!doctype\s+html|html|head|body)\b/i.test(start)) return true;
   return /^(text\/html|application\/xhtml\+xml)\b/i.test(contentType.trim()) && start.startsWith('<');
 }
+
+/**
+ * Varnish 7.1, and services made of it, answer 503 with Retry-After also where they had sent the whole request (`vcl_backend_error` of
+ * its built-in configuration). A 503 of the site itself passes through with the site's `Server` and body.
+ */
+const isFailedFetch = ({ server = '', body }: Reply): boolean =>
+  /^varnish\b/i.test(server) || /<h3>\s*Guru Medi(?:t)?ation:/i.test(body);
 
 function targetOf(reply: Reply): string | undefined {
   if (reply.location === undefined || !URL.canParse(reply.location, reply.url.href)) return undefined;

@@ -56,12 +56,12 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => is(facts, 401) && { kind: 'unauthorized' },
   },
   {
-    answer: '429; 503 with a readable Retry-After',
+    answer: '429; 503 with a readable Retry-After, unless Varnish made it because it got no answer from the site',
     requests: all,
     outcome: 'throttled',
     because: 'the site did not process it and asks to come back later',
     conclude: (facts) =>
-      (is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {
+      (is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined && !facts.isFailedFetch())) && {
         kind: 'throttled',
         retryAfterMs: facts.retryAfterMs,
       },

@@ -21,6 +21,8 @@ const errors = '<errors><error field="title">is blank</error></errors>';
 const generic = '<error>Internal Server Error</error>';
 const rails500 = '<hash><status>500</status><error>Internal Server Error</error></hash>';
 const page = '<!DOCTYPE html><html><body>Log in</body></html>';
+const guru =
+  '<!DOCTYPE html><html><body><h1>Error 503 Backend fetch failed</h1><h3>Guru Meditation:</h3></body></html>';
 const soapFault =
   '<s:Envelope xmlns:s="u"><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>Title is blank</faultstring></s:Fault></s:Body></s:Envelope>';
 const location = '/jobs/12';
@@ -44,6 +46,13 @@ const rows: readonly Row[] = [
   same('429 with errors', answer(429, { body: errors, retryAfterMs: 5 }), 'throttled'),
   same('503 with Retry-After', answer(503, { retryAfterMs: 0, body: errors }), 'throttled'),
   same('503 without', answer(503), 'unknown'),
+  same(
+    '503 of Varnish with Retry-After',
+    answer(503, { retryAfterMs: 5000, server: 'Varnish', body: page }),
+    'unknown',
+  ),
+  same('503 that Varnish made without its name', answer(503, { retryAfterMs: 5000, body: guru }), 'unknown'),
+  same('503 with Retry-After through Varnish', answer(503, { retryAfterMs: 5000, server: 'nginx' }), 'throttled'),
   same('403', answer(403), 'forbidden'),
   same('403 with errors', answer(403, { body: '<error>Forbidden</error>' }), 'forbidden'),
   same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),

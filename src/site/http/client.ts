@@ -75,6 +75,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         siteJobId: 'siteJobId' in request ? request.siteJobId : undefined,
         contentType: answer.header('content-type'),
         retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
+        server: answer.header('server'),
         body: answer.body,
         document: { root },
         trouble: answer.trouble,

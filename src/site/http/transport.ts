@@ -36,6 +36,7 @@ type HeaderName =
   | 'date'
   | 'link'
   | 'age'
+  | 'server'
   | 'content-range'
   | `x-total${'' | '-count' | '-pages'}`
   | 'total-count';
