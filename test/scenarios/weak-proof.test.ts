@@ -148,6 +148,10 @@ describe('without a wait', () => {
 describe('the source itself proves the end', () => {
   it.each<[string, (list: readonly string[]) => (response: ServerResponse) => void, string?]>([
     ['by a length', (list) => withLength(table(list))],
+    [
+      "by the length of one of Apache's files",
+      (list) => withLength(table(list), { server: 'Apache', 'accept-ranges': 'bytes' }),
+    ],
     ['by a length of a compressed file', (list) => withLength(gzipSync(table(list)))],
     ['by a compressed file in chunks', (list) => inChunks(gzipSync(table(list)))],
     ['of XML, in chunks', (list) => inChunks(xml(list)), 'xml'],
@@ -167,6 +171,11 @@ describe('a proxy may have proven the end', () => {
     ['by gzip that it added', (content) => inChunks(gzipSync(content), { 'content-encoding': 'gzip' })],
     ['by the length of what it compressed', (content) => withLength(gzipSync(content), { 'content-encoding': 'gzip' })],
     ['by the length of what it had in its cache', (content) => withLength(content, { age: '7' })],
+    [
+      'by the length that lighttpd counted',
+      (content) => withLength(content, { server: 'lighttpd/1.4.69', 'accept-ranges': 'bytes' }),
+    ],
+    ['by the length that Apache counted', (content) => withLength(content, { server: 'Apache/2.4.71 (Debian)' })],
     ['by the length of what it relayed', (content) => withLength(content, { via: '1.1 varnish' })],
     [
       'by closing',

@@ -60,8 +60,18 @@ function relayedBy(headers: IncomingHttpHeaders): SourceDocument['relayed'] {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') return 'encoded';
   const isAnnounced = /^\d+$/.test(headers['content-length'] ?? '');
-  return isAnnounced && !CACHE_HEADERS.some((name) => headers[name] !== undefined) ? undefined : 'plain';
+  return isAnnounced && !countsItself(headers) && !CACHE_HEADERS.some((name) => headers[name] !== undefined)
+    ? undefined
+    : 'plain';
 }
+
+/**
+ * Servers that collect what an application or another server sends, and state the length of whatever they have when it ends: lighttpd
+ * 1.4.69 of all answers, also of those that the other side broke off; Apache 2.4 of those that end at once, such as the output of a
+ * program that was killed. Apache's files, and the lengths that others state for theirs, come with Accept-Ranges.
+ */
+const countsItself = ({ server, 'accept-ranges': ranges }: IncomingHttpHeaders): boolean =>
+  /^lighttpd\b/i.test(String(server)) || (/^apache\b/i.test(String(server)) && ranges === undefined);
 
 const ageOf = ({ age = '' }: IncomingHttpHeaders): number | undefined => {
   const [, seconds] = /^\s*(\d{1,9})\s*$/.exec(age) ?? [];
