@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# activemodel-serializers-xml 1.0.2 (Rails' `to_xml`; Debian 12: ruby-activemodel-serializers-xml 1.0.2-3, with ruby-builder 3.2.4-2)
+# Rails raises in the first XML answers that two threads make at once, after it has saved the job.
+#
+# Version: activemodel-serializers-xml 1.0.2 (Rails' `to_xml`; Debian 12: ruby-activemodel-serializers-xml 1.0.2-3, with ruby-builder 3.2.4-2).
+#
+# Expected: a threaded server loads what it needs before it answers, or one thread waits for the other.
 #
 # Behaviour: `to_xml` loads its XML builder with `require 'builder' unless defined? ::Builder`. While one thread is in the middle of that
 # `require`, the module Builder exists and its class XmlMarkup does not: a second thread skips the `require` and raises
@@ -9,8 +13,9 @@
 # before its answer is rendered, so a mirror that sends several at a time gets 500 for jobs that exist. Whoever sends these again makes
 # second jobs; whoever looks for them first does not. Seen on Rails 6.1 and Puma 5.6: up to 4 of the first 8 creates.
 #
-# Seen: first call in a second thread while the builder is loading: NameError: uninitialized constant Builder::XmlMarkup
-#       the same call afterwards: <note>
+# Seen:
+#   in a second thread while the builder is loading: NameError: uninitialized constant Builder::XmlMarkup
+#   the same call afterwards: <note>
 #
 # Needs Debian 12 with ruby and apt-get. Fails if the behaviour has changed.
 set -euo pipefail
